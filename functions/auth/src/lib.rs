@@ -1,0 +1,8 @@
+//! `/v1/auth`
+
+use gateway::routes::Routes;
+
+/// The routes of this family.
+pub fn routes() -> Routes {
+    Routes::default()
+}

@@ -1,0 +1,6 @@
+//! The Lambda of `GET /health` and of `$default`.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    gateway::lambda::serve(health::routes()).await
+}

@@ -1,0 +1,308 @@
+//! Apps: what developers publish, and the OAuth client that each of them is.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::seal;
+use gateway::signature::constant_time_eq;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fields::{Handle, WebUrl};
+use crate::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
+use crate::key::{self, IndexKey};
+use crate::scope::Scopes;
+
+/// Apps one developer may have (our choice).
+pub const MAX_APPS: usize = 100;
+/// Redirect URIs one app may register.
+pub const MAX_REDIRECT_URIS: usize = 10;
+/// How long an old client secret still works after a rotation.
+pub const SECRET_OVERLAP: Duration = DAY;
+
+gateway::words! {
+    /// Where an app is in its life.
+    AppStatus {
+        /// Not in the catalogue.
+        Draft = "draft",
+        /// In the catalogue.
+        Published = "published",
+        /// Taken out of the catalogue by its developer; installations keep working.
+        Unpublished = "unpublished",
+        /// Stopped by an operator; nobody can authorize it.
+        Suspended = "suspended",
+        /// Deleted by its developer.
+        Deleted = "deleted",
+    }
+}
+
+gateway::words! {
+    /// Where the catalogue shows an app.
+    Category {
+        /// Accounting, tax and reports.
+        Finance = "finance",
+        /// E-mail, ads and loyalty.
+        Marketing = "marketing",
+        /// Stock and fulfilment.
+        Operations = "operations",
+        /// Finding and showing products.
+        Merchandising = "merchandising",
+        /// Talking to customers.
+        Support = "support",
+        /// Everything else.
+        Other = "other",
+    }
+}
+
+/// What the catalogue says about an app: its listing, as approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Listing {
+    /// One sentence.
+    pub tagline: String,
+    /// What it does.
+    pub description: String,
+    /// Where the catalogue shows it.
+    pub category: Category,
+    /// The icon.
+    pub icon_url: Option<WebUrl>,
+    /// The privacy policy.
+    pub privacy_policy_url: WebUrl,
+    /// Where merchants ask for help.
+    pub support_url: Option<WebUrl>,
+    /// What it costs, in the developer's words.
+    pub pricing: String,
+}
+
+/// An app.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct App {
+    /// The id.
+    pub id: AppId,
+    /// The developer's account.
+    pub owner_id: MerchantId,
+    /// The developer's public name.
+    pub developer_name: String,
+    /// The name.
+    pub name: String,
+    /// The readable name in URLs.
+    pub slug: Handle,
+    /// Where it runs: its own origin.
+    pub app_url: WebUrl,
+    /// Where merchants may be sent back to, compared byte for byte.
+    pub redirect_uris: Vec<String>,
+    /// What it may ask for.
+    pub scopes: Scopes,
+    /// Whether it runs inside the admin.
+    pub embedded: bool,
+    /// Where events about it go.
+    pub webhook_url: Option<String>,
+    /// The subscription behind `webhook_url`.
+    pub webhook_subscription_id: Option<SubscriptionId>,
+    /// The OAuth client id.
+    pub client_id: String,
+    /// Whether it can keep a secret; a public client has none.
+    pub confidential: bool,
+    /// Whether authorization needs PKCE; always, for a public client.
+    pub require_pkce: bool,
+    /// Where it is in its life.
+    pub status: AppStatus,
+    /// What the catalogue says.
+    pub listing: Option<Listing>,
+    /// The version that is approved.
+    pub approved_version: Option<String>,
+    /// The submission that operators are looking at.
+    pub open_submission_id: Option<SubmissionId>,
+    /// Reviews, and the sum of their stars.
+    pub rating_count: u64,
+    /// The sum of the stars.
+    pub rating_sum: u64,
+    /// Stores it is active on.
+    pub active_installs: u64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for App {
+    const KIND: &'static str = "app";
+    fn key(&self) -> Key {
+        key::app(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        if self.status == AppStatus::Deleted {
+            return Vec::new();
+        }
+        let category = self.listing.as_ref().map_or(Category::Other, |listing| listing.category);
+        vec![
+            key::apps_by_status(self.status.as_str(), category.as_str(), self.slug.as_str()),
+            key::apps_of(&self.owner_id, self.created_at),
+        ]
+    }
+}
+
+impl App {
+    /// The app at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// Whether this URI is registered: byte for byte (RFC 9700 §2.1); for a loopback IP literal
+    /// the port may differ (RFC 8252 §7.3) only if the URI is registered without one.
+    pub fn allows_redirect(&self, unverified_uri: &str) -> bool {
+        self.redirect_uris.iter().any(|registered| registered == unverified_uri)
+    }
+
+    /// The origin of the app's own server.
+    pub fn origin(&self) -> Option<String> {
+        let url = url::Url::parse(self.app_url.as_str()).ok()?;
+        Some(url.origin().ascii_serialization())
+    }
+
+    /// The average rating in hundredths of a star; none without reviews.
+    pub fn rating_hundredths(&self) -> Option<u64> {
+        self.rating_sum.saturating_mul(100).checked_div(self.rating_count)
+    }
+}
+
+/// Judges a redirect URI that a developer wants to register: absolute, `https` (`http` only for
+/// loopback), no fragment (RFC 6749 §3.1.2), no userinfo, no wildcard, nothing that a parser
+/// would rewrite, so that comparing bytes compares destinations (traps 15).
+pub fn is_registrable_redirect(uri: &str) -> bool {
+    let plain = uri.len() <= 2_048
+        && uri.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'\\' | b'*' | b'#' | b'"' | b'<' | b'>'));
+    let Some(parsed) = url::Url::parse(uri).ok().filter(|_| plain) else { return false };
+    let loopback = match parsed.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(v4)) => IpAddr::V4(v4).is_loopback(),
+        Some(url::Host::Ipv6(v6)) => IpAddr::V6(v6).is_loopback(),
+        None => return false,
+    };
+    let scheme = parsed.scheme() == "https" || (parsed.scheme() == "http" && loopback);
+    let normal = parsed.as_str() == uri || parsed.as_str().strip_suffix('/') == Some(uri);
+    scheme && normal && parsed.username().is_empty() && parsed.password().is_none()
+}
+
+/// What authenticates an OAuth client: read with the code in one round trip.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Client {
+    /// The client id.
+    pub client_id: String,
+    /// The app it is.
+    pub app_id: AppId,
+    /// Whether it must authenticate by a secret.
+    pub confidential: bool,
+    /// SHA-256 of its secrets, the newest first; secrets are 256 random bits, so that a slow hash
+    /// would add nothing. An older one has an end.
+    pub secrets: Vec<ClientSecret>,
+    /// Counts writes.
+    pub version: u64,
+}
+
+/// One secret of a client.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ClientSecret {
+    /// SHA-256 of it.
+    pub digest: String,
+    /// Until when it works, once a newer one exists.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Item for Client {
+    const KIND: &'static str = "client";
+    fn key(&self) -> Key {
+        key::client(&self.client_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl Client {
+    /// Whether this secret authenticates the client now; a public client has none to give.
+    pub fn is_authenticated_by(&self, unverified_secret: Option<&str>, now: Timestamp) -> bool {
+        match (self.confidential, unverified_secret) {
+            (false, given) => given.is_none(),
+            (true, None) => false,
+            (true, Some(given)) => {
+                let digest = seal::digest(given);
+                self.secrets.iter().any(|secret| {
+                    secret.expires_at.is_none_or(|end| now < end)
+                        && constant_time_eq(secret.digest.as_bytes(), digest.as_bytes())
+                })
+            }
+        }
+    }
+
+    /// The client with a new secret; the one before works for [`SECRET_OVERLAP`] more.
+    #[must_use]
+    pub fn rotate(&self, secret: &str, now: Timestamp) -> Self {
+        let new = ClientSecret { digest: seal::digest(secret), expires_at: None };
+        let old = self.secrets.first().map(|old| ClientSecret {
+            digest: old.digest.clone(),
+            expires_at: Some(now.plus(SECRET_OVERLAP)),
+        });
+        Self {
+            secrets: std::iter::once(new).chain(old).collect(),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}
+
+/// The one app of a slug.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniqueSlug {
+    /// The slug.
+    pub slug: Handle,
+    /// Whose it is.
+    pub app_id: AppId,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for UniqueSlug {
+    const KIND: &'static str = "unique_app_slug";
+    fn key(&self) -> Key {
+        key::unique_app_slug(self.slug.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_redirect_uris_that_no_parser_rewrites_are_registered() {
+        for good in [
+            "https://app.example.com/callback",
+            "https://app.example.com",
+            "https://app.example.com/cb?tenant=1",
+            "http://127.0.0.1:4000/cb",
+            "http://localhost/cb",
+            "http://[::1]:9/cb",
+        ] {
+            assert!(is_registrable_redirect(good), "{good}");
+        }
+        for bad in [
+            "", "/cb", "app.example.com", "ftp://a.example", "http://app.example.com/cb",
+            "https://app.example.com/cb#x", "https://u@app.example.com/", "https://u:p@app.example.com/",
+            "https://*.example.com/", "https://app.example.com/../cb", "https://APP.example.com/",
+            "https://app.example.com:443/", "https://app.example.com\\cb", "https://app.example.com/a b",
+            "javascript:alert(1)", "https://", "data:text/html,x", "https://app.example.com/\u{e9}",
+        ] {
+            assert!(!is_registrable_redirect(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! The callers of commerce: who they are, found out in one round trip (two when a merchant of
+//! several stores does not say which).
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use gateway::app::App;
+use gateway::budget::Tier;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::config::AUDIENCE;
+use gateway::cors;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use gateway::seal;
+use gateway::table::{Batch, Query};
+use gateway::token::{self, Claims};
+use http::header;
+use serde_json::Value;
+
+use crate::developer::Developer as Profile;
+use crate::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
+use crate::installation::{AppToken, Installation};
+use crate::key;
+use crate::merchant::Merchant as Account;
+use crate::scope::{Required, Scopes};
+use crate::session::{Session, UnverifiedToken};
+use crate::store::{Store, StoreStatus};
+
+/// The cookie that carries a session where no `Authorization` header does.
+pub const SESSION_COOKIE: &str = "__Host-session";
+
+/// A merchant with a live session.
+#[derive(Debug, Clone)]
+pub struct Merchant {
+    /// The account.
+    pub account: Account,
+    /// The session.
+    pub session: Session,
+}
+
+/// A merchant with a live session, and the store they named and own.
+#[derive(Debug, Clone)]
+pub struct Owner {
+    /// The account.
+    pub account: Account,
+    /// The session.
+    pub session: Session,
+    /// The store.
+    pub store: Store,
+}
+
+/// A merchant with a developer profile.
+#[derive(Debug, Clone)]
+pub struct Developer {
+    /// The account.
+    pub account: Account,
+    /// The profile.
+    pub profile: Profile,
+}
+
+/// A platform operator.
+#[derive(Debug, Clone)]
+pub struct Operator {
+    /// The account.
+    pub account: Account,
+}
+
+/// The owner of a store, or an app with scope `S` on it.
+#[derive(Debug, Clone)]
+pub struct StoreAccess<S> {
+    /// The store.
+    pub store: Store,
+    /// Who acts.
+    pub actor: Actor,
+    scope: PhantomData<S>,
+}
+
+/// An embedded app: its token, presented by the app's page.
+#[derive(Debug, Clone)]
+pub struct EmbeddedApp {
+    /// The app.
+    pub actor: AppActor,
+    /// The store it acts on.
+    pub store: Store,
+    /// The raw token, to be presented again to the bridged route.
+    pub token: String,
+}
+
+/// Who acts on a store.
+#[derive(Debug, Clone)]
+pub enum Actor {
+    /// Its owner.
+    Merchant(MerchantId),
+    /// An installed app.
+    App(AppActor),
+}
+
+/// An app that acts on a store.
+#[derive(Debug, Clone)]
+pub struct AppActor {
+    /// The app.
+    pub app_id: AppId,
+    /// Its installation.
+    pub installation_id: InstallationId,
+    /// What its token may do.
+    pub scopes: Scopes,
+    /// The merchant who uses it, for embedded tokens.
+    pub merchant_id: Option<MerchantId>,
+}
+
+impl Actor {
+    /// The app, if an app acts.
+    pub fn app(&self) -> Option<&AppActor> {
+        match self {
+            Self::Merchant(_) => None,
+            Self::App(app) => Some(app),
+        }
+    }
+
+    /// Whether the actor may do what `scope` names; a store's owner may do anything.
+    pub fn may(&self, scope: &str) -> bool {
+        self.app().is_none_or(|app| app.scopes.cover(scope))
+    }
+
+    /// The actor as objects name it: `mer_…` or `app_…`.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Merchant(id) => id.as_str(),
+            Self::App(app) => app.app_id.as_str(),
+        }
+    }
+}
+
+gateway::caller_argument!(Merchant);
+gateway::caller_argument!(Owner);
+gateway::caller_argument!(Developer);
+gateway::caller_argument!(Operator);
+gateway::caller_argument!(EmbeddedApp);
+gateway::caller_argument!(StoreAccess where S: Required);
+
+/// The credential of a request: a bearer token, or else the session cookie.
+fn credential(app: &App, inbound: &Inbound) -> Result<String, Problem> {
+    if let Some(header) = inbound.headers.get(header::AUTHORIZATION) {
+        let text = header.to_str().map_err(|_| Problem::from(Code::Unauthenticated))?;
+        let (scheme, token) = text.split_once(' ').ok_or(Code::Unauthenticated)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(Code::Unauthenticated.into());
+        }
+        return Ok(token.trim().to_owned());
+    }
+    let cookies = inbound.headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
+    let cookie = cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == SESSION_COOKIE);
+    match cookie {
+        None => Err(Code::Unauthenticated.into()),
+        Some(_) if !cors::cookie_is_trusted(&app.config, &inbound.headers) => {
+            Err(Code::CrossOrigin.into())
+        }
+        Some((_, token)) => Ok(token.to_owned()),
+    }
+}
+
+/// Reads the session that a token names, its merchant, and `more`, in one round trip.
+async fn open_session(
+    app: &App,
+    unverified: &str,
+    more: &[&Key],
+) -> Result<(Account, Session, Batch), Problem> {
+    let token = UnverifiedToken::parse(unverified).ok_or(Code::Unauthenticated)?;
+    let merchant_key = key::merchant(&token.merchant_id);
+    let session_key = key::session(&token.merchant_id, &token.session_id);
+    let keys: Vec<&Key> =
+        [&merchant_key, &session_key].into_iter().chain(more.iter().copied()).collect();
+    let mut batch = app.table.get_many(&keys).await?;
+    let account: Account = batch.take(&merchant_key)?.ok_or(Code::Unauthenticated)?;
+    let session: Session = batch.take(&session_key)?.ok_or(Code::Unauthenticated)?;
+    let now = app.clock.now();
+    if !session.admits(&token, &account, now) {
+        return Err(Code::Unauthenticated.into());
+    }
+    touch(app, &session).await;
+    Ok((account, session, batch))
+}
+
+/// Records the use of a session, at most every five minutes. A lost record is no harm.
+async fn touch(app: &App, session: &Session) {
+    if let Some(touched) = session.touched(app.clock.now()) {
+        let write = app.table.write().replace(&touched, Code::VersionConflict);
+        if let Err(problem) = write.commit().await {
+            tracing::debug!(cause = %problem, "session use not recorded");
+        }
+    }
+}
+
+/// The store a request names: path, header, query, body (protocols §1).
+fn named_store(inbound: &Inbound) -> Option<String> {
+    let in_path = inbound.row.path.starts_with("/v1/stores/{id}");
+    let from_path = in_path.then(|| inbound.param("id")).flatten().map(str::to_owned);
+    let from_header = || inbound.header("x-service-store-id").map(str::to_owned);
+    let from_query = || inbound.query_param("store_id");
+    let from_body = || match inbound.json().ok()?.get("store_id")? {
+        Value::String(id) => Some(id.clone()),
+        _ => None,
+    };
+    from_path.or_else(from_header).or_else(from_query).or_else(from_body)
+}
+
+/// What an unknown store, a foreign store and a malformed id are answered with, byte for byte.
+fn no_such_store() -> Problem {
+    Code::NotFound.into()
+}
+
+/// The owner's account, session and store.
+async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
+    let Some(named) = named_store(inbound) else {
+        let (account, session, _) = open_session(app, unverified, &[]).await?;
+        let store = only_store(app, &account).await?;
+        return Ok(Owner { account, session, store });
+    };
+    // The store is read along even when its id is malformed, so that a stranger learns nothing.
+    let id = StoreId::parse(&named);
+    let store_key = id.as_ref().map(key::store);
+    let more: Vec<&Key> = store_key.iter().collect();
+    let (account, session, mut batch) = open_session(app, unverified, &more).await?;
+    let store_key = store_key.ok_or_else(no_such_store)?;
+    let store: Store = batch.take(&store_key)?.ok_or_else(no_such_store)?;
+    if store.owner_id != account.id || store.status == StoreStatus::Deleted {
+        return Err(no_such_store());
+    }
+    Ok(Owner { account, session, store })
+}
+
+/// The merchant's only store.
+async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
+    let (index, place) = key::stores_of(&account.id, account.created_at);
+    let stores = app.table.all::<Store>(&Query::index(index, place.pk), 2).await?;
+    match <[Store; 1]>::try_from(stores) {
+        Ok([store]) => Ok(store),
+        Err(_) => Err(Code::StoreRequired.into()),
+    }
+}
+
+/// Reads and judges an app token: signature, record, installation and store, in one round trip.
+async fn open_app_token(
+    app: &App,
+    unverified: &str,
+    inbound: &Inbound,
+) -> Result<(AppActor, Store), Problem> {
+    let claims = claims_of(app, unverified).await?;
+    let refused = || Problem::from(Code::InvalidToken);
+    let installation_id = InstallationId::parse(&claims.installation_id).ok_or_else(refused)?;
+    let store_id = StoreId::parse(&claims.store_id).ok_or_else(refused)?;
+    let app_id = AppId::parse(&claims.app_id).ok_or_else(refused)?;
+    let bound = bound_session(&claims)?;
+    let token_key = key::app_token(&seal::digest(unverified));
+    let installation_key = key::installation(&installation_id);
+    let store_key = key::store(&store_id);
+    let session_keys =
+        bound.as_ref().map(|(merchant, session)| [key::merchant(merchant), key::session(merchant, session)]);
+    let mut keys = vec![&token_key, &installation_key, &store_key];
+    keys.extend(session_keys.iter().flatten());
+    let mut batch = app.table.get_many(&keys).await?;
+    let now = app.clock.now();
+    let token: AppToken = batch.take(&token_key)?.ok_or_else(refused)?;
+    let installation: Installation = batch.take(&installation_key)?.ok_or_else(refused)?;
+    installation.admit(&token, now)?;
+    if let Some([merchant_key, session_key]) = &session_keys {
+        let account: Account = batch.take(merchant_key)?.ok_or_else(refused)?;
+        let session: Session = batch.take(session_key)?.ok_or_else(refused)?;
+        if !session.is_alive(&account, now) {
+            return Err(refused());
+        }
+    }
+    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
+    if store.id != installation.store_id || store.status == StoreStatus::Deleted {
+        return Err(refused());
+    }
+    if named_store(inbound).is_some_and(|named| named != store.id.as_str()) {
+        return Err(no_such_store());
+    }
+    let merchant_id = bound.map(|(merchant, _)| merchant);
+    // What a token may do is what it was issued with and what is still granted.
+    let scopes = token.scopes.intersection(&installation.scopes);
+    Ok((AppActor { app_id, installation_id, scopes, merchant_id }, store))
+}
+
+/// The claims of a token whose signature, issuer, audience and times hold.
+async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
+    let keys = app.secrets.keys().await?;
+    let now = app.clock.now().seconds();
+    token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now)
+        .map_err(|error| {
+            tracing::debug!(?error, "app token refused");
+            Code::InvalidToken.into()
+        })
+}
+
+/// The merchant and session that an embedded token is bound to.
+fn bound_session(claims: &Claims) -> Result<Option<(MerchantId, SessionId)>, Problem> {
+    let (Some(session), Some(actor)) = (&claims.sid, &claims.act) else { return Ok(None) };
+    let ids = MerchantId::parse(&actor.sub).zip(SessionId::parse(session));
+    ids.map(Some).ok_or_else(|| Code::InvalidToken.into())
+}
+
+impl Caller for Merchant {
+    fn access() -> Access {
+        Access::Merchant
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        let (account, session, _) = open_session(app, &unverified, &[]).await?;
+        Ok(Self { account, session })
+    }
+
+    fn identity(&self) -> Identity {
+        merchant_identity(&self.account.id, None)
+    }
+}
+
+impl Caller for Owner {
+    fn access() -> Access {
+        Access::Owner
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        open_store(app, &unverified, inbound).await
+    }
+
+    fn identity(&self) -> Identity {
+        merchant_identity(&self.account.id, Some(&self.store.id))
+    }
+}
+
+impl Caller for Developer {
+    fn access() -> Access {
+        Access::Developer
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        let named = UnverifiedToken::parse(&unverified).ok_or(Code::Unauthenticated)?;
+        let profile_key = key::developer(&named.merchant_id);
+        let (account, _, mut batch) = open_session(app, &unverified, &[&profile_key]).await?;
+        let profile = batch.take(&profile_key)?.ok_or(Code::NotDeveloper)?;
+        Ok(Self { account, profile })
+    }
+
+    fn identity(&self) -> Identity {
+        merchant_identity(&self.account.id, None)
+    }
+}
+
+impl Caller for Operator {
+    fn access() -> Access {
+        Access::Operator
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        let (account, _, _) = open_session(app, &unverified, &[]).await?;
+        if !account.operator {
+            return Err(Code::OperatorRequired.into());
+        }
+        Ok(Self { account })
+    }
+
+    fn identity(&self) -> Identity {
+        merchant_identity(&self.account.id, None)
+    }
+}
+
+impl<S: Required> Caller for StoreAccess<S> {
+    fn access() -> Access {
+        Access::Scope(S::SCOPE)
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        if !looks_like_jwt(&unverified) {
+            let owner = open_store(app, &unverified, inbound).await?;
+            let actor = Actor::Merchant(owner.account.id);
+            return Ok(Self { store: owner.store, actor, scope: PhantomData });
+        }
+        let (app_actor, store) = open_app_token(app, &unverified, inbound).await?;
+        let actor = Actor::App(app_actor);
+        if !actor.may(S::SCOPE) {
+            return Err(insufficient_scope(S::SCOPE));
+        }
+        Ok(Self { store, actor, scope: PhantomData })
+    }
+
+    fn identity(&self) -> Identity {
+        match &self.actor {
+            Actor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
+            Actor::App(app) => app_identity(app, &self.store.id),
+        }
+    }
+}
+
+impl Caller for EmbeddedApp {
+    fn access() -> Access {
+        Access::Embedded
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let token = credential(app, inbound)?;
+        if !looks_like_jwt(&token) {
+            return Err(Code::InvalidToken.into());
+        }
+        let (actor, store) = open_app_token(app, &token, inbound).await?;
+        if actor.merchant_id.is_none() {
+            return Err(Code::InvalidToken.into());
+        }
+        Ok(Self { actor, store, token })
+    }
+
+    fn identity(&self) -> Identity {
+        app_identity(&self.actor, &self.store.id)
+    }
+}
+
+/// 403 with the scope that is missing, in the body and in the challenge (RFC 6750 §3.1).
+pub fn insufficient_scope(scope: &str) -> Problem {
+    let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
+    Code::InsufficientScope
+        .with("required_scope", scope)
+        .header(header::WWW_AUTHENTICATE, &challenge)
+}
+
+fn looks_like_jwt(token: &str) -> bool {
+    token.contains('.')
+}
+
+fn merchant_identity(id: &MerchantId, store: Option<&StoreId>) -> Identity {
+    Identity {
+        principal: format!("merchant:{id}"),
+        store: store.map(ToString::to_string),
+        subject: format!("{id}#{}", store.map_or("-", StoreId::as_str)),
+        tier: Tier::Merchant,
+    }
+}
+
+fn app_identity(app: &AppActor, store: &StoreId) -> Identity {
+    Identity {
+        principal: format!("installation:{}", app.installation_id),
+        store: Some(store.to_string()),
+        subject: app.installation_id.to_string(),
+        tier: Tier::App,
+    }
+}

@@ -1,0 +1,334 @@
+//! Events: what happened, frozen when it happened, in the same transaction as the change
+//! (protocols §8).
+//!
+//! An event item is three things at once: the outbox entry (its due mark, until it is published),
+//! the timeline of its entity (GSI2) and the audit trail (GSI1, by store and day).
+//!
+//! The catalogue is [`catalogue`]; a topic is a constant of it, typed by the data it carries:
+//! `Event::new(&STORE_UPDATED, about, &StoreView::from(&store), now)`.
+
+mod topics;
+
+use std::marker::PhantomData;
+
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::context::Context;
+use gateway::item::{Item, Key};
+use gateway::outbox::{Due, Outgoing};
+use gateway::problem::Code;
+use gateway::table::Write;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub use topics::*;
+
+use crate::id::{AppId, EventId, StoreId};
+use crate::key::{self, IndexKey};
+
+/// The version of event bodies.
+pub const API_VERSION: &str = "v1";
+/// The largest event body in bytes.
+pub const MAX_BODY: usize = 64 * 1024;
+/// How long events are kept.
+pub const KEPT: std::time::Duration = DAY.saturating_mul(30);
+/// The stream hands an event on within this time; after it, the sweep does.
+const STREAM_GRACE: std::time::Duration = MINUTE;
+
+gateway::words! {
+    /// How far an event has come on its way out.
+    OutboxState {
+        /// Not yet turned into deliveries.
+        Pending = "pending",
+        /// Turned into deliveries.
+        Published = "published",
+        /// Could not be turned into deliveries; requeue or discard it.
+        Failed = "failed",
+        /// Given up by its owner.
+        Discarded = "discarded",
+    }
+}
+
+/// A kind of event, typed by its data.
+#[derive(Debug)]
+pub struct Topic<T> {
+    /// `noun.past_verb`.
+    pub name: &'static str,
+    /// What it is about.
+    pub entity: &'static str,
+    /// The scope an app needs to subscribe; none for events about the app itself, which only go
+    /// to the app's own `webhook_url` and to the merchant.
+    pub scope: Option<&'static str>,
+    /// When it happens, in one sentence.
+    pub about: &'static str,
+    data: PhantomData<fn(&T)>,
+}
+
+/// Sample data: what the catalogue shows, and what a test delivery carries.
+pub trait Example: Serialize + JsonSchema {
+    /// A sample.
+    fn example() -> Self;
+}
+
+/// A topic as the catalogue lists it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// `noun.past_verb`.
+    pub name: &'static str,
+    /// What it is about.
+    pub entity: &'static str,
+    /// The scope an app needs to subscribe.
+    pub scope: Option<&'static str>,
+    /// When it happens.
+    pub about: &'static str,
+    schema: fn() -> Value,
+    example: fn() -> Value,
+}
+
+impl Entry {
+    const fn of<T: Example>(topic: &Topic<T>) -> Self {
+        Self {
+            name: topic.name,
+            entity: topic.entity,
+            scope: topic.scope,
+            about: topic.about,
+            schema: schema_of::<T>,
+            example: example_of::<T>,
+        }
+    }
+
+    /// The JSON Schema of the whole body of such an event.
+    pub fn schema(&self) -> Value {
+        let text = json!({"type": "string"});
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": self.name,
+            "description": self.about,
+            "type": "object",
+            "required": ["id", "type", "api_version", "created_at", "entity", "data"],
+            "properties": {
+                "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
+                "type": {"const": self.name},
+                "api_version": {"const": API_VERSION},
+                "created_at": {"type": "string", "format": "date-time"},
+                "store_id": {"type": ["string", "null"]},
+                "request_id": text,
+                "trace_id": text,
+                "entity": {
+                    "type": "object",
+                    "required": ["type", "id", "version"],
+                    "properties": {
+                        "type": {"const": self.entity},
+                        "id": text,
+                        "version": {"type": "integer"}
+                    }
+                },
+                "data": (self.schema)()
+            }
+        })
+    }
+
+    /// The data of a sample event.
+    pub fn example_data(&self) -> Value {
+        (self.example)()
+    }
+}
+
+fn schema_of<T: Example>() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("$schema");
+    }
+    schema
+}
+
+fn example_of<T: Example>() -> Value {
+    serde_json::to_value(T::example()).unwrap_or_default()
+}
+
+/// The entry of this name.
+pub fn find(name: &str) -> Option<Entry> {
+    catalogue().into_iter().find(|entry| entry.name == name)
+}
+
+/// Whether a subscription's filter takes an event: by exact name, `order.*` or `*`.
+pub fn matches(filter: &str, name: &str) -> bool {
+    match filter.strip_suffix(".*") {
+        _ if filter == "*" || filter == name => true,
+        Some(noun) => name.split_once('.').is_some_and(|(prefix, _)| prefix == noun),
+        None => false,
+    }
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The store it happened on.
+    pub store: Option<&'a StoreId>,
+    /// The app it concerns: its own `webhook_url` is told.
+    pub app: Option<&'a AppId>,
+    /// The entity's id.
+    pub entity: &'a str,
+    /// The entity's version after the change.
+    pub version: u64,
+}
+
+/// An event.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Event {
+    /// The id: what receivers deduplicate on.
+    pub id: EventId,
+    /// The topic's name.
+    pub name: String,
+    /// The store it happened on.
+    pub store_id: Option<StoreId>,
+    /// The app it concerns.
+    pub app_id: Option<AppId>,
+    /// The kind of entity.
+    pub entity_type: String,
+    /// The entity's id.
+    pub entity_id: String,
+    /// The entity's version after the change.
+    pub entity_version: u64,
+    /// The request that made it happen.
+    pub request_id: String,
+    /// The trace of that request.
+    pub trace_id: String,
+    /// The body as it is delivered, to the byte: frozen.
+    pub body: String,
+    /// How far it has come on its way out.
+    pub state: OutboxState,
+    /// Why it failed, when it has.
+    pub failure: Option<String>,
+    /// When it was published.
+    pub published_at: Option<Timestamp>,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Event {
+    const KIND: &'static str = "event";
+    fn key(&self) -> Key {
+        key::event(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let scope = match (&self.store_id, &self.app_id) {
+            (Some(store), _) => format!("STO#{store}"),
+            (None, Some(app)) => format!("APP#{app}"),
+            (None, None) => "-".to_owned(),
+        };
+        let mut keys =
+            vec![key::events_of_entity(&scope, &self.entity_id, self.created_at, &self.id)];
+        if let Some(store) = &self.store_id {
+            keys.push(key::events_of_day(store, self.created_at, &self.id));
+        }
+        if self.state == OutboxState::Pending {
+            keys.push(Due::Event.mark(self.id.as_str(), self.created_at.plus(STREAM_GRACE)));
+        }
+        keys
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.created_at.plus(KEPT))
+    }
+}
+
+impl Event {
+    /// What happened, with the entity as it is now.
+    pub fn new<T: Example>(topic: &Topic<T>, about: About<'_>, data: &T, now: Timestamp) -> Self {
+        let data = serde_json::to_value(data).unwrap_or_default();
+        Self::untyped(&Entry::of(topic), about, data, now)
+    }
+
+    /// An event of a topic known only by its name: a sample for a test delivery.
+    pub fn untyped(topic: &Entry, about: About<'_>, data: Value, now: Timestamp) -> Self {
+        let id = EventId::mint(now);
+        let (request_id, trace_id) = Context::current().map_or_else(
+            || (gateway::id::mint("req_", now), gateway::id::mint("", now)),
+            |context| (context.request_id().to_owned(), context.trace_id().to_owned()),
+        );
+        let body = |data: Value| {
+            json!({
+                "id": id,
+                "type": topic.name,
+                "api_version": API_VERSION,
+                "created_at": now,
+                "store_id": about.store,
+                "request_id": request_id,
+                "trace_id": trace_id,
+                "entity": {"type": topic.entity, "id": about.entity, "version": about.version},
+                "data": data,
+            })
+            .to_string()
+        };
+        let mut text = body(data);
+        if text.len() > MAX_BODY {
+            // Receivers fetch what does not fit; cutting it anywhere else would break the JSON.
+            text = body(json!({"id": about.entity, "truncated": true}));
+        }
+        Self {
+            name: topic.name.to_owned(),
+            store_id: about.store.cloned(),
+            app_id: about.app.cloned(),
+            entity_type: topic.entity.to_owned(),
+            entity_id: about.entity.to_owned(),
+            entity_version: about.version,
+            request_id,
+            trace_id,
+            body: text,
+            state: OutboxState::Pending,
+            failure: None,
+            published_at: None,
+            created_at: now,
+            version: 1,
+            id,
+        }
+    }
+
+    /// The event at its next version, in this state.
+    #[must_use]
+    pub fn moved_to(&self, state: OutboxState, failure: Option<String>, now: Timestamp) -> Self {
+        Self {
+            state,
+            failure,
+            published_at: (state == OutboxState::Published).then_some(now).or(self.published_at),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}
+
+impl Outgoing for Event {
+    fn put_into(self, write: Write) -> Write {
+        write.create(&self, Code::VersionConflict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_match_by_name_noun_or_all() {
+        assert!(matches("*", "app.installed") && matches("app.*", "app.installed"));
+        assert!(matches("app.installed", "app.installed"));
+        assert!(!matches("app.*", "apple.eaten") && !matches("app", "app.installed"));
+    }
+
+    #[test]
+    fn topics_are_named_once_and_by_noun_and_verb() {
+        let mut names: Vec<_> = catalogue().iter().map(|entry| entry.name).collect();
+        assert!(names.iter().all(|name| name.split('.').count() == 2));
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,184 @@
+//! The catalogue of events: every topic, its entity, its scope and its data.
+
+use std::marker::PhantomData;
+
+use gateway::clock::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Entry, Example, Topic};
+use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
+use crate::id::{AppId, InstallationId, MerchantId, StoreId};
+use crate::installation::{InstallationStatus, InstallationView};
+use crate::merchant::{MerchantStatus, MerchantView};
+use crate::store::{Contact, InventoryPolicy, StoreStatus, StoreView};
+
+macro_rules! topics {
+    ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $about)]
+            pub const $constant: Topic<$data> = Topic {
+                name: $name, entity: $entity, scope: $scope, about: $about, data: PhantomData,
+            };
+        )*
+
+        /// Every topic, in document order.
+        pub fn catalogue() -> Vec<Entry> {
+            vec![$(Entry::of(&$constant)),*]
+        }
+    };
+}
+
+topics! {
+    STORE_CREATED = "store.created", "store", Some("read_store"), StoreView,
+        "A store was opened.";
+    STORE_UPDATED = "store.updated", "store", Some("read_store"), StoreView,
+        "A store's data changed.";
+    STORE_ACTIVATED = "store.activated", "store", Some("read_store"), StoreView,
+        "A store began to take orders.";
+    STORE_PAUSED = "store.paused", "store", Some("read_store"), StoreView,
+        "A store stopped taking orders.";
+    STORE_CLOSED = "store.closed", "store", Some("read_store"), StoreView,
+        "A store was shut.";
+    STORE_REOPENED = "store.reopened", "store", Some("read_store"), StoreView,
+        "A shut store came back, paused.";
+    STORE_DELETED = "store.deleted", "store", Some("read_store"), StoreView,
+        "A store was deleted; its data is removed in 30 days.";
+    STORE_REDACTED = "store.redacted", "store", Some("read_store"), StoreView,
+        "A deleted store's grace ended: remove what you hold of it.";
+    APP_INSTALLED = "app.installed", "installation", None, InstallationView,
+        "A merchant chose an app for a store.";
+    APP_AUTHORIZED = "app.authorized", "installation", None, InstallationView,
+        "A merchant granted an app scopes on a store.";
+    APP_TOKEN_ISSUED = "app.token_issued", "installation", None, TokenIssued,
+        "An app received an access token for a store.";
+    APP_TOKENS_REVOKED = "app.tokens_revoked", "installation", None, InstallationView,
+        "Every token of an installation was revoked.";
+    APP_SUSPENDED = "app.suspended", "installation", None, InstallationView,
+        "A merchant suspended an app on a store.";
+    APP_RESUMED = "app.resumed", "installation", None, InstallationView,
+        "A merchant resumed an app on a store.";
+    APP_UNINSTALLED = "app.uninstalled", "installation", None, InstallationView,
+        "A merchant removed an app from a store; its tokens are dead.";
+    MERCHANT_CREATED = "merchant.created", "merchant", None, MerchantView,
+        "An account was made.";
+    MERCHANT_UPDATED = "merchant.updated", "merchant", None, MerchantView,
+        "An account's data changed.";
+    MERCHANT_PASSWORD_UPDATED = "merchant.password_updated", "merchant", None, MerchantView,
+        "An account's password changed; its other sessions are dead.";
+    MERCHANT_DELETED = "merchant.deleted", "merchant", None, MerchantView,
+        "An account was deleted; it is removed in 30 days.";
+}
+
+/// A token was issued; never the token itself.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TokenIssued {
+    /// The installation.
+    pub installation_id: InstallationId,
+    /// The app.
+    pub app_id: AppId,
+    /// The store.
+    pub store_id: StoreId,
+    /// How it was granted: `authorization_code`, `refresh_token`, `token_exchange`.
+    pub grant_type: String,
+    /// What it may do.
+    pub scopes: Vec<String>,
+    /// When it ends.
+    pub expires_at: Timestamp,
+}
+
+/// The time of every example.
+pub(crate) const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+/// A sample of a text type that cannot be built but by parsing.
+pub(crate) fn sample<T: gateway::request::FromText>(text: &str) -> T {
+    match T::from_text(text) {
+        Ok(value) => value,
+        Err(fault) => unreachable!("the sample `{text}` is refused: {}", fault.detail),
+    }
+}
+
+/// A sample id.
+macro_rules! sample_id {
+    ($id:ident) => {
+        $id::derive(&["example"])
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use sample_id;
+
+impl Example for StoreView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(StoreId),
+            name: "Blue Bottle Books".into(),
+            subdomain: sample::<Subdomain>("blue-bottle"),
+            primary_domain: None,
+            currency: sample::<Currency>("INR"),
+            country: sample::<Country>("IN"),
+            locale: sample::<Locale>("en"),
+            timezone: sample::<TimeZone>("Asia/Kolkata"),
+            contact: Contact { email: Some(sample::<Email>("hello@example.com")), phone: None },
+            order_prefix: "BB-".into(),
+            inventory_policy: InventoryPolicy::Deny,
+            status: StoreStatus::Active,
+            status_reason: None,
+            plan: "standard",
+            owner_id: sample_id!(MerchantId),
+            config_version: 2,
+            allowed_actions: vec!["pause", "close", "delete"],
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
+        }
+    }
+}
+
+impl Example for InstallationView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(InstallationId),
+            store_id: sample_id!(StoreId),
+            app_id: sample_id!(AppId),
+            status: InstallationStatus::Active,
+            scopes: vec!["read_products".into(), "write_orders".into()],
+            status_reason: None,
+            installed_at: Some(EXAMPLE_TIME),
+            uninstalled_at: None,
+            allowed_actions: vec!["suspend", "uninstall"],
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 3,
+        }
+    }
+}
+
+impl Example for TokenIssued {
+    fn example() -> Self {
+        Self {
+            installation_id: sample_id!(InstallationId),
+            app_id: sample_id!(AppId),
+            store_id: sample_id!(StoreId),
+            grant_type: "authorization_code".into(),
+            scopes: vec!["read_products".into()],
+            expires_at: EXAMPLE_TIME,
+        }
+    }
+}
+
+impl Example for MerchantView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(MerchantId),
+            email: sample::<Email>("ann@example.com"),
+            email_verified: true,
+            name: Some("Ann".into()),
+            locale: None,
+            status: MerchantStatus::Active,
+            operator: false,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Installations: one app on one store, and the tokens that act there.
+
+use std::collections::BTreeMap;
+
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::scope::Scopes;
+
+/// Hashes of issued tokens that the configuration keeps; older ones are dropped, and their tokens
+/// die with them (data-model: Installation).
+pub const MAX_TOKEN_HASHES: usize = 20;
+
+gateway::words! {
+    /// Where an installation is in its life.
+    InstallationStatus {
+        /// Chosen by the merchant, not yet authorized.
+        Pending = "pending",
+        /// In force.
+        Active = "active",
+        /// Held by the merchant; tokens are refused until it is resumed.
+        Suspended = "suspended",
+        /// Gone; every token is dead.
+        Uninstalled = "uninstalled",
+    }
+}
+
+/// An installation.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Installation {
+    /// The id; it follows from store and app.
+    pub id: InstallationId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The app.
+    pub app_id: AppId,
+    /// The app's developer.
+    pub developer_id: MerchantId,
+    /// Where it is in its life.
+    pub status: InstallationStatus,
+    /// What the merchant granted.
+    pub scopes: Scopes,
+    /// Counts the times that every token had to die; a token of an earlier generation is dead.
+    pub generation: u64,
+    /// What the platform keeps for the app.
+    pub configuration: Configuration,
+    /// The merchant who installed it.
+    pub installed_by: MerchantId,
+    /// When it was first authorized in its present life.
+    pub installed_at: Option<Timestamp>,
+    /// When it was uninstalled.
+    pub uninstalled_at: Option<Timestamp>,
+    /// Why it is in its state, in the merchant's words.
+    pub status_reason: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+/// What the platform keeps for an installed app.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// SHA-256 of the newest access tokens, with their expiry. Raw tokens are stored nowhere.
+    pub token_hashes: BTreeMap<String, Timestamp>,
+}
+
+impl Item for Installation {
+    const KIND: &'static str = "installation";
+    fn key(&self) -> Key {
+        key::installation(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![
+            key::installations_of_store(&self.store_id, &self.app_id),
+            key::installations_of_app(&self.app_id, self.status.as_str(), self.created_at),
+        ]
+    }
+}
+
+impl Installation {
+    /// The id of this app on this store.
+    pub fn id_of(store: &StoreId, app: &AppId) -> InstallationId {
+        InstallationId::derive(&[store.as_str(), app.as_str()])
+    }
+
+    /// The installation at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// What the merchant can do now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.status {
+            InstallationStatus::Pending => vec!["authorize", "uninstall"],
+            InstallationStatus::Active => vec!["authorize", "suspend", "revoke_tokens", "uninstall"],
+            InstallationStatus::Suspended => vec!["resume", "revoke_tokens", "uninstall"],
+            InstallationStatus::Uninstalled => vec!["install", "authorize"],
+        }
+    }
+
+    fn refused(&self) -> Problem {
+        Problem::state(self.status.as_str(), &self.allowed_actions())
+    }
+
+    /// Every token dead, from the very next request on.
+    fn with_tokens_dead(self) -> Self {
+        Self {
+            generation: self.generation.saturating_add(1),
+            configuration: Configuration::default(),
+            ..self
+        }
+    }
+
+    /// The installation uninstalled: status, generation + 1, hashes cleared.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn uninstall(&self, reason: Option<String>, now: Timestamp) -> Result<Self, Problem> {
+        if self.status == InstallationStatus::Uninstalled {
+            return Err(self.refused());
+        }
+        Ok(Self {
+            status: InstallationStatus::Uninstalled,
+            status_reason: reason,
+            uninstalled_at: Some(now),
+            scopes: Scopes::default(),
+            ..self.changed(now).with_tokens_dead()
+        })
+    }
+
+    /// The installation suspended; its tokens are refused until it is resumed.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn suspend(&self, reason: Option<String>, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != InstallationStatus::Active {
+            return Err(self.refused());
+        }
+        let status = InstallationStatus::Suspended;
+        Ok(Self { status, status_reason: reason, ..self.changed(now) })
+    }
+
+    /// The installation resumed.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn resume(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != InstallationStatus::Suspended {
+            return Err(self.refused());
+        }
+        let status = InstallationStatus::Active;
+        Ok(Self { status, status_reason: None, ..self.changed(now) })
+    }
+
+    /// The installation with every token dead and nothing else changed.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn revoke_tokens(&self, now: Timestamp) -> Result<Self, Problem> {
+        match self.status {
+            InstallationStatus::Active | InstallationStatus::Suspended => {
+                Ok(self.changed(now).with_tokens_dead())
+            }
+            _ => Err(self.refused()),
+        }
+    }
+
+    /// The installation with a token's hash recorded, newest kept.
+    #[must_use]
+    pub fn record(&self, token: &AppToken, now: Timestamp) -> Self {
+        let mut next = self.changed(now);
+        let hashes = &mut next.configuration.token_hashes;
+        hashes.retain(|_, expires_at| now < *expires_at);
+        hashes.insert(token.digest.clone(), token.expires_at);
+        while hashes.len() > MAX_TOKEN_HASHES {
+            let oldest = hashes.iter().min_by_key(|(_, at)| **at).map(|(hash, _)| hash.clone());
+            match oldest {
+                Some(hash) => hashes.remove(&hash),
+                None => break,
+            };
+        }
+        next
+    }
+
+    /// Whether a token with this record may act now.
+    ///
+    /// # Errors
+    /// `invalid_token`: the hash is no longer recorded, the token is revoked or of an earlier
+    /// generation, or the installation is not active.
+    pub fn admit(&self, token: &AppToken, now: Timestamp) -> Result<(), Problem> {
+        // Embedded tokens are many and short; they are recorded by their own item alone.
+        let recorded = token.session_id.is_some()
+            || self.configuration.token_hashes.contains_key(&token.digest);
+        let alive = token.installation_id == self.id
+            && token.generation == self.generation
+            && !token.revoked
+            && now < token.expires_at
+            && self.status == InstallationStatus::Active;
+        if recorded && alive { Ok(()) } else { Err(Code::InvalidToken.into()) }
+    }
+}
+
+/// An app access token as it is recorded: by its digest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AppToken {
+    /// SHA-256 of the token.
+    pub digest: String,
+    /// The installation it acts for.
+    pub installation_id: InstallationId,
+    /// The grant it came of; none for embedded tokens.
+    pub grant_id: Option<GrantId>,
+    /// The session it is bound to; embedded tokens only.
+    pub session_id: Option<SessionId>,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// The installation's generation when it was issued.
+    pub generation: u64,
+    /// Whether it was revoked by itself.
+    pub revoked: bool,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for AppToken {
+    const KIND: &'static str = "app_token";
+    fn key(&self) -> Key {
+        key::app_token(&self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![key::tokens_of_installation(&self.installation_id, self.expires_at)]
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+/// An installation as its store's owner sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct InstallationView {
+    /// The id.
+    pub id: InstallationId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The app.
+    pub app_id: AppId,
+    /// Where it is in its life.
+    pub status: InstallationStatus,
+    /// What the merchant granted.
+    pub scopes: Vec<String>,
+    /// Why it is in its state, in the merchant's words.
+    pub status_reason: Option<String>,
+    /// When it was first authorized in its present life.
+    pub installed_at: Option<Timestamp>,
+    /// When it was uninstalled.
+    pub uninstalled_at: Option<Timestamp>,
+    /// What the merchant can do now.
+    pub allowed_actions: Vec<&'static str>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Installation> for InstallationView {
+    fn from(installation: &Installation) -> Self {
+        Self {
+            id: installation.id.clone(),
+            store_id: installation.store_id.clone(),
+            app_id: installation.app_id.clone(),
+            status: installation.status,
+            scopes: installation.scopes.to_vec(),
+            status_reason: installation.status_reason.clone(),
+            installed_at: installation.installed_at,
+            uninstalled_at: installation.uninstalled_at,
+            allowed_actions: installation.allowed_actions(),
+            created_at: installation.created_at,
+            updated_at: installation.updated_at,
+            version: installation.version,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Every key of the table, on one page (data-model: Keys). `<t>` is a [`Timestamp`] as text.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Key};
+
+use crate::id::{
+    AppId, ChallengeId, DeliveryId, EventId, GrantId, InstallationId, MailId, MerchantId, ReviewId,
+    SessionId, StoreId, SubmissionId, SubscriptionId,
+};
+
+/// An entry of a secondary index.
+pub type IndexKey = (Index, Key);
+
+fn gsi1(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi1, Key::new(pk, sk))
+}
+
+fn gsi2(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi2, Key::new(pk, sk))
+}
+
+// Merchants: the account, its developer profile and its sessions share a partition.
+
+/// A merchant.
+pub fn merchant(id: &MerchantId) -> Key {
+    Key::new(format!("MER#{id}"), "A")
+}
+/// A merchant's developer profile.
+pub fn developer(id: &MerchantId) -> Key {
+    Key::new(format!("MER#{id}"), "DEV")
+}
+/// A session: in its merchant's partition, so that the list is one consistent query.
+pub fn session(merchant: &MerchantId, id: &SessionId) -> Key {
+    Key::new(format!("MER#{merchant}"), format!("SES#{id}"))
+}
+/// What sort keys of sessions begin with.
+pub const SESSIONS: &str = "SES#";
+/// The one account of an e-mail address.
+pub fn unique_email(normalized: &str) -> Key {
+    Key::new(format!("UQ#EMAIL#{normalized}"), "U")
+}
+/// A one-time-code challenge.
+pub fn challenge(id: &ChallengeId) -> Key {
+    Key::new(format!("OTP#{id}"), "A")
+}
+/// A reset or verification link, by the digest of its token.
+pub fn link(digest: &str) -> Key {
+    Key::new(format!("RST#{digest}"), "A")
+}
+/// A sign-in throttle, by the digest of who is throttled.
+pub fn throttle(kind: &str, digest: &str) -> Key {
+    Key::new(format!("THR#{kind}#{digest}"), "A")
+}
+/// A mail on its way.
+pub fn mail(id: &MailId) -> Key {
+    Key::new(format!("MAI#{id}"), "A")
+}
+
+// Stores: what a store's admin and its storefront read share a partition.
+
+/// A store.
+pub fn store(id: &StoreId) -> Key {
+    Key::new(format!("STO#{id}"), "A")
+}
+/// A merchant's stores, by creation.
+pub fn stores_of(owner: &MerchantId, created: Timestamp) -> IndexKey {
+    gsi1(format!("MER#{owner}#STO"), created.to_string())
+}
+/// The one store of a subdomain.
+pub fn unique_subdomain(subdomain: &str) -> Key {
+    Key::new(format!("UQ#SUB#{subdomain}"), "U")
+}
+/// A navigation menu.
+pub fn navigation(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("NAV#{handle}"))
+}
+/// A policy page.
+pub fn policy(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("POL#{handle}"))
+}
+/// A group of settings.
+pub fn settings(store: &StoreId, group: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("SET#{group}"))
+}
+
+// The app platform.
+
+/// An app.
+pub fn app(id: &AppId) -> Key {
+    Key::new(format!("APP#{id}"), "A")
+}
+/// Apps of a catalogue status, by category and slug.
+pub fn apps_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
+    gsi1(format!("APPCAT#{status}"), format!("{category}#{slug}"))
+}
+/// A developer's apps, by creation.
+pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
+    gsi2(format!("DEV#{developer}#APP"), created.to_string())
+}
+/// The one app of a client id, with what authenticates the client.
+pub fn client(client_id: &str) -> Key {
+    Key::new(format!("UQ#CLI#{client_id}"), "U")
+}
+/// The one app of a slug.
+pub fn unique_app_slug(slug: &str) -> Key {
+    Key::new(format!("UQ#APPSLUG#{slug}"), "U")
+}
+/// A submission of an app.
+pub fn submission(app: &AppId, id: &SubmissionId) -> Key {
+    Key::new(format!("APP#{app}"), format!("SUB#{id}"))
+}
+/// What sort keys of submissions begin with.
+pub const SUBMISSIONS: &str = "SUB#";
+/// Submissions of a status, by time: the operators' queue.
+pub fn submissions_by_status(status: &str, at: Timestamp, id: &SubmissionId) -> IndexKey {
+    gsi1(format!("SUBQ#{status}"), format!("{at}#{id}"))
+}
+/// A submission found by its id alone.
+pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
+    gsi2(format!("SUB#{id}"), "A")
+}
+/// The one review of an app by a store.
+pub fn app_review(app: &AppId, store: &StoreId) -> Key {
+    Key::new(format!("APP#{app}"), format!("REV#{store}"))
+}
+/// An app's reviews, by time.
+pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
+    gsi1(format!("APP#{app}#REV"), format!("{at}#{id}"))
+}
+/// An installation; its id follows from store and app, so the upsert is one keyed write.
+pub fn installation(id: &InstallationId) -> Key {
+    Key::new(format!("INS#{id}"), "A")
+}
+/// A store's installations.
+pub fn installations_of_store(store: &StoreId, app: &AppId) -> IndexKey {
+    gsi1(format!("STO#{store}#INS"), app.as_str())
+}
+/// An app's installations, by status and time.
+pub fn installations_of_app(app: &AppId, status: &str, at: Timestamp) -> IndexKey {
+    gsi2(format!("APP#{app}#INS"), format!("{status}#{at}"))
+}
+/// An authorization code, by its digest.
+pub fn code(digest: &str) -> Key {
+    Key::new(format!("COD#{digest}"), "A")
+}
+/// An app token, by its digest.
+pub fn app_token(digest: &str) -> Key {
+    Key::new(format!("TOK#{digest}"), "A")
+}
+/// A refresh token, by its digest.
+pub fn refresh_token(digest: &str) -> Key {
+    Key::new(format!("RTK#{digest}"), "A")
+}
+/// A grant: whether the tokens that came of one authorization still hold.
+pub fn grant(id: &GrantId) -> Key {
+    Key::new(format!("GRT#{id}"), "A")
+}
+/// An installation's tokens, by expiry.
+pub fn tokens_of_installation(id: &InstallationId, expires: Timestamp) -> IndexKey {
+    gsi1(format!("INS#{id}#TOK"), expires.to_string())
+}
+
+// Events and webhooks.
+
+/// A webhook subscription of a store.
+pub fn subscription(store: &StoreId, id: &SubscriptionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("WHS#{id}"))
+}
+/// The subscription behind an app's own `webhook_url`: to events about the app, on any store.
+pub fn app_subscription(app: &AppId, id: &SubscriptionId) -> Key {
+    Key::new(format!("APP#{app}"), format!("WHS#{id}"))
+}
+/// What sort keys of subscriptions begin with.
+pub const SUBSCRIPTIONS: &str = "WHS#";
+/// An event: the outbox entry, the timeline of its entity and the audit trail in one.
+pub fn event(id: &EventId) -> Key {
+    Key::new(format!("EVT#{id}"), "A")
+}
+/// A store's events of a day.
+pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi1(format!("STO#{store}#EVT#{}", at.day()), format!("{at}#{id}"))
+}
+/// The events about an entity.
+pub fn events_of_entity(scope: &str, entity: &str, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi2(format!("{scope}#ENT#{entity}"), format!("{at}#{id}"))
+}
+/// A delivery.
+pub fn delivery(id: &DeliveryId) -> Key {
+    Key::new(format!("DLV#{id}"), "A")
+}
+/// An attempt at a delivery.
+pub fn attempt(id: &DeliveryId, number: u32) -> Key {
+    Key::new(format!("DLV#{id}"), format!("ATT#{number:04}"))
+}
+/// What sort keys of attempts begin with.
+pub const ATTEMPTS: &str = "ATT#";
+/// A store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_of_day(scope: &str, at: Timestamp, id: &DeliveryId) -> IndexKey {
+    gsi1(format!("{scope}#DLV#{}", at.day()), format!("{at}#{id}"))
+}
+/// A subscription's deliveries of a day, by status.
+pub fn deliveries_of_subscription(
+    subscription: &SubscriptionId,
+    created: Timestamp,
+    status: &str,
+    id: &DeliveryId,
+) -> IndexKey {
+    let partition = format!("WHS#{subscription}#DLV#{}", created.day());
+    gsi2(partition, format!("{status}#{created}#{id}"))
+}
+/// Counters of a subject and an hour.
+pub fn usage(subject: &str, at: Timestamp) -> Key {
+    let hour: String = at.to_string().chars().skip(11).take(2).collect();
+    Key::new(format!("MET#{subject}#{}", at.day()), hour)
+}

@@ -1,0 +1,163 @@
+//! Merchant sessions (protocols §6): a bearer token of 256 random bits, kept as its digest.
+//!
+//! The token also names its merchant and session, so that one `BatchGetItem` reads both, and with
+//! them whatever else a request needs to be let in: authentication is one round trip. The ids
+//! prove nothing; only the secret does.
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::seal;
+use gateway::signature::constant_time_eq;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{MerchantId, SessionId};
+use crate::key;
+use crate::merchant::{Merchant, MerchantStatus};
+
+/// A session ends when it is not used for this long.
+pub const IDLE: Duration = HOUR.saturating_mul(12);
+/// A session ends this long after it began.
+pub const ABSOLUTE: Duration = DAY.saturating_mul(30);
+/// Use is recorded at most this often: authentication is a read, not a write.
+const TOUCH: Duration = MINUTE.saturating_mul(5);
+/// What every session token begins with.
+const PREFIX: &str = "mst_";
+
+gateway::words! {
+    /// How a session began.
+    CreatedVia {
+        /// With the account.
+        Signup = "signup",
+        /// By password.
+        Password = "password",
+        /// By one-time code.
+        Otp = "otp",
+        /// By exchange of an earlier token.
+        Refresh = "refresh",
+    }
+}
+
+/// A session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Session {
+    /// The id.
+    pub id: SessionId,
+    /// Whose it is.
+    pub merchant_id: MerchantId,
+    /// SHA-256 of the secret part of the token.
+    pub secret_digest: String,
+    /// The credential generation it began under.
+    pub credential_generation: u64,
+    /// How it began.
+    pub created_via: CreatedVia,
+    /// The network it began from, cut to a prefix.
+    pub ip_prefix: String,
+    /// The program it began with.
+    pub user_agent: Option<String>,
+    /// When it was used last, within five minutes.
+    pub last_used_at: Timestamp,
+    /// When it ends if it is not used.
+    pub idle_expires_at: Timestamp,
+    /// When it ends in any case.
+    pub expires_at: Timestamp,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Session {
+    const KIND: &'static str = "session";
+    fn key(&self) -> Key {
+        key::session(&self.merchant_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+/// A session token, taken apart; it proves nothing before [`Session::admits`].
+#[derive(Clone)]
+pub struct UnverifiedToken {
+    /// The merchant it names.
+    pub merchant_id: MerchantId,
+    /// The session it names.
+    pub session_id: SessionId,
+    secret: String,
+}
+
+impl UnverifiedToken {
+    /// Takes a token apart: `mst_<merchant>_<session>_<secret>`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix(PREFIX)?;
+        let (merchant, rest) = rest.split_at_checked(32)?;
+        let (session, secret) = rest.strip_prefix('_')?.split_at_checked(32)?;
+        let secret = secret.strip_prefix('_')?;
+        (secret.len() == 43).then_some(())?;
+        Some(Self {
+            merchant_id: MerchantId::parse(&format!("{}{merchant}", MerchantId::PREFIX))?,
+            session_id: SessionId::parse(&format!("{}{session}", SessionId::PREFIX))?,
+            secret: secret.to_owned(),
+        })
+    }
+}
+
+impl Session {
+    /// A new session and its token, which is shown once.
+    pub fn begin(
+        merchant: &Merchant,
+        via: CreatedVia,
+        ip_prefix: String,
+        user_agent: Option<&str>,
+        now: Timestamp,
+    ) -> (Self, String) {
+        let secret = seal::random_secret();
+        let session = Self {
+            id: SessionId::mint(now),
+            merchant_id: merchant.id.clone(),
+            secret_digest: seal::digest(&secret),
+            credential_generation: merchant.credential_generation,
+            created_via: via,
+            ip_prefix,
+            user_agent: user_agent.map(|text| text.chars().take(200).collect()),
+            last_used_at: now,
+            idle_expires_at: now.plus(IDLE),
+            expires_at: now.plus(ABSOLUTE),
+            created_at: now,
+            version: 1,
+        };
+        let token = format!("{PREFIX}{}_{}_{secret}", merchant.id.digits(), session.id.digits());
+        (session, token)
+    }
+
+    /// Whether the token opens this session of this merchant now.
+    pub fn admits(&self, token: &UnverifiedToken, merchant: &Merchant, now: Timestamp) -> bool {
+        let digest = seal::digest(&token.secret);
+        constant_time_eq(digest.as_bytes(), self.secret_digest.as_bytes())
+            && self.is_alive(merchant, now)
+    }
+
+    /// Whether the session is alive: what an embedded app token bound to it needs to know.
+    pub fn is_alive(&self, merchant: &Merchant, now: Timestamp) -> bool {
+        self.merchant_id == merchant.id
+            && merchant.status == MerchantStatus::Active
+            && self.credential_generation == merchant.credential_generation
+            && now < self.expires_at
+            && now < self.idle_expires_at
+    }
+
+    /// The session with this use recorded, when that is due.
+    pub fn touched(&self, now: Timestamp) -> Option<Self> {
+        (now >= self.last_used_at.plus(TOUCH)).then(|| Self {
+            last_used_at: now,
+            idle_expires_at: now.plus(IDLE),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        })
+    }
+}

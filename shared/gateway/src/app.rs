@@ -1,0 +1,152 @@
+//! What every handler can reach.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use aws_types::SdkConfig;
+use aws_types::region::Region;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::egress::Egress;
+use crate::queue::Queue;
+use crate::secrets::Secrets;
+use crate::table::Table;
+
+/// The service as a handler sees it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct App(Arc<Parts>);
+
+/// The parts of an [`App`].
+#[derive(Debug)]
+pub struct Parts {
+    /// The settings.
+    pub config: Config,
+    /// The time.
+    pub clock: Clock,
+    /// All state.
+    pub table: Table,
+    /// Webhook deliveries on their way.
+    pub webhook_queue: Queue,
+    /// Webhook messages that failed too often.
+    pub webhook_dlq: Queue,
+    /// Mails on their way.
+    pub mail_queue: Queue,
+    /// The keys.
+    pub secrets: Secrets,
+    /// Guarded outgoing HTTP.
+    pub egress: Egress,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The SDK's settings where they differ from one service to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoints {
+    /// `AWS_ENDPOINT_URL_DYNAMODB`.
+    pub dynamodb: Option<String>,
+    /// `AWS_ENDPOINT_URL_SQS`.
+    pub sqs: Option<String>,
+    /// `AWS_ENDPOINT_URL_SECRETS_MANAGER`.
+    pub secrets_manager: Option<String>,
+}
+
+impl Endpoints {
+    /// The SDK's own variables.
+    #[expect(clippy::disallowed_methods, reason = "the SDK's variables, read where it is built")]
+    pub fn from_env() -> Self {
+        let url = |name: &str| std::env::var(name).ok().filter(|url| !url.is_empty());
+        Self {
+            dynamodb: url("AWS_ENDPOINT_URL_DYNAMODB"),
+            sqs: url("AWS_ENDPOINT_URL_SQS"),
+            secrets_manager: url("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
+        }
+    }
+}
+
+impl App {
+    /// The service over these settings; connects to nothing before it is used.
+    pub fn new(config: Config, clock: Clock, egress: Egress, aws: &SdkConfig, to: &Endpoints) -> Self {
+        let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
+        dynamodb.set_endpoint_url(to.dynamodb.clone());
+        let mut sqs = aws_sdk_sqs::config::Builder::from(aws);
+        sqs.set_endpoint_url(to.sqs.clone());
+        let mut secrets = aws_sdk_secretsmanager::config::Builder::from(aws);
+        secrets.set_endpoint_url(to.secrets_manager.clone());
+        let sqs = aws_sdk_sqs::Client::from_conf(sqs.build());
+        let queue = |url: &str| Queue::new(sqs.clone(), url.to_owned());
+        Self(Arc::new(Parts {
+            table: Table::new(
+                aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
+                config.table.clone(),
+            ),
+            webhook_queue: queue(&config.webhook_queue_url),
+            webhook_dlq: queue(&config.webhook_dlq_url),
+            mail_queue: queue(&config.mail_queue_url),
+            secrets: Secrets::new(
+                aws_sdk_secretsmanager::Client::from_conf(secrets.build()),
+                clock.clone(),
+                config.signing_secret.clone(),
+                config.shared_secret.clone(),
+            ),
+            egress,
+            clock,
+            config,
+        }))
+    }
+
+    /// The service in a Lambda: everything from the environment.
+    pub fn from_env() -> Self {
+        let config = Config::from_env();
+        let aws = aws(credentials_from_env(), &config.region);
+        let egress = Egress::new(config.egress.clone());
+        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env())
+    }
+}
+
+/// SDK settings by hand: in a Lambda, region and credentials come from the environment, and
+/// `aws-config` would add a megabyte (traps 22). Time limits: traps 4.
+pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkConfig {
+    let http = aws_smithy_http_client::Builder::new()
+        .tls_provider(aws_smithy_http_client::tls::Provider::Rustls(
+            aws_smithy_http_client::tls::rustls_provider::CryptoMode::Ring,
+        ))
+        .build_https();
+    let limits = TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(1))
+        .operation_attempt_timeout(Duration::from_secs(1))
+        .operation_timeout(Duration::from_secs(4))
+        .build();
+    SdkConfig::builder()
+        .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
+        .region(Region::new(region.to_owned()))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .http_client(http)
+        .timeout_config(limits)
+        .retry_config(RetryConfig::standard().with_max_attempts(3))
+        .build()
+}
+
+/// The credentials a Lambda finds in its environment; they outlive the execution environment.
+#[expect(clippy::disallowed_methods, reason = "the SDK's variables, read where it is built")]
+fn credentials_from_env() -> aws_credential_types::Credentials {
+    let text = |name: &str| std::env::var(name).unwrap_or_default();
+    let session = std::env::var("AWS_SESSION_TOKEN").ok().filter(|token| !token.is_empty());
+    aws_credential_types::Credentials::new(
+        text("AWS_ACCESS_KEY_ID"),
+        text("AWS_SECRET_ACCESS_KEY"),
+        session,
+        None,
+        "environment",
+    )
+}

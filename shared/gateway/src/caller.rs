@@ -1,0 +1,157 @@
+//! Who may call: a handler's first argument says it, and a handler without one does not compile.
+//!
+//! The concrete callers that need merchants, stores or apps live in `commerce::caller`; this file
+//! has what all callers share, and the one that needs nothing.
+
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::budget::Tier;
+use crate::problem::Problem;
+use crate::request::Inbound;
+
+/// What a row of a route table demands of its caller: for the guards, the contract tests and the
+/// documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Anybody.
+    Public,
+    /// A merchant session.
+    Merchant,
+    /// The owner of the store, by session.
+    Owner,
+    /// A merchant session that owns the store, or an app token with this scope.
+    Scope(&'static str),
+    /// A merchant with a developer profile.
+    Developer,
+    /// A platform operator.
+    Operator,
+    /// OAuth client credentials, judged by the endpoint itself in the RFC's order.
+    Client,
+    /// An embedded app token, or a merchant session that names an installation.
+    Embedded,
+}
+
+impl Access {
+    /// Whether the store is selected for the handler, so that `store_id` in a body is not one of
+    /// the request's own fields (protocols §1).
+    pub const fn selects_store(self) -> bool {
+        matches!(self, Self::Scope(_) | Self::Owner)
+    }
+}
+
+/// Who a request turned out to be from.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The scope of idempotency keys and cursors: `merchant:mer_…`, `installation:ins_…`.
+    pub principal: String,
+    /// The store the call is about.
+    pub store: Option<String>,
+    /// Whose budget pays.
+    pub subject: String,
+    /// How large that budget is.
+    pub tier: Tier,
+}
+
+impl Identity {
+    /// Somebody unknown, told apart by network alone.
+    pub fn anonymous(inbound: &Inbound) -> Self {
+        Self {
+            principal: "public".to_owned(),
+            store: None,
+            subject: format!("-#{}", inbound.client_prefix()),
+            tier: Tier::Public,
+        }
+    }
+}
+
+/// A kind of caller. Authentication happens once, before the handler, in
+/// [`crate::routes`]; as an argument a caller is only taken out of the request.
+pub trait Caller: Clone + Send + Sync + 'static {
+    /// What the route table and the documents say.
+    fn access() -> Access;
+
+    /// Finds out who calls.
+    ///
+    /// # Errors
+    /// 401, 403 or 404, before anything else of the request is looked at.
+    fn authenticate(
+        app: &App,
+        inbound: &Arc<Inbound>,
+    ) -> impl Future<Output = Result<Self, Problem>> + Send;
+
+    /// Who that is.
+    fn identity(&self) -> Identity;
+}
+
+/// Makes a [`Caller`] usable as a handler's argument.
+#[macro_export]
+macro_rules! caller_argument {
+    ($name:ident) => {
+        $crate::caller_argument!(@impl [] $name);
+    };
+    ($name:ident where $generic:ident: $bound:path) => {
+        $crate::caller_argument!(@impl [$generic: $bound,] $name<$generic>);
+    };
+    (@impl [$($generics:tt)*] $name:ty) => {
+        impl<$($generics)* State: Sync> axum::extract::FromRequestParts<State> for $name {
+            type Rejection = $crate::problem::Problem;
+
+            async fn from_request_parts(
+                parts: &mut http::request::Parts,
+                _: &State,
+            ) -> Result<Self, Self::Rejection> {
+                let caller = parts.extensions.get::<Self>().cloned();
+                caller.ok_or_else(|| $crate::problem::Problem::internal("no caller in the request"))
+            }
+        }
+    };
+}
+
+/// Anybody.
+#[derive(Debug, Clone)]
+pub struct Public {
+    identity: Identity,
+}
+
+impl Caller for Public {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        Ok(Self { identity: Identity::anonymous(inbound) })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+crate::caller_argument!(Public);
+
+/// Argument lists of handlers: the first is a [`Caller`].
+#[diagnostic::on_unimplemented(
+    message = "this handler does not say who may call it",
+    label = "its first argument must be a `Caller`: Public, Merchant, StoreAccess<_>, …"
+)]
+pub trait Guarded {
+    /// The first argument.
+    type Caller: Caller;
+}
+
+macro_rules! guarded {
+    ($($argument:ident),*) => {
+        // The `M` is axum's marker for how the last argument is extracted.
+        impl<M, C: Caller, $($argument),*> Guarded for (M, C, $($argument,)*) {
+            type Caller = C;
+        }
+    };
+}
+guarded!();
+guarded!(A1);
+guarded!(A1, A2);
+guarded!(A1, A2, A3);
+guarded!(A1, A2, A3, A4);
+guarded!(A1, A2, A3, A4, A5);
+guarded!(A1, A2, A3, A4, A5, A6);

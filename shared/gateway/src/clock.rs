@@ -1,0 +1,148 @@
+//! Time: one type, one reader of the system clock, and a clock that tests can move.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// One minute.
+pub const MINUTE: Duration = Duration::from_secs(60);
+/// One hour.
+pub const HOUR: Duration = Duration::from_secs(3_600);
+/// One day.
+pub const DAY: Duration = Duration::from_secs(86_400);
+
+/// An instant in milliseconds since the Unix epoch. Written as RFC 3339 UTC with exactly three
+/// fractional digits, so that the text sorts as the time does, in a table key as in a condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the Unix epoch: what TTL, JWT and webhook headers count in.
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
+    /// This instant and `duration` later.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// `duration` before this instant.
+    #[must_use]
+    pub fn minus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long it is from now until `later`; zero when that has passed.
+    pub fn until(self, later: Self) -> Duration {
+        Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
+    }
+
+    /// Whole seconds until `later`, rounded up, never negative: what `expires_in` and
+    /// `Retry-After` say.
+    pub fn seconds_until(self, later: Self) -> i64 {
+        later.0.saturating_sub(self.0).max(0).saturating_add(999).div_euclid(1_000)
+    }
+
+    /// The UTC day as `yyyymmdd`: the partition of a day's events.
+    pub fn day(self) -> String {
+        self.to_string().chars().take(10).filter(|c| *c != '-').collect()
+    }
+
+    /// Parses RFC 3339, with any offset; finer than a millisecond is cut off.
+    pub fn parse(text: &str) -> Option<Self> {
+        let parsed: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(parsed.as_millisecond()))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant =
+            jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        write!(f, "{}", instant.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 time"))
+    }
+}
+
+impl schemars::JsonSchema for Timestamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+/// Where handlers get the time from. Nothing else reads the system clock.
+#[derive(Debug, Clone, Default)]
+pub struct Clock {
+    /// Milliseconds that a test has moved this clock forward.
+    offset: Arc<AtomicI64>,
+}
+
+impl Clock {
+    /// The current time.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the system clock")]
+    pub fn now(&self) -> Timestamp {
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        let millis = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(millis.saturating_add(self.offset.load(Ordering::Relaxed)))
+    }
+
+    /// Moves this clock, and all its clones, forward: embedded systems only.
+    #[cfg(any(test, feature = "embedded"))]
+    pub fn advance(&self, by: Duration) {
+        let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        self.offset.fetch_add(millis, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_with_milliseconds_and_read_back() {
+        let time = Timestamp::from_millis(1_795_244_400_007);
+        assert_eq!(time.to_string(), "2026-11-21T07:00:00.007Z");
+        assert_eq!(Timestamp::parse("2026-11-21T07:00:00.007Z"), Some(time));
+        assert_eq!(Timestamp::parse("2026-11-21T08:00:00.007+01:00"), Some(time));
+        assert_eq!(time.day(), "20261121");
+        assert_eq!(time.seconds_until(time.plus(Duration::from_millis(1))), 1);
+        assert_eq!(time.seconds_until(time.minus(MINUTE)), 0);
+    }
+}

@@ -1,0 +1,89 @@
+//! The settings, read from the environment once. Nothing else reads the environment.
+
+use crate::egress::Policy;
+
+/// The settings of a function.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The table's name.
+    pub table: String,
+    /// The queue of webhook deliveries.
+    pub webhook_queue_url: String,
+    /// The queue of mails.
+    pub mail_queue_url: String,
+    /// The dead-letter queue of webhook deliveries.
+    pub webhook_dlq_url: String,
+    /// Id of the secret with the signing keys.
+    pub signing_secret: String,
+    /// Id of the secret with the shared keys.
+    pub shared_secret: String,
+    /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
+    /// tokens and the target of the bridge.
+    pub base_url: String,
+    /// Origins that may call merchant routes from a browser.
+    pub admin_origins: Vec<String>,
+    /// E-mail addresses whose accounts are platform operators from sign-up on.
+    pub operators: Vec<String>,
+    /// Development: `Server-Timing` is shown, and `X-Forwarded-For` is believed.
+    pub development: bool,
+    /// What outgoing requests may reach.
+    pub egress: Policy,
+    /// How mail leaves.
+    pub mail: MailConfig,
+    /// The build, for `GET /health`.
+    pub commit: String,
+    /// The AWS region.
+    pub region: String,
+}
+
+/// How mail leaves.
+#[derive(Debug, Clone, Default)]
+pub struct MailConfig {
+    /// `smtp://` or `smtps://` URL with credentials; without one mails go to `directory`, or else
+    /// are refused and stay due.
+    pub smtp_url: Option<String>,
+    /// Where mails are kept as files: local systems.
+    pub directory: Option<std::path::PathBuf>,
+    /// Whether mails are also printed: local systems.
+    pub print: bool,
+    /// The sender.
+    pub from: String,
+}
+
+/// The audience of app tokens.
+pub const AUDIENCE: &str = "commerce-api";
+
+impl Config {
+    /// Reads the environment.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub fn from_env() -> Self {
+        let text = |name: &str| std::env::var(name).unwrap_or_default();
+        let list = |name: &str| {
+            let items = text(name);
+            let items = items.split(',').map(str::trim).filter(|item| !item.is_empty());
+            items.map(str::to_owned).collect()
+        };
+        let development = text("SERVICE_ENVIRONMENT") == "development";
+        Self {
+            table: text("TABLE_NAME"),
+            webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
+            mail_queue_url: text("MAIL_QUEUE_URL"),
+            webhook_dlq_url: text("WEBHOOK_DLQ_URL"),
+            signing_secret: text("SIGNING_KEYS_SECRET"),
+            shared_secret: text("SHARED_KEYS_SECRET"),
+            base_url: text("BASE_URL").trim_end_matches('/').to_owned(),
+            admin_origins: list("ADMIN_ORIGINS"),
+            operators: list("OPERATOR_EMAILS"),
+            development,
+            egress: if development { Policy::development() } else { Policy::strict() },
+            mail: MailConfig {
+                smtp_url: Some(text("SMTP_URL")).filter(|url| !url.is_empty()),
+                directory: None,
+                print: false,
+                from: text("MAIL_FROM"),
+            },
+            commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
+            region: text("AWS_REGION"),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What is known of the request under way: its ids for logs, events and answers, what it has
+//! cost, and its idempotency claim. Carried by the task, so that the table layer can count round
+//! trips and a problem can name its request without every function passing it along.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::HeaderMap;
+
+use crate::budget::Charge;
+use crate::clock::Timestamp;
+use crate::idempotency::Claim;
+
+tokio::task_local! {
+    static CURRENT: Arc<Context>;
+}
+
+/// One request, from its arrival to its answer.
+#[derive(Debug)]
+pub struct Context {
+    request_id: String,
+    trace_id: String,
+    parent_id: String,
+    path: String,
+    started: Timestamp,
+    state: Mutex<State>,
+}
+
+/// What changes while the request is handled.
+#[derive(Debug, Default)]
+struct State {
+    trips: u32,
+    /// In tenths of a capacity unit: eventually consistent reads cost halves.
+    capacity_tenths: u64,
+    charge: Option<Charge>,
+    actual_cost: Option<u32>,
+    claim: Option<Claim>,
+    principal: String,
+    store: Option<String>,
+}
+
+impl Context {
+    /// The context of a request: ids from its headers where they are well formed, minted ones
+    /// otherwise (`X-Request-Id`, W3C `traceparent`; protocols §1).
+    pub fn new(headers: &HeaderMap, path: &str, now: Timestamp) -> Arc<Self> {
+        let request_id = header(headers, "x-request-id")
+            .filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(is_id_byte))
+            .map_or_else(|| crate::id::mint("req_", now), str::to_owned);
+        let trace_id = header(headers, "traceparent")
+            .and_then(trace_id_of)
+            .unwrap_or_else(|| crate::id::mint("", now));
+        Arc::new(Self {
+            request_id,
+            trace_id,
+            parent_id: crate::id::mint("", now).chars().rev().take(16).collect(),
+            path: path.to_owned(),
+            started: now,
+            state: Mutex::default(),
+        })
+    }
+
+    /// The context of the request that this task handles, if it handles one.
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.try_with(Arc::clone).ok()
+    }
+
+    /// Runs `future` with this as the current context.
+    pub async fn scope<F: Future>(self: Arc<Self>, future: F) -> F::Output {
+        CURRENT.scope(self, future).await
+    }
+
+    /// `X-Request-Id`.
+    pub fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// The W3C trace id, 32 hex digits.
+    pub fn trace_id(&self) -> &str {
+        &self.trace_id
+    }
+
+    /// The `traceparent` to pass on.
+    pub fn traceparent(&self) -> String {
+        format!("00-{}-{}-01", self.trace_id, self.parent_id)
+    }
+
+    /// The path asked for, without the query: a query may carry a token.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// When the request arrived.
+    pub fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one round trip to the table.
+    pub(crate) fn count_trip(capacity_tenths: u64) {
+        if let Some(context) = Self::current() {
+            let mut state = context.state();
+            state.trips = state.trips.saturating_add(1);
+            state.capacity_tenths = state.capacity_tenths.saturating_add(capacity_tenths);
+        }
+    }
+
+    /// Round trips to the table so far, rate bucket and idempotency record excluded, and the
+    /// capacity consumed in tenths of a unit.
+    pub fn table_use(&self) -> (u32, u64) {
+        let state = self.state();
+        (state.trips, state.capacity_tenths)
+    }
+
+    /// Records who is calling, and for which store.
+    pub fn identify(&self, principal: String, store: Option<String>) {
+        let mut state = self.state();
+        state.principal = principal;
+        state.store = store;
+    }
+
+    /// Who is calling: the scope of idempotency keys and cursors.
+    pub fn principal(&self) -> String {
+        self.state().principal.clone()
+    }
+
+    /// The store the call is about, if any.
+    pub fn store(&self) -> Option<String> {
+        self.state().store.clone()
+    }
+
+    pub(crate) fn set_charge(&self, charge: Charge) {
+        self.state().charge = Some(charge);
+    }
+
+    pub(crate) fn charge(&self) -> Option<Charge> {
+        self.state().charge.clone()
+    }
+
+    /// Says what the request really cost, when that is less than what was charged ahead.
+    pub fn settle_cost(&self, actual: u32) {
+        self.state().actual_cost = Some(actual);
+    }
+
+    pub(crate) fn actual_cost(&self) -> Option<u32> {
+        self.state().actual_cost
+    }
+
+    pub(crate) fn set_claim(&self, claim: Claim) {
+        self.state().claim = Some(claim);
+    }
+
+    /// Takes the idempotency claim: whoever takes it completes or releases it.
+    pub(crate) fn take_claim(&self) -> Option<Claim> {
+        self.state().claim.take()
+    }
+}
+
+/// A header's text, when it is text.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn is_id_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':')
+}
+
+/// The trace id of a `traceparent` (W3C Trace Context §3.2); all zeroes is invalid.
+fn trace_id_of(traceparent: &str) -> Option<String> {
+    let mut parts = traceparent.split('-');
+    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
+    let hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let valid = version.len() == 2
+        && version != "ff"
+        && trace.len() == 32
+        && parent.len() == 16
+        && hex(trace)
+        && hex(parent)
+        && trace.bytes().any(|b| b != b'0');
+    valid.then(|| trace.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_traceparent_is_passed_on_and_a_broken_one_replaced() {
+        let mut headers = HeaderMap::new();
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        headers.insert("traceparent", http::HeaderValue::from_static(parent));
+        let context = Context::new(&headers, "/", Timestamp::from_millis(0));
+        assert_eq!(context.trace_id(), "0af7651916cd43dd8448eb211c80319c");
+        for broken in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01"] {
+            assert_eq!(trace_id_of(broken), None);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! An [`App`](crate::app::App) over in-process emulators and a settable clock.
+
+pub mod emulators;

@@ -1,0 +1,127 @@
+//! Identifiers: a prefix that names the kind and a `UUIDv7` in 32 hex digits (protocols §1).
+
+use sha2::{Digest, Sha256};
+
+use crate::clock::Timestamp;
+
+/// A fresh id: `prefix` and a `UUIDv7` of `now`, so that ids sort by creation.
+pub fn mint(prefix: &str, now: Timestamp) -> String {
+    let mut random = [0_u8; 10];
+    // A failing system generator leaves zeroes; the time part still tells ids apart, and every
+    // secret comes from `seal::random_secret`, never from an id.
+    let _ = getrandom::fill(&mut random);
+    let millis = u64::try_from(now.millis()).unwrap_or(0);
+    let uuid = uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid();
+    format!("{prefix}{}", uuid.simple())
+}
+
+/// An id that follows from `parts`, so that writing it twice is writing one item.
+pub fn derive(prefix: &str, parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.len().to_be_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let digest = hasher.finalize();
+    let mut bytes = [0_u8; 16];
+    for (to, from) in bytes.iter_mut().zip(digest) {
+        *to = from;
+    }
+    format!("{prefix}{}", uuid::Builder::from_custom_bytes(bytes).into_uuid().simple())
+}
+
+/// Whether `text` is `prefix` and 32 lower-case hex digits.
+pub fn is_well_formed(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|rest| {
+        rest.len() == 32 && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Defines id types: `ids! { /// A store. StoreId = "sto_"; }`.
+#[macro_export]
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// What every id of this kind begins with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A fresh id that sorts by `now`.
+            pub fn mint(now: $crate::clock::Timestamp) -> Self {
+                Self($crate::id::mint(Self::PREFIX, now))
+            }
+
+            /// The id that follows from `parts`: the same parts, the same id.
+            pub fn derive(parts: &[&str]) -> Self {
+                Self($crate::id::derive(Self::PREFIX, parts))
+            }
+
+            /// Parses an id; `None` when the prefix or the digits are wrong.
+            pub fn parse(text: &str) -> Option<Self> {
+                $crate::id::is_well_formed(Self::PREFIX, text).then(|| Self(text.to_owned()))
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The 32 hex digits without the prefix.
+            pub fn digits(&self) -> &str {
+                self.0.strip_prefix(Self::PREFIX).unwrap_or(&self.0)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(d)?;
+                Self::parse(&text).ok_or_else(|| serde::de::Error::custom("malformed id"))
+            }
+        }
+
+        impl $crate::request::FromText for $name {
+            const EXPECTS: &'static str = concat!("an id that begins with ", $prefix);
+            fn from_text(text: &str) -> Result<Self, $crate::request::Fault> {
+                Self::parse(text).ok_or_else(|| $crate::request::Fault::new(
+                    "invalid_id", concat!("Must be an id that begins with `", $prefix, "`.")))
+            }
+        }
+        $crate::text_field!($name);
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> { stringify!($name).into() }
+            fn inline_schema() -> bool { true }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "pattern": concat!("^", $prefix, "[0-9a-f]{32}$")
+                })
+            }
+        }
+    )*};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minted_ids_sort_by_time_and_derived_ids_repeat() {
+        let early = mint("sto_", Timestamp::from_millis(1_000));
+        let late = mint("sto_", Timestamp::from_millis(2_000));
+        assert!(early < late && is_well_formed("sto_", &early));
+        assert_eq!(derive("ins_", &["a", "bc"]), derive("ins_", &["a", "bc"]));
+        assert_ne!(derive("ins_", &["a", "bc"]), derive("ins_", &["ab", "c"]));
+        assert!(!is_well_formed("sto_", &early.to_uppercase()));
+    }
+}

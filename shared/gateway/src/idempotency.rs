@@ -1,0 +1,238 @@
+//! Idempotency keys by lease, with the record completed in the effect's own transaction
+//! (protocols §4, data-model: Idempotency on one item).
+//!
+//! A request with a key first *claims* its record under a 30-second lease. The handler's
+//! transaction completes the record with the answer **if the lease is still its own**: a slow
+//! original whose lease was taken over fails instead of doubling the effect, and a crash between
+//! effect and record cannot happen because they are one write. Answers are sealed at rest: they
+//! may hold a token that was shown once.
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use http::{Method, header};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::caller::Identity;
+use crate::clock::{DAY, Timestamp};
+use crate::item::{Attributes, Key};
+use crate::problem::{Code, Problem};
+use crate::request::Inbound;
+use crate::seal::{self, SealKey};
+use crate::table::{self, Change};
+
+/// How long a claim holds before another request with the same key may take over.
+const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A claimed record: this request's to complete or to release.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    key: Key,
+    lease: String,
+    seal: SealKey,
+}
+
+/// What claiming came to.
+pub(crate) enum Claimed {
+    /// No key was sent, or the method has no effect to protect.
+    NotAsked,
+    /// The record is ours.
+    Mine(Claim),
+    /// The request was answered before.
+    Replay(Answer),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Claim {
+    pub(crate) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The change that completes the record with `answer`, if the lease is still this claim's.
+    pub(crate) fn completion(&self, answer: &Answer, now: Timestamp) -> Result<Change, Problem> {
+        let kept = Kept {
+            status: answer.status().as_u16(),
+            headers: answer.header_pairs(),
+            body: String::from_utf8_lossy(answer.body()).into_owned(),
+        };
+        let plain = serde_json::to_vec(&kept).map_err(Problem::internal)?;
+        let sealed = self.seal.seal(&plain, self.key.pk.as_bytes());
+        Ok(Change::new("SET #state = :completed, answer = :answer, completed_at = :now")
+            .only_if("lease = :lease AND #state = :running")
+            .name("#state", "state")
+            .value(":completed", "completed")
+            .value(":running", "running")
+            .value(":answer", sealed)
+            .value(":now", now)
+            .value(":lease", &self.lease))
+    }
+
+    /// Keeps an answer that had no effect: a deterministic refusal.
+    pub(crate) async fn keep(self, app: &App, answer: &Answer) {
+        let now = app.clock.now();
+        let outcome = match self.completion(answer, now) {
+            Ok(change) => {
+                app.table.write().update(&self.key, change, Code::RequestInProgress).commit().await
+            }
+            Err(defect) => Err(defect),
+        };
+        if let Err(problem) = outcome {
+            tracing::warn!(cause = %problem, "idempotency record not kept");
+        }
+    }
+
+    /// Lets go of the record, so that the request can be tried again at once.
+    pub(crate) async fn release(self, app: &App) {
+        let condition = table::Condition::new("lease = :lease AND #state = :running")
+            .name("#state", "state")
+            .value(":running", "running")
+            .value(":lease", &self.lease);
+        let write = app.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
+        if let Err(problem) = write.commit().await {
+            tracing::warn!(cause = %problem, "idempotency record not released");
+        }
+    }
+}
+
+/// Claims the record of the request's key.
+///
+/// # Errors
+/// `idempotency_key_invalid`, `idempotency_key_reused`, `request_in_progress`.
+pub(crate) async fn claim(
+    app: &App,
+    identity: &Identity,
+    inbound: &Inbound,
+) -> Result<Claimed, Problem> {
+    let effect = [Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
+    let Some(header) = inbound.headers.get("idempotency-key") else { return Ok(Claimed::NotAsked) };
+    if !effect.contains(&inbound.method) {
+        return Ok(Claimed::NotAsked);
+    }
+    let key = header.to_str().unwrap_or_default();
+    if !(1..=255).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(Code::IdempotencyKeyInvalid.into());
+    }
+    let key = record_key(identity, inbound, key);
+    let fingerprint = fingerprint(inbound);
+    let keys = app.secrets.keys().await?;
+    let claim = Claim { key, lease: seal::random_secret(), seal: keys.seal.clone() };
+    match put(app, &claim, &fingerprint).await? {
+        None => Ok(Claimed::Mine(claim)),
+        Some(old) => judge(&claim, &old, &fingerprint),
+    }
+}
+
+/// Principal, store, method, route, path parameters and key (protocols §4).
+fn record_key(identity: &Identity, inbound: &Inbound, key: &str) -> Key {
+    let store = identity.store.as_deref().unwrap_or_default();
+    let mut parts = vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
+    parts.extend(inbound.params.iter().map(|(_, value)| value.as_str()));
+    parts.push(key);
+    Key::new(format!("IDM#{}", hash(&parts)), "A")
+}
+
+/// SHA-256 of method, path, sorted query and raw body.
+fn fingerprint(inbound: &Inbound) -> String {
+    let mut pairs: Vec<&str> = inbound.query.split('&').collect();
+    pairs.sort_unstable();
+    let query = pairs.join("&");
+    let mut hasher = Sha256::new();
+    hasher.update(hash(&[inbound.method.as_str(), &inbound.path, &query]));
+    hasher.update(&inbound.body);
+    base16(&hasher.finalize())
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.len().to_be_bytes());
+        hasher.update(part.as_bytes());
+    }
+    base16(&hasher.finalize())
+}
+
+fn base16(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Writes the claim; answers with the record that stands in its way.
+async fn put(app: &App, claim: &Claim, fingerprint: &str) -> Result<Option<Attributes>, Problem> {
+    let now = app.clock.now();
+    let text = |value: &str| AttributeValue::S(value.to_owned());
+    let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
+    let sent = app
+        .table
+        .client()
+        .put_item()
+        .table_name(app.table.name())
+        .set_item(Some(claim.key.attributes()))
+        .item("entity", text("idempotency"))
+        .item("state", text("running"))
+        .item("fingerprint", text(fingerprint))
+        .item("lease", text(&claim.lease))
+        .item("lease_until", millis(now.plus(LEASE)))
+        .item("expires_at", millis(now.plus(DAY)))
+        .item("ttl", AttributeValue::N(now.plus(DAY).plus(DAY).seconds().to_string()))
+        .condition_expression(
+            "attribute_not_exists(PK) OR expires_at <= :now OR \
+             (#state = :running AND lease_until <= :now AND fingerprint = :fingerprint)",
+        )
+        .expression_attribute_names("#state", "state")
+        .expression_attribute_values(":now", millis(now))
+        .expression_attribute_values(":running", text("running"))
+        .expression_attribute_values(":fingerprint", text(fingerprint))
+        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+        .send()
+        .await;
+    match sent {
+        Ok(_) => Ok(None),
+        Err(SdkError::ServiceError(inner)) if inner.err().is_conditional_check_failed_exception() => {
+            match inner.into_err() {
+                PutItemError::ConditionalCheckFailedException(refused) => {
+                    Ok(Some(refused.item.unwrap_or_default()))
+                }
+                other => Err(Problem::unavailable(other)),
+            }
+        }
+        Err(error) => Err(table::unavailable(&error)),
+    }
+}
+
+fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, Problem> {
+    let text = |name: &str| old.get(name).and_then(|value| value.as_s().ok()).map(String::as_str);
+    if text("lease") == Some(&claim.lease) {
+        // The SDK's second attempt met its own first (traps 2).
+        return Ok(Claimed::Mine(claim.clone()));
+    }
+    if text("fingerprint") != Some(fingerprint) {
+        return Err(Code::IdempotencyKeyReused.into());
+    }
+    if text("state") != Some("completed") {
+        return Err(Problem::from(Code::RequestInProgress).header(header::RETRY_AFTER, "1"));
+    }
+    let sealed = text("answer").unwrap_or_default();
+    let plain = claim.seal.open(sealed, claim.key.pk.as_bytes()).map_err(Problem::internal)?;
+    let kept: Kept = serde_json::from_slice(&plain).map_err(Problem::internal)?;
+    let answer = Answer::restored(kept.status, &kept.headers, kept.body.into_bytes())
+        .header(http::HeaderName::from_static("idempotent-replayed"), "true");
+    Ok(Claimed::Replay(answer))
+}
+
+/// Whether an answer of this status is kept: 2xx and deterministic 4xx are; 401, 409 for a
+/// request still running, 429 and 5xx are not (protocols §4).
+pub(crate) fn is_kept(status: u16) -> bool {
+    matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)
+}

@@ -1,0 +1,119 @@
+//! Items: what the table holds, and how it is keyed.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::clock::Timestamp;
+use crate::problem::Problem;
+
+/// The attributes of an item.
+pub type Attributes = HashMap<String, AttributeValue>;
+
+/// The primary key of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Partition key.
+    pub pk: String,
+    /// Sort key.
+    pub sk: String,
+}
+
+impl Key {
+    /// A key of these two parts.
+    pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: sk.into() }
+    }
+
+    pub(crate) fn attributes(&self) -> Attributes {
+        [("PK", &self.pk), ("SK", &self.sk)]
+            .map(|(name, value)| (name.to_owned(), AttributeValue::S(value.clone())))
+            .into()
+    }
+
+    pub(crate) fn of(attributes: &Attributes) -> Option<Self> {
+        let part = |name| attributes.get(name)?.as_s().ok().cloned();
+        Some(Self { pk: part("PK")?, sk: part("SK")? })
+    }
+}
+
+/// A secondary index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Index {
+    /// First list order.
+    Gsi1,
+    /// Second list order.
+    Gsi2,
+    /// Sparse, keys only: work that is due.
+    Gsi3,
+}
+
+impl Index {
+    /// The name in the table definition.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gsi1 => "GSI1",
+            Self::Gsi2 => "GSI2",
+            Self::Gsi3 => "GSI3",
+        }
+    }
+
+    /// The attributes of its partition and sort key.
+    pub const fn key_names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Gsi1 => ("GSI1PK", "GSI1SK"),
+            Self::Gsi2 => ("GSI2PK", "GSI2SK"),
+            Self::Gsi3 => ("GSI3PK", "GSI3SK"),
+        }
+    }
+}
+
+/// A struct that is stored as one item. It is the only speller of its keys.
+pub trait Item: Serialize + DeserializeOwned + Send + Sync {
+    /// The `entity` attribute.
+    const KIND: &'static str;
+
+    /// The primary key.
+    fn key(&self) -> Key;
+
+    /// Counts writes; 1 when created. [`crate::table::Write::replace`] demands the one before.
+    fn version(&self) -> u64;
+
+    /// Keys in the secondary indexes.
+    fn indexes(&self) -> Vec<(Index, Key)> {
+        Vec::new()
+    }
+
+    /// When the table may forget the item (`ttl`): cleaning up only, never validity.
+    fn forget_at(&self) -> Option<Timestamp> {
+        None
+    }
+}
+
+/// An item's attributes with its keys.
+pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
+    let mut all: Attributes = serde_dynamo::to_item(item).map_err(Problem::internal)?;
+    // DynamoDB tells an absent attribute from a NULL one; conditions and sparse indexes want the
+    // former.
+    all.retain(|_, value| !value.is_null());
+    all.extend(item.key().attributes());
+    all.insert("entity".into(), AttributeValue::S(T::KIND.into()));
+    for (index, key) in item.indexes() {
+        let (pk, sk) = index.key_names();
+        all.insert(pk.into(), AttributeValue::S(key.pk));
+        all.insert(sk.into(), AttributeValue::S(key.sk));
+    }
+    if let Some(time) = item.forget_at() {
+        all.insert("ttl".into(), AttributeValue::N(time.seconds().to_string()));
+    }
+    Ok(all)
+}
+
+/// The item that these attributes hold.
+pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
+    let key = Key::of(&attributes);
+    serde_dynamo::from_item(attributes)
+        .map_err(|error| Problem::internal(format!("item {key:?} as {}: {error}", T::KIND)))
+}

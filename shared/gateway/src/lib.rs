@@ -1,0 +1,39 @@
+//! The machinery under every function; it knows no commerce.
+//!
+//! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`],
+//!   [`budget`], [`idempotency`] → a handler with arguments of [`request`] → [`answer`] or
+//!   [`problem`].
+//! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
+//! - Outside: [`queue`], [`secrets`], [`egress`].
+//! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
+//! - What a handler can reach is [`app`]; what is known of its request is [`context`].
+
+pub mod answer;
+pub mod app;
+pub mod budget;
+pub mod caller;
+pub mod clock;
+pub mod config;
+pub mod context;
+pub mod cors;
+pub mod egress;
+pub mod id;
+pub mod idempotency;
+pub mod item;
+pub mod lambda;
+pub mod log;
+pub mod outbox;
+pub mod page;
+pub mod password;
+pub mod problem;
+pub mod queue;
+pub mod request;
+pub mod routes;
+pub mod seal;
+pub mod secrets;
+pub mod signature;
+pub mod table;
+pub mod token;
+
+#[cfg(feature = "embedded")]
+pub mod embedded;

@@ -1,0 +1,153 @@
+//! Pages of lists: `limit`, and a `cursor` that is opaque, authenticated and bound to the route,
+//! the filter, the store and the principal (protocols §3).
+
+use std::collections::BTreeMap;
+
+use axum::extract::FromRequestParts;
+use aws_sdk_dynamodb::types::AttributeValue;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::header;
+use http::request::Parts;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::budget::Cost;
+use crate::context::Context;
+use crate::item::{Attributes, Item};
+use crate::problem::{Code, Problem};
+use crate::request::Raw;
+use crate::seal::{self, MacKey};
+use crate::table::{Query, Scanned};
+
+/// The page that was asked for.
+#[derive(Debug, Clone)]
+pub struct Paging {
+    limit: u32,
+    start: Option<Attributes>,
+    binding: String,
+    path: String,
+    query: Vec<(String, String)>,
+    key: Option<MacKey>,
+}
+
+impl FromRequestParts<App> for Paging {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, app).await?;
+        let limit = match inbound.query_param("limit") {
+            None => 20,
+            Some(text) => text.parse().ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
+                Problem::field("/limit", "out_of_range", "Must be an integer from 1 to 100.")
+            })?,
+        };
+        let mut query: Vec<(String, String)> = form_urlencoded::parse(inbound.query.as_bytes())
+            .filter(|(name, _)| name != "cursor")
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        query.sort();
+        let filters: Vec<_> = query.iter().filter(|(name, _)| name != "limit").collect();
+        let context = Context::current();
+        let (principal, store) =
+            context.map(|context| (context.principal(), context.store())).unwrap_or_default();
+        let bound = json!([inbound.path, filters, principal, store]).to_string();
+        let mut paging = Self {
+            limit,
+            start: None,
+            binding: seal::digest(&bound),
+            path: inbound.path.clone(),
+            query,
+            key: None,
+        };
+        let cursor = inbound.query_param("cursor");
+        if let Some(cursor) = cursor {
+            let keys = app.secrets.keys().await?;
+            paging.start = Some(paging.open(&cursor, &keys.cursor).ok_or(Code::InvalidCursor)?);
+            paging.key = Some(keys.cursor.clone());
+        }
+        Ok(paging)
+    }
+}
+
+impl Paging {
+    /// Items asked for.
+    pub fn limit(&self) -> usize {
+        usize::try_from(self.limit).unwrap_or(usize::MAX)
+    }
+
+    /// Runs the query and answers with the page, each item as `view` shows it.
+    pub async fn answer<T: Item, V: Serialize>(
+        self,
+        app: &App,
+        query: &Query,
+        filter: impl Fn(&T) -> bool,
+        view: impl Fn(T) -> V,
+    ) -> Result<Answer, Problem> {
+        let found = app.table.page(query, self.limit(), self.start.clone(), filter).await?;
+        self.finish(app, found, view).await
+    }
+
+    /// Answers with a page that was read elsewhere.
+    pub async fn finish<T, V: Serialize>(
+        mut self,
+        app: &App,
+        found: Scanned<T>,
+        view: impl Fn(T) -> V,
+    ) -> Result<Answer, Problem> {
+        if self.key.is_none() && found.next.is_some() {
+            self.key = Some(app.secrets.keys().await?.cursor.clone());
+        }
+        let next = found.next.as_ref().and_then(|place| self.seal(place));
+        let data: Vec<V> = found.items.into_iter().map(view).collect();
+        self.respond(&data, next)
+    }
+
+    /// Answers with a list that is known whole: at most as many as any page may hold.
+    pub fn whole<V: Serialize>(self, data: &[V]) -> Result<Answer, Problem> {
+        self.respond(data, None)
+    }
+
+    fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Result<Answer, Problem> {
+        if let Some(context) = Context::current() {
+            context.settle_cost(Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX)));
+        }
+        let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
+        let answer = Answer::ok(&json!({"data": data, "page": page}));
+        Ok(match next {
+            None => answer,
+            Some(cursor) => {
+                let query = form_urlencoded::Serializer::new(String::new())
+                    .extend_pairs(&self.query)
+                    .append_pair("cursor", &cursor)
+                    .finish();
+                let link = format!("<{}?{query}>; rel=\"next\"", self.path);
+                answer.header(header::LINK, &link)
+            }
+        })
+    }
+
+    /// base64url(place ‖ tag over binding and place).
+    fn seal(&self, place: &Attributes) -> Option<String> {
+        let keys: BTreeMap<&str, &str> = place
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), value.as_s().ok()?.as_str())))
+            .collect();
+        let place = serde_json::to_string(&keys).ok()?;
+        let tag = self.key.as_ref()?.tag(format!("{}\n{place}", self.binding).as_bytes());
+        Some(BASE64_URL_SAFE_NO_PAD.encode([place.as_bytes(), tag.as_slice()].concat()))
+    }
+
+    fn open(&self, cursor: &str, key: &MacKey) -> Option<Attributes> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let (place, tag) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
+        let place = std::str::from_utf8(place).ok()?;
+        if !key.verify(format!("{}\n{place}", self.binding).as_bytes(), tag) {
+            return None;
+        }
+        let keys: BTreeMap<String, String> = serde_json::from_str(place).ok()?;
+        Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())
+    }
+}

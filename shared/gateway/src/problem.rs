@@ -1,0 +1,304 @@
+//! Errors as the caller sees them: RFC 9457 `application/problem+json` from a closed catalogue.
+//!
+//! A [`Problem`] has a public half (code, status, detail, field errors, typed extras) and a
+//! private cause, which goes to the log once, at the edge, and never into an answer.
+
+use std::borrow::Cow;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::request::Fault;
+
+/// The base of every problem's `type` (protocols §2).
+pub const TYPE_BASE: &str = "https://errors.service.invalid/";
+
+macro_rules! catalogue {
+    ($($variant:ident = $status:literal $code:literal $title:literal;)*) => {
+        /// Every problem code the service answers with.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $title] $variant),* }
+
+        impl Code {
+            /// The whole catalogue, in document order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// The stable, machine-readable name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $code),* }
+            }
+
+            /// The HTTP status.
+            pub const fn status(self) -> u16 {
+                match self { $(Code::$variant => $status),* }
+            }
+
+            /// One sentence that is the same for every occurrence.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title),* }
+            }
+        }
+    };
+}
+
+catalogue! {
+    // 400: malformed, or a required header or parameter is missing
+    InvalidJson = 400 "invalid_json" "The body is not valid JSON.";
+    InvalidForm = 400 "invalid_form" "The body is not a valid form.";
+    InvalidHeader = 400 "invalid_header" "A header has an invalid value.";
+    InvalidCursor = 400 "invalid_cursor" "The cursor is stale, or belongs to another list.";
+    StoreRequired = 400 "store_required" "Name the store: X-Service-Store-Id, store_id in the query or the body.";
+    IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation needs an Idempotency-Key header.";
+    IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key is 1 to 255 visible ASCII characters.";
+    CostTooHigh = 400 "cost_too_high" "The request costs more than the bucket can ever hold.";
+    InvalidOrExpiredToken = 400 "invalid_or_expired_token" "The token is unknown, used or expired.";
+    InvalidRedirectUri = 400 "invalid_redirect_uri" "The redirect URI is not registered for this app.";
+    InvalidScope = 400 "invalid_scope" "A requested scope is unknown or not registered for this app.";
+    UnsupportedResponseType = 400 "unsupported_response_type" "The only response type is `code`.";
+    UnsupportedGrantType = 400 "unsupported_grant_type" "The grant type is not supported here.";
+    InvalidRequest = 400 "invalid_request" "The request lacks a parameter, repeats one, or has an invalid one.";
+    InvalidGrant = 400 "invalid_grant" "The grant is invalid, expired, revoked, or was issued to another client.";
+    InvalidTarget = 400 "invalid_target" "The requested target is not valid.";
+    UnauthorizedClient = 400 "unauthorized_client" "The client may not use this grant type.";
+    AbsoluteUrlRefused = 400 "absolute_url_refused" "The path must be relative to this API.";
+    PathNotAllowed = 400 "path_not_allowed" "This path cannot be reached through the bridge.";
+    // 401
+    Unauthenticated = 401 "unauthenticated" "A valid credential is required.";
+    InvalidCredentials = 401 "invalid_credentials" "The e-mail or the password is wrong.";
+    InvalidOrExpiredCode = 401 "invalid_or_expired_code" "The code is wrong, used or expired.";
+    SessionInactive = 401 "session_inactive" "There is no active session for this credential.";
+    InvalidToken = 401 "invalid_token" "The access token is invalid, expired or revoked.";
+    InvalidClient = 401 "invalid_client" "Client authentication failed.";
+    // 403
+    InsufficientScope = 403 "insufficient_scope" "The token lacks a scope this operation needs.";
+    AccountDisabled = 403 "account_disabled" "This account is disabled.";
+    AppSuspended = 403 "app_suspended" "The app is suspended.";
+    NotDeveloper = 403 "developer_required" "This operation needs a developer profile.";
+    OperatorRequired = 403 "operator_required" "This operation is for platform operators.";
+    NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
+    InstallationInactive = 403 "installation_inactive" "The installation is not active.";
+    CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
+    // 404
+    NotFound = 404 "not_found" "There is no such resource.";
+    StoreNotOwned = 404 "store_not_owned" "There is no such store.";
+    AppNotPublished = 404 "app_not_published" "There is no such published app.";
+    NotRegistered = 404 "not_registered" "There is no developer profile for this account.";
+    // 405
+    MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
+    // 409
+    EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
+    SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
+    CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft.";
+    InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
+    OpenOrders = 409 "open_orders" "The store has open orders.";
+    OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
+    VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
+    AlreadyInstalled = 409 "already_installed" "The app is already installed on this store.";
+    AlreadyReviewed = 409 "already_reviewed" "This store has already reviewed the app.";
+    AlreadyRegistered = 409 "already_registered" "This account already has a developer profile.";
+    SlugTaken = 409 "slug_taken" "The slug is already in use.";
+    AppLimit = 409 "app_limit" "The developer profile has reached its number of apps.";
+    AppInstalled = 409 "app_installed" "The app is still installed on stores.";
+    SubmissionOpen = 409 "submission_open" "The app already has an open submission.";
+    NotApproved = 409 "not_approved" "The app has no approved submission.";
+    SubscriptionLimit = 409 "subscription_limit" "The store has reached its number of webhook subscriptions.";
+    DeliveryInFlight = 409 "delivery_in_flight" "The delivery is being attempted right now.";
+    PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
+    NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
+    StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
+    RequestInProgress = 409 "request_in_progress" "A request with this Idempotency-Key is still running.";
+    // 410, 412, 413, 415
+    Gone = 410 "gone" "The resource is no longer available.";
+    PreconditionFailed = 412 "precondition_failed" "The resource is not at the version named by If-Match.";
+    BodyTooLarge = 413 "body_too_large" "The body is larger than this path accepts.";
+    UnsupportedMediaType = 415 "unsupported_media_type" "This path does not accept the content type.";
+    // 422
+    ValidationFailed = 422 "validation_failed" "One or more fields are invalid.";
+    IdempotencyKeyReused = 422 "idempotency_key_reused" "The Idempotency-Key was used for another request.";
+    ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
+    // 429
+    RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";
+    TooManyAttempts = 429 "too_many_attempts" "Too many attempts; wait before the next.";
+    // 5xx
+    Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";
+    AppUnreachable = 502 "app_unreachable" "The app's own server could not be reached.";
+    Unavailable = 503 "service_unavailable" "A part of the service is unavailable; try again.";
+    BridgeTimeout = 504 "bridge_timeout" "The bridged request took too long.";
+}
+
+impl Code {
+    /// A problem of this code, with `detail` for this occurrence.
+    pub fn detail(self, detail: impl Into<Cow<'static, str>>) -> Problem {
+        let mut problem = Problem::from(self);
+        problem.detail = Some(detail.into());
+        problem
+    }
+
+    /// A problem of this code with one typed extra member.
+    pub fn with(self, name: &'static str, value: impl Into<Value>) -> Problem {
+        Problem::from(self).with(name, value)
+    }
+}
+
+/// One problem: what the caller is told, and what the log is told.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The entry of the catalogue.
+    pub code: Code,
+    detail: Option<Cow<'static, str>>,
+    errors: Vec<FieldError>,
+    extras: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    cause: Option<String>,
+}
+
+/// One field at fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldError {
+    /// RFC 6901 pointer into the body; for a query parameter, `/` and its name.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+impl Problem {
+    /// `422 validation_failed` over these fields.
+    pub fn invalid(errors: Vec<FieldError>) -> Self {
+        Self { errors, ..Self::from(Code::ValidationFailed) }
+    }
+
+    /// `422 validation_failed` for one field.
+    pub fn field(pointer: &str, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::invalid(vec![FieldError { pointer: pointer.into(), fault: Fault::new(code, detail) }])
+    }
+
+    /// `409 invalid_state_transition` with the state and what may be done in it.
+    pub fn state(current: &str, allowed_actions: &[&str]) -> Self {
+        Code::InvalidStateTransition.with("current", current).with("allowed_actions", allowed_actions)
+    }
+
+    /// `503`: a dependency failed; `cause` is for the log alone.
+    pub fn unavailable(cause: impl std::fmt::Display) -> Self {
+        Self::from(Code::Unavailable).because(cause).header(header::RETRY_AFTER, "1")
+    }
+
+    /// `500`: a defect of ours; `cause` is for the log alone.
+    pub fn internal(cause: impl std::fmt::Display) -> Self {
+        Self::from(Code::Internal).because(cause)
+    }
+
+    /// Adds a typed extra member.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.extras.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds an answer header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// Records the private cause.
+    #[must_use]
+    pub fn because(mut self, cause: impl std::fmt::Display) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+
+    /// The field errors.
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// The answer headers of this problem.
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
+    }
+
+    /// The text for this occurrence, or the title.
+    pub fn text(&self) -> &str {
+        self.detail.as_deref().unwrap_or(self.code.title())
+    }
+
+    /// Logs the private cause: called once, where the problem becomes an answer.
+    pub fn log(&self) {
+        if let Some(cause) = &self.cause {
+            tracing::error!(code = self.code.as_str(), cause, "problem");
+        }
+    }
+
+    fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("type".into(), format!("{TYPE_BASE}{}", self.code.as_str()).into());
+        body.insert("title".into(), self.code.title().into());
+        body.insert("status".into(), self.code.status().into());
+        body.insert("detail".into(), self.text().into());
+        body.insert("code".into(), self.code.as_str().into());
+        if let Some(context) = Context::current() {
+            body.insert("instance".into(), context.path().into());
+            body.insert("request_id".into(), context.request_id().into());
+        }
+        if !self.errors.is_empty() {
+            let errors = self.errors.iter().map(|error| {
+                json!({"pointer": error.pointer, "code": error.fault.code, "detail": error.fault.detail})
+            });
+            body.insert("errors".into(), errors.collect());
+        }
+        body.extend(self.extras.clone());
+        Value::Object(body)
+    }
+}
+
+impl From<Code> for Problem {
+    fn from(code: Code) -> Self {
+        let mut headers = Vec::new();
+        let challenge = match code {
+            Code::InvalidToken => Some("Bearer error=\"invalid_token\""),
+            Code::InvalidClient => Some("Basic realm=\"oauth\", charset=\"UTF-8\""),
+            _ if code.status() == 401 => Some("Bearer"),
+            _ => None,
+        };
+        if let Some(challenge) = challenge {
+            headers.push((header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)));
+        }
+        Self { code, detail: None, errors: Vec::new(), extras: Map::new(), headers, cause: None }
+    }
+}
+
+impl From<Vec<FieldError>> for Problem {
+    fn from(errors: Vec<FieldError>) -> Self {
+        Self::invalid(errors)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.log();
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or_default();
+        let mut response = (status, axum::body::Body::from(self.body().to_string())).into_response();
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.cause.as_deref().unwrap_or(self.text()))
+    }
+}
+
+impl std::error::Error for Problem {}

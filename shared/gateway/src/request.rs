@@ -1,0 +1,299 @@
+//! What a handler may ask of a request: a typed body, query, path and precondition.
+//!
+//! Every rejection is a [`Problem`], and all fields at fault are named at once: requests are
+//! `deserr` types, because serde stops at the first error. Unknown fields and duplicate keys are
+//! refused (protocols §1).
+
+mod fields;
+mod json;
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::FromRequestParts;
+use bytes::Bytes;
+use deserr::Deserr;
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use serde_json::{Map, Value};
+
+pub use fields::{AtMost, Fault, FieldErrors, Flag, FromText, Int, Patch, Text};
+
+use crate::context;
+use crate::problem::{Code, FieldError, Problem};
+use crate::routes::Row;
+
+/// A request as it came in: read whole, before anybody decides about it.
+#[derive(Debug)]
+pub struct Inbound {
+    /// The method; `GET` for `HEAD`.
+    pub method: Method,
+    /// The path as sent.
+    pub path: String,
+    /// The query string, undecoded.
+    pub query: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body's bytes.
+    pub body: Bytes,
+    /// Path parameters in path order, percent-decoded.
+    pub params: Vec<(String, String)>,
+    /// Where the request came from, if known.
+    pub client: Option<IpAddr>,
+    /// The row of the route table that was matched.
+    pub row: Row,
+    json: OnceLock<Result<Value, Problem>>,
+}
+
+impl Inbound {
+    pub(crate) fn new(
+        parts: &Parts,
+        body: Bytes,
+        params: Vec<(String, String)>,
+        row: Row,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            method: parts.method.clone(),
+            path: parts.uri.path().to_owned(),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+            headers: parts.headers.clone(),
+            body,
+            params,
+            client: parts.extensions.get::<ClientIp>().map(|client| client.0),
+            row,
+            json: OnceLock::new(),
+        })
+    }
+
+    /// A header's text, when it is there and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        context::header(&self.headers, name)
+    }
+
+    /// A path parameter by name.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The first query parameter of this name, decoded.
+    pub fn query_param(&self, name: &str) -> Option<String> {
+        form_urlencoded::parse(self.query.as_bytes())
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.into_owned())
+    }
+
+    /// The address a rate limit applies to: IPv4 by /24, IPv6 by /56 (protocols §5).
+    pub fn client_prefix(&self) -> String {
+        ip_prefix(self.client)
+    }
+
+    /// The body as JSON, parsed once. An empty body is an empty object, so that routes whose
+    /// fields are all optional can be called without one.
+    pub fn json(&self) -> Result<&Value, Problem> {
+        self.json.get_or_init(|| self.parse_json()).as_ref().map_err(Clone::clone)
+    }
+
+    fn parse_json(&self) -> Result<Value, Problem> {
+        if self.body.is_empty() {
+            return Ok(Value::Object(Map::new()));
+        }
+        match self.media_type().as_str() {
+            "" | "application/json" => json::parse(&self.body),
+            other if other.starts_with("application/") && other.ends_with("+json") => {
+                json::parse(&self.body)
+            }
+            _ => Err(Code::UnsupportedMediaType.detail("Send `application/json`.")),
+        }
+    }
+
+    /// The content type without its parameters, in lower case; empty when there is none.
+    pub fn media_type(&self) -> String {
+        let full = self.header("content-type").unwrap_or_default();
+        full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// The body as a flat object: from JSON, or from a form when it says so. A repeated form
+    /// field is refused (RFC 6749 §3.2).
+    pub fn form_or_json(&self) -> Result<Value, Problem> {
+        if self.media_type() == "application/x-www-form-urlencoded" {
+            let body = std::str::from_utf8(&self.body)
+                .map_err(|_| Problem::from(Code::InvalidForm))?;
+            return pairs(body, &[]);
+        }
+        self.json().cloned()
+    }
+}
+
+/// Decoded pairs as an object of strings, without `skipped` names; a repeated name is refused.
+fn pairs(encoded: &str, skipped: &[&str]) -> Result<Value, Problem> {
+    let mut object = Map::new();
+    let mut errors = Vec::new();
+    for (key, value) in form_urlencoded::parse(encoded.as_bytes()) {
+        if skipped.contains(&key.as_ref()) {
+            continue;
+        }
+        if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
+            let fault = Fault::new("duplicate_parameter", "This parameter is given more than once.");
+            errors.push(FieldError { pointer: format!("/{key}"), fault });
+        }
+    }
+    if errors.is_empty() { Ok(Value::Object(object)) } else { Err(Problem::invalid(errors)) }
+}
+
+/// Reads `T` from a value, naming every field at fault.
+pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
+    deserr::deserialize::<T, Value, FieldErrors>(value).map_err(|errors| Problem::invalid(errors.0))
+}
+
+/// The IP address of the client, set by whoever accepted the connection.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientIp(pub IpAddr);
+
+/// An address cut to the network that is told apart by rate limits and shown in sessions and
+/// logs: never a whole address.
+pub fn ip_prefix(address: Option<IpAddr>) -> String {
+    match address {
+        None => "unknown".to_owned(),
+        Some(IpAddr::V4(v4)) => {
+            let [a, b, c, _] = v4.octets();
+            format!("{a}.{b}.{c}.0/24")
+        }
+        Some(IpAddr::V6(v6)) => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{:x}::/56", d & 0xff00)
+        }
+    }
+}
+
+/// The inbound request, as an argument.
+#[derive(Debug, Clone)]
+pub struct Raw(pub Arc<Inbound>);
+
+impl<S: Sync> FromRequestParts<S> for Raw {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let inbound = parts.extensions.get::<Arc<Inbound>>().cloned();
+        inbound.map(Self).ok_or_else(|| Problem::internal("a handler outside of a route row"))
+    }
+}
+
+/// A JSON body.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        let mut value = inbound.json()?.clone();
+        // `store_id` selects the store on every merchant route (protocols §1); where the request
+        // has no such field of its own, the selection has been made and is not an unknown field.
+        if inbound.row.access.selects_store() && let Value::Object(object) = &mut value {
+            object.remove("store_id");
+        }
+        read(value).map(Self)
+    }
+}
+
+/// Query parameters, without those that page a list or select the store.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        read(pairs(&inbound.query, &["limit", "cursor", "store_id"])?).map(Self)
+    }
+}
+
+/// Path parameters: one, or a tuple in path order. One that does not parse names nothing: 404.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+/// What path parameters can be read into.
+pub trait FromPath: Sized {
+    /// Reads the values in path order.
+    fn from_path(values: &[&str]) -> Option<Self>;
+}
+
+impl<A: FromText> FromPath for A {
+    fn from_path(values: &[&str]) -> Option<Self> {
+        match values {
+            [first] => A::from_text(first).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<A: FromText, B: FromText> FromPath for (A, B) {
+    fn from_path(values: &[&str]) -> Option<Self> {
+        match values {
+            [first, second] => Some((A::from_text(first).ok()?, B::from_text(second).ok()?)),
+            _ => None,
+        }
+    }
+}
+
+impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        let values: Vec<&str> = inbound.params.iter().map(|(_, value)| value.as_str()).collect();
+        T::from_path(&values).map(Self).ok_or_else(|| Code::NotFound.into())
+    }
+}
+
+/// `If-Match: "<version>"` (protocols §1).
+#[derive(Debug, Clone, Copy)]
+pub struct IfMatch(Option<u64>);
+
+impl IfMatch {
+    /// # Errors
+    /// `precondition_failed` when the caller named another version.
+    pub fn check(self, version: u64) -> Result<(), Problem> {
+        match self.0 {
+            Some(named) if named != version => {
+                Err(Code::PreconditionFailed.with("current_version", version))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let Some(value) = parts.headers.get("if-match") else { return Ok(Self(None)) };
+        let text = value.to_str().unwrap_or_default().trim();
+        if text == "*" {
+            return Ok(Self(None));
+        }
+        let version = text.trim_matches('"').trim_start_matches('v').parse();
+        let refused = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
+        version.map(|version| Self(Some(version))).map_err(|_| refused())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_cut_to_their_network() {
+        assert_eq!(ip_prefix("203.0.113.77".parse().ok()), "203.0.113.0/24");
+        assert_eq!(ip_prefix("2a00:1450:4001:8ff::1".parse().ok()), "2a00:1450:4001:800::/56");
+        assert_eq!(ip_prefix(None), "unknown");
+    }
+
+    #[test]
+    fn repeated_parameters_are_refused() {
+        assert!(pairs("a=1&b=2", &[]).is_ok());
+        assert_eq!(pairs("a=1&a=1", &[]).unwrap_err().errors().len(), 1);
+    }
+}

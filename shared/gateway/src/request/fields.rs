@@ -1,0 +1,379 @@
+//! The types that request fields are made of, and how they collect what is wrong.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use deserr::{
+    DeserializeError, Deserr, ErrorKind, IntoValue, MergeWithError, Sequence, Value, ValueKind,
+    ValuePointerRef,
+};
+
+use crate::problem::FieldError;
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The machine-readable name, like `required` or `password_too_short`.
+    pub code: &'static str,
+    /// One sentence for a person.
+    pub detail: Cow<'static, str>,
+}
+
+impl Fault {
+    /// A fault of this code.
+    pub fn new(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+/// All faults of one request.
+#[derive(Debug, Default)]
+pub struct FieldErrors(pub Vec<FieldError>);
+
+impl FieldErrors {
+    /// One fault at `location`.
+    pub fn at(location: ValuePointerRef<'_>, fault: Fault) -> Self {
+        Self(vec![FieldError { pointer: pointer(location), fault }])
+    }
+}
+
+/// RFC 6901.
+fn pointer(location: ValuePointerRef<'_>) -> String {
+    match location {
+        ValuePointerRef::Origin => String::new(),
+        ValuePointerRef::Key { key, prev } => {
+            format!("{}/{}", pointer(*prev), key.replace('~', "~0").replace('/', "~1"))
+        }
+        ValuePointerRef::Index { index, prev } => format!("{}/{index}", pointer(*prev)),
+    }
+}
+
+impl MergeWithError<FieldErrors> for FieldErrors {
+    fn merge(
+        own: Option<Self>,
+        other: FieldErrors,
+        _: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        let mut all = own.unwrap_or_default();
+        all.0.extend(other.0);
+        ControlFlow::Continue(all)
+    }
+}
+
+impl DeserializeError for FieldErrors {
+    fn error<V: IntoValue>(
+        own: Option<Self>,
+        error: ErrorKind<'_, V>,
+        location: ValuePointerRef<'_>,
+    ) -> ControlFlow<Self, Self> {
+        let new = match error {
+            ErrorKind::MissingField { field } => Self::at(
+                location.push_key(field),
+                Fault::new("required", "This field is required."),
+            ),
+            ErrorKind::UnknownKey { key, accepted } => Self::at(
+                location.push_key(key),
+                Fault::new("unknown_field", format!("Unknown; known are {}.", accepted.join(", "))),
+            ),
+            ErrorKind::UnknownValue { accepted, .. } => Self::at(
+                location,
+                Fault::new("invalid_choice", format!("Must be one of {}.", accepted.join(", "))),
+            ),
+            ErrorKind::IncorrectValueKind { accepted, .. } => {
+                Self::at(location, Fault::new("invalid_type", format!("Must be {}.", kinds(accepted))))
+            }
+            ErrorKind::BadSequenceLen { expected, .. } => Self::at(
+                location,
+                Fault::new("invalid_length", format!("Must have {expected} elements.")),
+            ),
+            ErrorKind::Unexpected { msg } => Self::at(location, Fault::new("invalid_value", msg)),
+        };
+        Self::merge(own, new, location)
+    }
+}
+
+fn kinds(accepted: &[ValueKind]) -> String {
+    let names = accepted.iter().map(|kind| match kind {
+        ValueKind::Null => "null",
+        ValueKind::Boolean => "a boolean",
+        ValueKind::Integer | ValueKind::NegativeInteger => "an integer",
+        ValueKind::Float => "a number",
+        ValueKind::String => "a string",
+        ValueKind::Sequence => "an array",
+        ValueKind::Map => "an object",
+    });
+    names.collect::<Vec<_>>().join(" or ")
+}
+
+/// A value that is parsed from text: in a body, a query or a path.
+pub trait FromText: Sized {
+    /// What is expected, for the message about a value that is not even text.
+    const EXPECTS: &'static str;
+
+    /// Parses the text.
+    fn from_text(text: &str) -> Result<Self, Fault>;
+}
+
+/// Makes a [`FromText`] type usable as a request field.
+#[macro_export]
+macro_rules! text_field {
+    ($($name:ty),*) => {$(
+        impl deserr::Deserr<$crate::request::FieldErrors> for $name {
+            fn deserialize_from_value<V: deserr::IntoValue>(
+                value: deserr::Value<V>,
+                location: deserr::ValuePointerRef<'_>,
+            ) -> Result<Self, $crate::request::FieldErrors> {
+                let parsed = match value {
+                    deserr::Value::String(text) => {
+                        <$name as $crate::request::FromText>::from_text(&text)
+                    }
+                    _ => Err($crate::request::Fault::new("invalid_type", format!(
+                        "Must be {}.", <$name as $crate::request::FromText>::EXPECTS))),
+                };
+                parsed.map_err(|fault| $crate::request::FieldErrors::at(location, fault))
+            }
+        }
+    )*};
+}
+
+/// Defines a closed set of words: an enum that is a request field, a path parameter, a stored
+/// attribute and a JSON value alike.
+#[macro_export]
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),* }
+
+        impl $name {
+            /// Every word.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The word.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::request::FromText for $name {
+            const EXPECTS: &'static str = concat!("one of", $(" ", $word),*);
+            fn from_text(text: &str) -> Result<Self, $crate::request::Fault> {
+                match text {
+                    $($word => Ok($name::$variant),)*
+                    _ => Err($crate::request::Fault::new("invalid_choice", concat!("Must be one of:", $(" ", $word),*, "."))),
+                }
+            }
+        }
+        $crate::text_field!($name);
+    };
+}
+
+/// Text of `MIN` to `MAX` characters, trimmed, without control characters but line feed and tab.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Text<const MIN: usize, const MAX: usize>(String);
+
+impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> From<Text<MIN, MAX>> for String {
+    fn from(text: Text<MIN, MAX>) -> Self {
+        text.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> FromText for Text<MIN, MAX> {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        let length = text.chars().count();
+        if length < MIN {
+            return Err(Fault::new("too_short", format!("Must have at least {MIN} characters.")));
+        }
+        if length > MAX {
+            return Err(Fault::new("too_long", format!("Must have at most {MAX} characters.")));
+        }
+        if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+            return Err(Fault::new("invalid_characters", "Must not hold control characters."));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Text<MIN, MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let parsed = match value {
+            Value::String(text) => Self::from_text(&text),
+            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+        };
+        parsed.map_err(|fault| FieldErrors::at(location, fault))
+    }
+}
+
+/// An integer of `MIN` to `MAX`, as a number or, in a query, as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
+
+impl<const MIN: i64, const MAX: i64> Deserr<FieldErrors> for Int<MIN, MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let number = match value {
+            Value::Integer(number) => i64::try_from(number).ok(),
+            Value::NegativeInteger(number) => Some(number),
+            Value::String(text) => text.parse().ok(),
+            _ => {
+                let fault = Fault::new("invalid_type", "Must be an integer.");
+                return Err(FieldErrors::at(location, fault));
+            }
+        };
+        number.filter(|number| (MIN..=MAX).contains(number)).map(Self).ok_or_else(|| {
+            let detail = format!("Must be an integer from {MIN} to {MAX}.");
+            FieldErrors::at(location, Fault::new("out_of_range", detail))
+        })
+    }
+}
+
+/// A boolean, as such or, in a query, as the text `true` or `false`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flag(pub bool);
+
+impl Deserr<FieldErrors> for Flag {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Boolean(flag) => Ok(Self(flag)),
+            Value::String(text) if text == "true" => Ok(Self(true)),
+            Value::String(text) if text == "false" => Ok(Self(false)),
+            _ => Err(FieldErrors::at(location, Fault::new("invalid_type", "Must be a boolean."))),
+        }
+    }
+}
+
+/// A list of at most `MAX` elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtMost<T, const MAX: usize>(pub Vec<T>);
+
+impl<T: Deserr<FieldErrors>, const MAX: usize> Deserr<FieldErrors> for AtMost<T, MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        if let Value::Sequence(items) = &value
+            && items.len() > MAX
+        {
+            let detail = format!("Must have at most {MAX} elements.");
+            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        Vec::deserialize_from_value(value, location).map(Self)
+    }
+}
+
+/// One field of a partial update: left out, set to `null`, or given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Patch<T> {
+    /// Left out: the field stays as it is.
+    #[default]
+    Keep,
+    /// `null`: the field is cleared.
+    Clear,
+    /// A new value.
+    Set(T),
+}
+
+impl<T> Patch<T> {
+    /// Applies this to an optional field.
+    pub fn apply<U: From<T>>(self, field: &mut Option<U>) {
+        match self {
+            Self::Keep => {}
+            Self::Clear => *field = None,
+            Self::Set(value) => *field = Some(value.into()),
+        }
+    }
+}
+
+impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        match value {
+            Value::Null => Ok(Self::Clear),
+            value => T::deserialize_from_value(value, location).map(Self::Set),
+        }
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::read;
+
+    #[derive(Debug, Deserr)]
+    #[deserr(error = FieldErrors, deny_unknown_fields)]
+    #[expect(dead_code, reason = "only the errors matter here")]
+    struct Line {
+        quantity: Int<1, 999>,
+        note: Option<Text<1, 5>>,
+    }
+
+    #[derive(Debug, Deserr)]
+    #[deserr(error = FieldErrors, deny_unknown_fields)]
+    #[expect(dead_code, reason = "only the errors matter here")]
+    struct Order {
+        email: Text<3, 9>,
+        lines: AtMost<Line, 2>,
+        #[deserr(default)]
+        title: Patch<Text<1, 3>>,
+    }
+
+    #[test]
+    fn every_field_at_fault_is_named_at_once() {
+        let body = serde_json::json!({
+            "lines": [{"quantity": 0}, {"quantity": "x", "note": "too long", "a/b": 1}],
+            "title": 7,
+            "extra": true,
+        });
+        let problem = read::<Order>(body).unwrap_err();
+        let mut found: Vec<_> =
+            problem.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [
+                ("/email", "required"),
+                ("/extra", "unknown_field"),
+                ("/lines/0/quantity", "out_of_range"),
+                ("/lines/1/a~1b", "unknown_field"),
+                ("/lines/1/note", "too_long"),
+                ("/lines/1/quantity", "out_of_range"),
+                ("/title", "invalid_type"),
+            ]
+        );
+    }
+
+    #[test]
+    fn optional_fields_may_be_left_out() {
+        let order = read::<Order>(serde_json::json!({"email": "a@b.c", "lines": [{"quantity": 1}]}));
+        assert!(order.is_ok(), "{order:?}");
+    }
+}

@@ -1,0 +1,302 @@
+//! Route tables: a row says method, path, cost and handler; the handler's first argument says who
+//! may call. From the rows come the router, the guards, the costs and the contract tests.
+//!
+//! What happens to a request is one function, [`handle`]: authenticate → charge the budget →
+//! claim the idempotency key → handler → settle all three.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::handler::Handler;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::budget::{self, Cost};
+use crate::caller::{Access, Caller, Guarded};
+use crate::context::Context;
+use crate::cors;
+use crate::idempotency::{self, Claimed};
+use crate::problem::{Code, Problem};
+use crate::request::{ClientIp, Inbound};
+
+/// The largest body, unless a row says otherwise (protocols §1).
+const BODY_LIMIT: usize = 1 << 20;
+
+/// One row of a route table.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The method.
+    pub method: Method,
+    /// The path, in API Gateway's and axum's syntax.
+    pub path: &'static str,
+    /// What it costs.
+    pub cost: Cost,
+    /// Who may call.
+    pub access: Access,
+}
+
+/// The routes of a family, in document order.
+#[derive(Default)]
+pub struct Routes {
+    rows: Vec<Row>,
+    router: Router<App>,
+}
+
+impl Routes {
+    /// `GET`, and `HEAD`.
+    #[must_use]
+    pub fn get<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row(Method::GET, MethodFilter::GET, path, cost, handler)
+    }
+
+    /// `POST`.
+    #[must_use]
+    pub fn post<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row(Method::POST, MethodFilter::POST, path, cost, handler)
+    }
+
+    /// `PUT`.
+    #[must_use]
+    pub fn put<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row(Method::PUT, MethodFilter::PUT, path, cost, handler)
+    }
+
+    /// `PATCH`.
+    #[must_use]
+    pub fn patch<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row(Method::PATCH, MethodFilter::PATCH, path, cost, handler)
+    }
+
+    /// `DELETE`.
+    #[must_use]
+    pub fn delete<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row(Method::DELETE, MethodFilter::DELETE, path, cost, handler)
+    }
+
+    fn row<H: Handler<T, App>, T: Guarded>(
+        mut self,
+        method: Method,
+        filter: MethodFilter,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
+        let row = Row { method, path, cost, access: T::Caller::access() };
+        self.rows.push(row.clone());
+        let endpoint = move |State(app): State<App>, request: Request| {
+            handle::<H, T>(handler.clone(), row.clone(), app, request)
+        };
+        self.router = self.router.route(path, on(filter, endpoint));
+        self
+    }
+
+    /// These routes and those.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        self.rows.extend(other.rows);
+        self.router = self.router.merge(other.router);
+        self
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The service: the routes, with problems for what they do not cover.
+    pub fn into_router(self, app: App) -> Router {
+        self.router
+            .fallback(|| async { Problem::from(Code::NotFound) })
+            .method_not_allowed_fallback(|| async { Problem::from(Code::MethodNotAllowed) })
+            .layer(axum::middleware::from_fn_with_state(app.clone(), edge))
+            .with_state(app)
+    }
+}
+
+impl std::fmt::Debug for Routes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.rows).finish()
+    }
+}
+
+/// What happens to every request before and after it is routed: its context, its log line, the
+/// headers of every answer.
+async fn edge(State(app): State<App>, mut request: Request, next: axum::middleware::Next) -> Response {
+    believe_proxy(&app, &mut request);
+    let (method, headers) = (request.method().clone(), request.headers().clone());
+    let context = Context::new(&headers, request.uri().path(), app.clock.now());
+    let answered = Arc::clone(&context);
+    let mut response = context
+        .scope(async move {
+            match cors::preflight(&method, request.headers()) {
+                Some(preflight) => preflight.into_response(),
+                None => next.run(request).await,
+            }
+        })
+        .await;
+    finish(&app, &answered, &headers, &mut response);
+    response
+}
+
+/// In development the client's address may come from a header, so that tests and tools can be
+/// many clients. In a Lambda API Gateway says it.
+fn believe_proxy(app: &App, request: &mut Request) {
+    if !app.config.development {
+        return;
+    }
+    let forwarded = crate::context::header(request.headers(), "x-forwarded-for");
+    let first = forwarded.and_then(|list| list.split(',').next());
+    if let Some(address) = first.and_then(|text| text.trim().parse().ok()) {
+        request.extensions_mut().insert(ClientIp(address));
+    }
+}
+
+fn finish(app: &App, context: &Context, request: &http::HeaderMap, response: &mut Response) {
+    let (trips, capacity) = context.table_use();
+    let took = context.started().until(app.clock.now());
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(context.request_id()) {
+        headers.insert("x-request-id", id);
+    }
+    if let Some(charge) = context.charge() {
+        charge.write_headers(context.actual_cost().unwrap_or(charge.requested()), headers);
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let hsts = HeaderValue::from_static("max-age=63072000; includeSubDomains");
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
+    if app.config.development {
+        let millis = took.as_millis();
+        let timing = format!("table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity}\", total;dur={millis}");
+        if let Ok(timing) = HeaderValue::from_str(&timing) {
+            headers.insert("server-timing", timing);
+        }
+    }
+    cors::apply(&app.config, context.path(), request, headers);
+    tracing::info!(
+        request_id = context.request_id(),
+        trace_id = context.trace_id(),
+        principal = context.principal(),
+        store = context.store().unwrap_or_default(),
+        path = context.path(),
+        status,
+        millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        trips,
+        capacity_tenths = capacity,
+        "request"
+    );
+}
+
+/// One request of one row.
+async fn handle<H: Handler<T, App>, T: Guarded>(
+    handler: H,
+    row: Row,
+    app: App,
+    request: Request,
+) -> Response {
+    let outcome = guard::<T::Caller>(&app, row, request).await;
+    let (request, inbound) = match outcome {
+        Ok(Admission::Call(request, inbound)) => (request, inbound),
+        Ok(Admission::Replay(answer)) => return answer.into_response(),
+        Err(problem) => return problem.into_response(),
+    };
+    let response = handler.call(request, app.clone()).await;
+    settle(&app, &inbound, response).await
+}
+
+enum Admission {
+    Call(Request, Arc<Inbound>),
+    Replay(Answer),
+}
+
+/// Everything that comes before the handler.
+async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admission, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let params = path_params(&mut parts).await?;
+    let body = read_body(body).await?;
+    let inbound = Inbound::new(&parts, body, params, row);
+    let caller = C::authenticate(app, &inbound).await?;
+    let identity = caller.identity();
+    let context = Context::current();
+    if let Some(context) = &context {
+        context.identify(identity.principal.clone(), identity.store.clone());
+    }
+    let charge = budget::charge(app, &identity, &inbound).await?;
+    if let (Some(context), Some(charge)) = (&context, charge) {
+        context.set_charge(charge);
+    }
+    match idempotency::claim(app, &identity, &inbound).await? {
+        Claimed::NotAsked => {}
+        Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
+        Claimed::Mine(claim) => {
+            if let Some(context) = &context {
+                context.set_claim(claim);
+            }
+        }
+    }
+    parts.extensions.insert(caller);
+    parts.extensions.insert(Arc::clone(&inbound));
+    Ok(Admission::Call(Request::from_parts(parts, Body::empty()), inbound))
+}
+
+async fn path_params(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
+    // A parameter that is not UTF-8 once decoded names nothing.
+    let params = RawPathParams::from_request_parts(parts, &()).await;
+    let params = params.map_err(|_| Problem::from(Code::NotFound))?;
+    Ok(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+async fn read_body(body: Body) -> Result<Bytes, Problem> {
+    match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(Code::BodyTooLarge.with("limit", BODY_LIMIT))
+        }
+        Err(error) => Err(Code::InvalidRequest.detail("The body broke off.").because(error)),
+    }
+}
+
+/// Everything that comes after the handler.
+async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
+    let Some(context) = Context::current() else { return response };
+    let response = match context.take_claim() {
+        None => response,
+        Some(claim) => {
+            let (parts, body) = response.into_parts();
+            let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            let answer = restore(&parts, &bytes);
+            if idempotency::is_kept(parts.status.as_u16()) {
+                claim.keep(app, &answer).await;
+            } else {
+                claim.release(app).await;
+            }
+            Response::from_parts(parts, Body::from(bytes))
+        }
+    };
+    if let (Some(charge), Some(actual)) = (context.charge(), context.actual_cost()) {
+        budget::refund(app, &charge, actual).await;
+    }
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        tracing::error!(route = inbound.row.path, "internal error");
+    }
+    response
+}
+
+fn restore(parts: &http::response::Parts, body: &Bytes) -> Answer {
+    let text = |(name, value): (&http::HeaderName, &HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    let headers: Vec<_> = parts.headers.iter().filter_map(text).collect();
+    Answer::restored(parts.status.as_u16(), &headers, body.to_vec())
+}

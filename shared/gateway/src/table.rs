@@ -1,0 +1,107 @@
+//! The only user of the DynamoDB client: typed reads, and writes as transactions.
+//!
+//! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
+//!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
+//!   reports a writer's own success as a refused condition (traps 1, 2).
+//! - `TransactionConflict` is retried here, with full jitter; the SDK does not (traps 3).
+//! - Every call has a time limit (traps 4). Every page loop is bounded (traps 5).
+//! - Round trips and capacity units are counted into the request's [`Context`].
+
+mod read;
+mod write;
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+
+pub use read::{Batch, Query, Scanned};
+pub use write::{Change, Condition, Write, retry};
+
+use crate::context::Context;
+use crate::problem::Problem;
+
+/// The table. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Table {
+    client: Client,
+    name: String,
+}
+
+impl Table {
+    /// A table of this name behind the client.
+    pub fn new(client: Client, name: String) -> Self {
+        Self { client, name }
+    }
+
+    /// The client, for the rate bucket and the idempotency record: their writes are single
+    /// conditional updates with an attempt id, and are not counted as round trips.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The table's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the table answers: `GET /health?deep=1`.
+    pub async fn ping(&self) -> Result<(), Problem> {
+        let key = crate::item::Key::new("HEALTH", "A").attributes();
+        let request = self.client.get_item().table_name(&self.name).set_key(Some(key));
+        request.send().await.map(drop).map_err(|error| unavailable(&error))
+    }
+}
+
+/// Counts a round trip with what it consumed.
+fn count<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) {
+    let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
+    Context::count_trip(units.map(tenths).fold(0, u64::saturating_add));
+}
+
+/// Capacity units come as a float; they are multiples of a half.
+#[expect(
+    clippy::float_arithmetic,
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a meter for the log, never money"
+)]
+fn tenths(units: f64) -> u64 {
+    (units * 10.0) as u64
+}
+
+/// A failed call as 503, with what the SDK says in the log only.
+pub(crate) fn unavailable<E, R>(error: &SdkError<E, R>) -> Problem
+where
+    E: ProvideErrorMetadata + std::fmt::Debug,
+    R: std::fmt::Debug,
+{
+    let cause = match error {
+        SdkError::ServiceError(inner) => format!(
+            "{}: {}",
+            inner.err().code().unwrap_or("unknown"),
+            inner.err().message().unwrap_or_default()
+        ),
+        SdkError::TimeoutError(_) => "time-out".to_owned(),
+        SdkError::DispatchFailure(failure) => format!("dispatch failure: {failure:?}"),
+        other => format!("{other:?}"),
+    };
+    Problem::unavailable(cause)
+}
+
+/// Waits between 0 and the smaller of `cap` and `base * 2^attempt`: full jitter.
+pub(crate) async fn back_off(attempt: u32, base: Duration, cap: Duration) {
+    let ceiling = base.saturating_mul(2_u32.saturating_pow(attempt)).min(cap);
+    tokio::time::sleep(random_up_to(ceiling)).await;
+}
+
+/// A uniformly random duration up to `ceiling`.
+pub fn random_up_to(ceiling: Duration) -> Duration {
+    let mut bytes = [0_u8; 4];
+    let _ = getrandom::fill(&mut bytes);
+    let draw = u128::from(u32::from_be_bytes(bytes));
+    let nanos = ceiling.as_nanos().saturating_mul(draw) >> 32_u32;
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,254 @@
+//! Reads: one item, many items in one round trip, and pages of a partition.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
+
+use super::{Table, back_off, count, unavailable};
+use crate::item::{self, Attributes, Index, Item, Key};
+use crate::problem::Problem;
+
+/// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
+/// still have a next key (traps 5).
+const MAX_PAGES: u32 = 20;
+
+/// Items found by one `BatchGetItem`.
+#[derive(Debug, Default)]
+pub struct Batch(HashMap<Key, Attributes>);
+
+impl Batch {
+    /// Takes the item of this key, if it was found.
+    pub fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
+        self.0.remove(key).map(item::parse).transpose()
+    }
+}
+
+/// A query over one partition of the table or of an index.
+#[derive(Debug, Clone)]
+pub struct Query {
+    index: Option<Index>,
+    partition: String,
+    range: Range,
+    newest_first: bool,
+    consistent: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Range {
+    Everything,
+    BeginsWith(String),
+    Between(String, String),
+}
+
+impl Query {
+    /// All items of a partition, read consistently.
+    pub fn partition(partition: impl Into<String>) -> Self {
+        Self {
+            index: None,
+            partition: partition.into(),
+            range: Range::Everything,
+            newest_first: false,
+            consistent: true,
+        }
+    }
+
+    /// All items of an index partition; indexes are eventually consistent.
+    pub fn index(index: Index, partition: impl Into<String>) -> Self {
+        Self { index: Some(index), consistent: false, ..Self::partition(partition) }
+    }
+
+    /// Only sort keys that begin with this.
+    #[must_use]
+    pub fn begins_with(mut self, prefix: impl Into<String>) -> Self {
+        self.range = Range::BeginsWith(prefix.into());
+        self
+    }
+
+    /// Only sort keys from `low` to `high`, both included.
+    #[must_use]
+    pub fn between(mut self, low: impl Into<String>, high: impl Into<String>) -> Self {
+        self.range = Range::Between(low.into(), high.into());
+        self
+    }
+
+    /// Descending by sort key.
+    #[must_use]
+    pub fn newest_first(mut self) -> Self {
+        self.newest_first = true;
+        self
+    }
+}
+
+/// What a page of a query found.
+#[derive(Debug)]
+pub struct Scanned<T> {
+    /// The items that passed the filter, at most as many as asked for.
+    pub items: Vec<T>,
+    /// Where to go on, when there may be more.
+    pub next: Option<Attributes>,
+}
+
+impl Table {
+    /// One item, read consistently.
+    pub async fn get<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
+        let answer = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| unavailable(&error))?;
+        count(answer.consumed_capacity());
+        answer.item.map(item::parse).transpose()
+    }
+
+    /// Up to 100 items in one round trip, read consistently.
+    pub async fn get_many(&self, keys: &[&Key]) -> Result<Batch, Problem> {
+        let mut found = Batch::default();
+        let mut wanted: Vec<Attributes> = Vec::new();
+        for key in keys {
+            let attributes = key.attributes();
+            if !wanted.contains(&attributes) {
+                wanted.push(attributes);
+            }
+        }
+        for attempt in 0..5 {
+            if wanted.is_empty() {
+                return Ok(found);
+            }
+            let request = KeysAndAttributes::builder()
+                .set_keys(Some(std::mem::take(&mut wanted)))
+                .consistent_read(true)
+                .build()
+                .map_err(Problem::internal)?;
+            let answer = self
+                .client
+                .batch_get_item()
+                .request_items(&self.name, request)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await
+                .map_err(|error| unavailable(&error))?;
+            count(answer.consumed_capacity());
+            for attributes in answer.responses.into_iter().flatten().flat_map(|(_, list)| list) {
+                if let Some(key) = Key::of(&attributes) {
+                    found.0.insert(key, attributes);
+                }
+            }
+            let unread = answer.unprocessed_keys.into_iter().flatten();
+            wanted = unread.flat_map(|(_, rest)| rest.keys).collect();
+            if !wanted.is_empty() {
+                back_off(attempt, BATCH_BASE, BATCH_CAP).await;
+            }
+        }
+        if wanted.is_empty() { Ok(found) } else { Err(Problem::unavailable("unprocessed keys")) }
+    }
+
+    /// Every item of a query that is known to be short; stops at `max`.
+    pub async fn all<T: Item>(&self, query: &Query, max: usize) -> Result<Vec<T>, Problem> {
+        self.page(query, max, None, |_| true).await.map(|page| page.items)
+    }
+
+    /// A page: up to `limit` items that pass `filter`, from `start` on.
+    pub async fn page<T: Item>(
+        &self,
+        query: &Query,
+        limit: usize,
+        start: Option<Attributes>,
+        filter: impl Fn(&T) -> bool,
+    ) -> Result<Scanned<T>, Problem> {
+        let mut items = Vec::new();
+        let mut start = start;
+        for _ in 0..MAX_PAGES {
+            let (found, next) = self.query_once(query, limit, start.take()).await?;
+            let last = found.len().saturating_sub(1);
+            for (position, attributes) in found.into_iter().enumerate() {
+                let place = place_of(query.index, &attributes);
+                let parsed: T = item::parse(attributes)?;
+                if filter(&parsed) {
+                    items.push(parsed);
+                }
+                if items.len() >= limit {
+                    let more = position < last || next.is_some();
+                    return Ok(Scanned { items, next: more.then_some(place) });
+                }
+            }
+            match next {
+                None => return Ok(Scanned { items, next: None }),
+                next => start = next,
+            }
+        }
+        Ok(Scanned { items, next: start })
+    }
+
+    /// Only the keys, as GSI3 projects nothing else.
+    pub async fn keys(&self, query: &Query, limit: usize) -> Result<Vec<Key>, Problem> {
+        let mut keys = Vec::new();
+        let mut start = None;
+        for _ in 0..MAX_PAGES {
+            let (found, next) = self.query_once(query, limit, start).await?;
+            keys.extend(found.iter().filter_map(Key::of));
+            start = next;
+            if start.is_none() || keys.len() >= limit {
+                break;
+            }
+        }
+        Ok(keys)
+    }
+
+    async fn query_once(
+        &self,
+        query: &Query,
+        limit: usize,
+        start: Option<Attributes>,
+    ) -> Result<(Vec<Attributes>, Option<Attributes>), Problem> {
+        let (pk, sk) = query.index.map_or(("PK", "SK"), Index::key_names);
+        let mut values = HashMap::from([(":p".to_owned(), AttributeValue::S(query.partition.clone()))]);
+        let condition = match &query.range {
+            Range::Everything => format!("{pk} = :p"),
+            Range::BeginsWith(prefix) => {
+                values.insert(":b".into(), AttributeValue::S(prefix.clone()));
+                format!("{pk} = :p AND begins_with({sk}, :b)")
+            }
+            Range::Between(low, high) => {
+                values.insert(":l".into(), AttributeValue::S(low.clone()));
+                values.insert(":h".into(), AttributeValue::S(high.clone()));
+                format!("{pk} = :p AND {sk} BETWEEN :l AND :h")
+            }
+        };
+        let answer = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .set_index_name(query.index.map(|index| index.name().to_owned()))
+            .key_condition_expression(condition)
+            .set_expression_attribute_values(Some(values))
+            .scan_index_forward(!query.newest_first)
+            .consistent_read(query.consistent)
+            .limit(i32::try_from(limit.saturating_add(1)).unwrap_or(i32::MAX))
+            .set_exclusive_start_key(start)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| unavailable(&error))?;
+        count(answer.consumed_capacity());
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|k| !k.is_empty())))
+    }
+}
+
+/// First wait after keys were left unprocessed.
+const BATCH_BASE: std::time::Duration = std::time::Duration::from_millis(20);
+/// Longest wait after keys were left unprocessed.
+const BATCH_CAP: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// The key from which a query goes on after this item.
+fn place_of(index: Option<Index>, attributes: &Attributes) -> Attributes {
+    let index_keys = index.map(Index::key_names).map(|(pk, sk)| [pk, sk]);
+    let names = ["PK", "SK"].into_iter().chain(index_keys.into_iter().flatten());
+    names
+        .filter_map(|name| Some((name.to_owned(), attributes.get(name)?.clone())))
+        .collect()
+}

@@ -1,0 +1,368 @@
+//! Writes: one transaction, each of whose actions says what its refused condition means.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
+    TransactWriteItem, Update,
+};
+use serde::Serialize;
+
+use super::{Table, back_off, count, unavailable};
+use crate::answer::Answer;
+use crate::clock::Timestamp;
+use crate::context::Context;
+use crate::idempotency::Claim;
+use crate::item::{self, Attributes, Item, Key};
+use crate::outbox::Outgoing;
+use crate::problem::{Code, Problem};
+
+/// Attempts at one transaction that meets conflicts or throttling.
+const ATTEMPTS: u32 = 9;
+const BASE: Duration = Duration::from_millis(25);
+const CAP: Duration = Duration::from_millis(500);
+
+/// A transaction under construction. Nothing is written before [`Write::commit`] or
+/// [`Write::answer`].
+#[derive(Debug)]
+#[must_use = "a write does nothing until it is committed"]
+pub struct Write {
+    table: Table,
+    actions: Vec<(TransactWriteItem, Problem)>,
+    defect: Option<Problem>,
+}
+
+/// A condition over an item, or a change of one, with its values.
+#[derive(Debug, Clone, Default)]
+pub struct Condition {
+    text: String,
+    names: Vec<(String, String)>,
+    values: Attributes,
+}
+
+impl Condition {
+    /// A condition expression; names that are reserved words are written with `#` and given by
+    /// [`Condition::name`], values with `:`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Binds a `#name`.
+    #[must_use]
+    pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
+        self.names.push((placeholder.to_owned(), attribute.to_owned()));
+        self
+    }
+
+    /// Binds a `:value`.
+    #[must_use]
+    pub fn value(mut self, placeholder: &str, value: impl Serialize) -> Self {
+        let value = serde_dynamo::to_attribute_value(value);
+        self.values.insert(placeholder.to_owned(), value.unwrap_or(AttributeValue::Null(true)));
+        self
+    }
+}
+
+/// An update expression with a condition: `Change::new("SET a = :a").only_if("b = :b")`.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    update: String,
+    condition: Condition,
+}
+
+impl Change {
+    /// An update expression.
+    pub fn new(update: impl Into<String>) -> Self {
+        Self { update: update.into(), condition: Condition::default() }
+    }
+
+    /// The condition under which it happens.
+    #[must_use]
+    pub fn only_if(mut self, condition: impl Into<String>) -> Self {
+        self.condition.text = condition.into();
+        self
+    }
+
+    /// Binds a `#name`.
+    #[must_use]
+    pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
+        self.condition = self.condition.name(placeholder, attribute);
+        self
+    }
+
+    /// Binds a `:value`.
+    #[must_use]
+    pub fn value(mut self, placeholder: &str, value: impl Serialize) -> Self {
+        self.condition = self.condition.value(placeholder, value);
+        self
+    }
+}
+
+impl Table {
+    /// Begins a transaction.
+    pub fn write(&self) -> Write {
+        Write { table: self.clone(), actions: Vec::new(), defect: None }
+    }
+}
+
+impl Write {
+    /// Puts an item that must not exist yet.
+    pub fn create<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
+        self.put_if(item, Condition::new("attribute_not_exists(PK)"), refused)
+    }
+
+    /// Puts an item in place of its version before: optimistic locking.
+    pub fn replace<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
+        let condition = Condition::new("#version = :before")
+            .name("#version", "version")
+            .value(":before", item.version().saturating_sub(1));
+        self.put_if(item, condition, refused)
+    }
+
+    /// Puts an item, whatever was there.
+    pub fn put<T: Item>(self, item: &T) -> Self {
+        self.put_if(item, Condition::default(), Code::VersionConflict)
+    }
+
+    /// Puts an item under a condition.
+    pub fn put_if<T: Item>(
+        mut self,
+        item: &T,
+        condition: Condition,
+        refused: impl Into<Problem>,
+    ) -> Self {
+        let built = item::attributes(item).and_then(|attributes| {
+            let (text, names, values) = expression(condition);
+            Put::builder()
+                .table_name(&self.table.name)
+                .set_item(Some(attributes))
+                .set_condition_expression(text)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .build()
+                .map_err(Problem::internal)
+        });
+        self.push(built.map(|put| TransactWriteItem::builder().put(put).build()), refused);
+        self
+    }
+
+    /// Changes an item in place.
+    pub fn update(mut self, key: &Key, change: Change, refused: impl Into<Problem>) -> Self {
+        let (text, names, values) = expression(change.condition);
+        let built = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.attributes()))
+            .update_expression(change.update)
+            .set_condition_expression(text)
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .build()
+            .map_err(Problem::internal);
+        self.push(built.map(|update| TransactWriteItem::builder().update(update).build()), refused);
+        self
+    }
+
+    /// Deletes an item, if it is there.
+    pub fn delete(self, key: &Key) -> Self {
+        self.delete_if(key, Condition::default(), Code::VersionConflict)
+    }
+
+    /// Deletes an item under a condition.
+    pub fn delete_if(
+        mut self,
+        key: &Key,
+        condition: Condition,
+        refused: impl Into<Problem>,
+    ) -> Self {
+        let (text, names, values) = expression(condition);
+        let built = Delete::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.attributes()))
+            .set_condition_expression(text)
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .build()
+            .map_err(Problem::internal);
+        self.push(built.map(|delete| TransactWriteItem::builder().delete(delete).build()), refused);
+        self
+    }
+
+    /// Demands a condition of an item that the transaction does not change.
+    pub fn check(
+        mut self,
+        key: &Key,
+        condition: Condition,
+        refused: impl Into<Problem>,
+    ) -> Self {
+        let (text, names, values) = expression(condition);
+        let built = ConditionCheck::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.attributes()))
+            .set_condition_expression(text)
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .build()
+            .map_err(Problem::internal);
+        let action = built.map(|check| TransactWriteItem::builder().condition_check(check).build());
+        self.push(action, refused);
+        self
+    }
+
+    /// Announces a change: the event is written with it or not at all.
+    pub fn emit(self, event: impl Outgoing) -> Self {
+        event.put_into(self)
+    }
+
+    /// Applies `extend` when there is something to extend with.
+    pub fn also<T>(self, item: Option<T>, extend: impl FnOnce(Self, T) -> Self) -> Self {
+        match item {
+            Some(item) => extend(self, item),
+            None => self,
+        }
+    }
+
+    fn push(&mut self, action: Result<TransactWriteItem, Problem>, refused: impl Into<Problem>) {
+        match action {
+            Ok(action) => self.actions.push((action, refused.into())),
+            Err(defect) => self.defect = Some(defect),
+        }
+    }
+
+    /// Commits, and answers with `answer`. When the request holds an idempotency key, its record
+    /// is completed with the answer in the same transaction.
+    ///
+    /// # Errors
+    /// The problem of the first action, in order, whose condition was refused.
+    pub async fn answer(mut self, answer: Answer, now: Timestamp) -> Result<Answer, Problem> {
+        if let Some(context) = Context::current()
+            && let Some(claim) = context.take_claim()
+        {
+            self = claim.complete(self, &answer, now);
+            let outcome = self.commit().await;
+            if outcome.is_err() {
+                context.set_claim(claim);
+            }
+            return outcome.map(|()| answer);
+        }
+        self.commit().await.map(|()| answer)
+    }
+
+    /// Commits without completing an idempotency record.
+    ///
+    /// # Errors
+    /// The problem of the first action, in order, whose condition was refused.
+    pub async fn commit(self) -> Result<(), Problem> {
+        if let Some(defect) = self.defect {
+            return Err(defect);
+        }
+        let (actions, refusals): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
+        if actions.is_empty() {
+            return Ok(());
+        }
+        // One token for all attempts: whichever of them was applied, it was applied once.
+        let token = crate::id::mint("", Timestamp::from_millis(0));
+        let mut attempt = 0;
+        loop {
+            let sent = self
+                .table
+                .client
+                .transact_write_items()
+                .set_transact_items(Some(actions.clone()))
+                .client_request_token(&token)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await;
+            let error = match sent {
+                Ok(answer) => {
+                    count(answer.consumed_capacity());
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            count([]);
+            match judge(error.as_service_error(), &refusals) {
+                Verdict::Refused(problem) => return Err(*problem),
+                Verdict::TryAgain if attempt < ATTEMPTS => {
+                    back_off(attempt, BASE, CAP).await;
+                    attempt = attempt.saturating_add(1);
+                }
+                Verdict::TryAgain | Verdict::Failed => return Err(unavailable(&error)),
+            }
+        }
+    }
+}
+
+/// What a failed transaction means.
+enum Verdict {
+    Refused(Box<Problem>),
+    TryAgain,
+    Failed,
+}
+
+fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Verdict {
+    let reasons = match error {
+        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+            cancelled.cancellation_reasons()
+        }
+        Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
+            return Verdict::TryAgain;
+        }
+        _ => return Verdict::Failed,
+    };
+    // A refused condition is final; a conflict or throttling beside it changes nothing about it.
+    if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed")) {
+        let problem = refusals.get(position).cloned();
+        return Verdict::Refused(Box::new(problem.unwrap_or_else(|| Code::VersionConflict.into())));
+    }
+    let passing = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+    if passing.iter().any(|code| reasons.iter().any(|reason| says(reason, code))) {
+        return Verdict::TryAgain;
+    }
+    Verdict::Failed
+}
+
+fn says(reason: &CancellationReason, code: &str) -> bool {
+    reason.code() == Some(code)
+}
+
+type Expression =
+    (Option<String>, Option<std::collections::HashMap<String, String>>, Option<Attributes>);
+
+/// The parts of an expression as the SDK takes them: absent, never empty.
+fn expression(condition: Condition) -> Expression {
+    (
+        (!condition.text.is_empty()).then_some(condition.text),
+        (!condition.names.is_empty()).then(|| condition.names.into_iter().collect()),
+        (!condition.values.is_empty()).then_some(condition.values),
+    )
+}
+
+/// Runs `attempt` again while it ends in `version_conflict`: for read-decide-write on an item
+/// that several requests change at once. Bounded, with full jitter.
+pub async fn retry<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    let mut tries = 0;
+    loop {
+        match attempt().await {
+            Err(problem) if problem.code == Code::VersionConflict && tries < ATTEMPTS => {
+                back_off(tries, BASE, CAP).await;
+                tries = tries.saturating_add(1);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+impl Claim {
+    /// Adds the completion of this claim's record to a transaction.
+    fn complete(&self, write: Write, answer: &Answer, now: Timestamp) -> Write {
+        match self.completion(answer, now) {
+            Ok(change) => write.update(self.key(), change, Code::RequestInProgress),
+            Err(defect) => Write { defect: Some(defect), ..write },
+        }
+    }
+}
