@@ -1,2 +1,18 @@
-//! Tests.
-fn main() {}
+//! The tests: one binary, a file per family in document order, and what crosses them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests fail by panicking"
+)]
+
+mod auth;
+mod contract;
+mod faults;
+mod limits;
+mod oauth;
+mod smoke;
+mod tokens;
+mod webhooks;

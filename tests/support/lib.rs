@@ -1,1 +1,38 @@
-//! Support.
+//! What the tests are written with: actors who use the system over HTTP and nothing else, and a
+//! few ways to look behind it.
+//!
+//! - [`Gateway`]: a whole system for one test, in memory, on free ports, with its own clock.
+//! - [`Client`], [`Ask`], [`Reply`]: a request from its own network address, and its answer.
+//! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
+//! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
+//! - [`Mailbox`]: the mail that was sent.
+//! - [`race`], [`eventually`]: many at once, and what takes a moment.
+#![expect(missing_docs, reason = "names of test helpers say what they are")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::missing_panics_doc,
+    reason = "tests fail by panicking"
+)]
+
+mod actors;
+mod client;
+mod gateway;
+mod mailbox;
+mod receiver;
+mod reply;
+mod shop;
+mod wait;
+
+pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
+pub use client::{Ask, Client, unique};
+pub use gateway::{Gateway, OPERATOR_EMAIL};
+pub use mailbox::{Letter, Mailbox};
+pub use receiver::{Behaviour, Names, Receiver, Received};
+pub use reply::Reply;
+pub use serde_json::{Value, json};
+pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
+pub use wait::{eventually, race};

@@ -1,8 +1,38 @@
-//! `/v1/auth`
+//! `/v1/auth` — merchant identity: sign-up, sign-in by password or one-time code, sessions,
+//! passwords, the account itself.
+//!
+//! What a stranger can ask about an e-mail address costs the same work and gets the same answer
+//! whether it has an account or not; only sign-up says that an address is taken. Every guess is
+//! counted before it is judged ([`commerce::throttle`]). Codes and links are mailed in the
+//! transaction that makes them valid ([`commerce::mail`]).
 
+mod account;
+mod email;
+mod otp;
+mod password;
+mod session;
+mod signin;
+
+use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
     Routes::default()
+        .post("/v1/auth/signup", Cost::WRITE, signin::signup)
+        .post("/v1/auth/signin", Cost::WRITE, signin::signin)
+        .post("/v1/auth/signin/otp", Cost::CODE, otp::request)
+        .post("/v1/auth/signin/otp/verify", Cost::WRITE, otp::verify)
+        .post("/v1/auth/signout", Cost::WRITE, signin::signout)
+        .post("/v1/auth/password/reset", Cost::CODE, password::reset)
+        .post("/v1/auth/password/update", Cost::WRITE, password::update)
+        .get("/v1/auth/custom/session", Cost::READ, session::custom)
+        .post("/v1/auth/email/verify", Cost::WRITE, email::verify)
+        .post("/v1/auth/email/verify/resend", Cost::CODE, email::resend)
+        .get("/v1/auth/sessions", Cost::List, session::list)
+        .delete("/v1/auth/sessions/{id}", Cost::WRITE, session::end)
+        .post("/v1/auth/session/refresh", Cost::WRITE, session::refresh)
+        .get("/v1/auth/me", Cost::READ, account::get)
+        .patch("/v1/auth/me", Cost::WRITE, account::update)
+        .delete("/v1/auth/me", Cost::WRITE, account::delete)
 }

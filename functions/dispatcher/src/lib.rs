@@ -1,1 +1,124 @@
-//! (to come)
+//! From what happened to who is told: table stream and one-minute schedule → deliveries and mails
+//! on their queues (data-model: Flow of an event).
+//!
+//! The stream is the fast path; the sweep alone must be enough (traps 21). Both end in the same
+//! functions, and each of those can be repeated at any point:
+//!
+//! - *Crash before the fan-out is written*: the event is still pending. The stream brings it
+//!   again, or after a minute its due mark does.
+//! - *Crash after it, before the queue*: every delivery is in the table with a due mark a minute
+//!   ahead; the sweep queues it.
+//! - *The same record twice, or stream and sweep at once*: the event is no longer pending, so the
+//!   transaction is refused, and that is success.
+//! - *A message twice*: the worker claims each attempt once.
+
+mod publish;
+mod sweep;
+
+use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
+use commerce::event::{Event, OutboxState};
+use commerce::mail;
+use futures_util::StreamExt;
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::problem::Problem;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use publish::publish;
+pub use sweep::{SweepReport, sweep};
+
+/// Records worked on at once.
+const PARALLEL: usize = 8;
+
+/// What the stream is answered: the records to be sent again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchResponse {
+    /// Empty when all is done.
+    pub batch_item_failures: Vec<FailedRecord>,
+}
+
+/// A record to be sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedRecord {
+    /// Its sequence number.
+    pub item_identifier: String,
+}
+
+/// Whatever the function is invoked with: a batch of the table's stream, or the schedule.
+///
+/// # Errors
+/// When a stream batch is not one; it is sent again, and the sweep does its work meanwhile.
+pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::Error> {
+    let source = payload.pointer("/Records/0/eventSource").and_then(Value::as_str);
+    if source == Some("aws:dynamodb") {
+        let event: StreamEvent = serde_json::from_value(payload)?;
+        return Ok(serde_json::to_value(handle_stream(app, event).await)?);
+    }
+    let report = sweep(app).await;
+    tracing::info!(?report, "swept");
+    Ok(serde_json::to_value(report)?)
+}
+
+/// A batch of the table's stream: new events are published, new mails queued.
+pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
+    let outcomes = futures_util::stream::iter(event.records)
+        .map(|record| async move {
+            let outcome = take(app, &record).await;
+            (record.change.sequence_number.unwrap_or_default(), outcome)
+        })
+        .buffered(PARALLEL)
+        .collect::<Vec<_>>()
+        .await;
+    let failed = outcomes.into_iter().filter_map(|(sequence, outcome)| {
+        let problem = outcome.err()?;
+        tracing::warn!(cause = %problem, sequence, "record not taken");
+        Some(FailedRecord { item_identifier: sequence })
+    });
+    BatchResponse { batch_item_failures: failed.collect() }
+}
+
+/// One record. What is not new, or is no news, is passed over.
+async fn take(app: &App, record: &EventRecord) -> Result<(), Problem> {
+    if record.event_name != "INSERT" {
+        return Ok(());
+    }
+    let image = record.change.new_image.clone();
+    let Ok(head) = serde_dynamo::from_item::<_, Head>(image.clone()) else { return Ok(()) };
+    match head.entity.as_str() {
+        Event::KIND => {
+            let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
+            if event.state == OutboxState::Pending { publish(app, &event).await } else { Ok(()) }
+        }
+        mail::Mail::KIND => {
+            let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
+            if mail.state == mail::MailState::Pending {
+                let message = mail::Message { mail_id: mail.id };
+                return app.mail_queue.send(&[(message, std::time::Duration::ZERO)]).await;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What every item of the table has.
+#[derive(Deserialize)]
+struct Head {
+    entity: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_to_the_stream_is_spelt_exactly() {
+        let failed = FailedRecord { item_identifier: "7".into() };
+        let answer = BatchResponse { batch_item_failures: vec![failed] };
+        let text = serde_json::to_string(&answer).unwrap();
+        assert_eq!(text, r#"{"batchItemFailures":[{"itemIdentifier":"7"}]}"#);
+    }
+}

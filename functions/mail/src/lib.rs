@@ -1,1 +1,228 @@
-//! (to come)
+//! Queue → SMTP: one-time codes, links and notices.
+//!
+//! A message carries the id of a mail; the mail lies in the table, sealed. Sending takes it with a
+//! lease, hands it to the server, and deletes it.
+//!
+//! **What a crash leaves behind.** Before the lease: the message comes again. After the lease: the
+//! message comes again and is dropped while the lease holds; when it has ended, the sweep finds
+//! the mail due and puts it on the queue. Between handing over and deleting: the same, and the
+//! mail is sent twice, which SMTP cannot rule out; its `Message-ID` is the same both times. Two
+//! messages about one mail at the same moment (traps 19): one gets the lease, the other is
+//! dropped. A failed attempt is written down with its next time before a delayed message is sent,
+//! so a lost message costs a minute, not the mail. What has expired unsent is deleted.
+//!
+//! Where there is no SMTP server, in local systems, a mail becomes the file
+//! `<directory>/<mail id>.eml`: the very bytes SMTP would carry (RFC 5322, lines end in CRLF).
+//! Names sort by time; a file appears whole or not at all.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
+use commerce::key;
+use commerce::mail::{Letter, Mail, Message, Take};
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use lettre::message::SinglePart;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use tokio::task::JoinSet;
+
+/// The longest one mail may take, far below the lease on it.
+const SEND_LIMIT: Duration = Duration::from_secs(20);
+/// The sender where the settings name none: local systems. The domain exists nowhere (RFC 2606).
+const NO_SENDER: &str = "Commerce Gateway <no-reply@service.invalid>";
+
+/// Sends the mails that a batch of messages names, all at once, so that one slow recipient keeps
+/// nobody else waiting. Messages that could not be dealt with are reported one by one and come
+/// again; after five times they go to the dead-letter queue.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    let mut failed = BTreeSet::new();
+    let mut tasks = JoinSet::new();
+    for record in event.records {
+        let id = record.message_id.unwrap_or_default();
+        failed.insert(id.clone());
+        let (app, body) = (app.clone(), record.body.unwrap_or_default());
+        tasks.spawn(async move { deliver(&app, &body).await.map(|()| id) });
+    }
+    // A task that panicked names no message as done, so its message stays failed.
+    while let Some(outcome) = tasks.join_next().await {
+        match outcome {
+            Ok(Ok(id)) => {
+                failed.remove(&id);
+            }
+            Ok(Err(problem)) => tracing::error!(cause = %problem, "mail message failed"),
+            Err(panic) => tracing::error!(cause = %panic, "mail message failed"),
+        }
+    }
+    let mut response = SqsBatchResponse::default();
+    response.set_failures(failed);
+    response
+}
+
+/// Deals with one message. A mail that is gone was sent.
+async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
+    let message: Message = serde_json::from_str(body).map_err(Problem::internal)?;
+    let mail_key = key::mail(&message.mail_id);
+    let Some(mail) = app.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
+    match mail.take(app.clock.now()) {
+        Take::Leave => Ok(()),
+        Take::Expired => {
+            tracing::warn!(mail_id = %mail.id, "mail expired unsent");
+            app.table.write().delete(&mail_key).commit().await
+        }
+        Take::Send(taken) => {
+            let lease = app.table.write().replace(&taken, Code::VersionConflict).commit().await;
+            match lease {
+                Ok(()) => settle(app, &taken, send(app, &taken).await).await,
+                // Somebody else has it.
+                Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+                Err(problem) => Err(problem),
+            }
+        }
+    }
+}
+
+/// Writes down how an attempt ended.
+async fn settle(app: &App, mail: &Mail, outcome: Result<(), Failure>) -> Result<(), Problem> {
+    let Err(failure) = outcome else {
+        tracing::info!(mail_id = %mail.id, attempts = mail.attempts, "mail sent");
+        return app.table.write().delete(&mail.key()).commit().await;
+    };
+    let (next, wait) = mail.after_failure(failure.permanent, app.clock.now());
+    let again = wait.is_some();
+    tracing::error!(mail_id = %mail.id, cause = failure.cause, again, "mail not sent");
+    app.table.write().replace(&next, Code::VersionConflict).commit().await?;
+    if let Some(wait) = wait {
+        let message = Message { mail_id: mail.id.clone() };
+        if let Err(problem) = app.mail_queue.send(&[(message, wait)]).await {
+            // The sweep finds it due.
+            tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
+        }
+    }
+    Ok(())
+}
+
+/// Why a mail was not sent.
+#[derive(Debug)]
+struct Failure {
+    /// Whether trying again is pointless.
+    permanent: bool,
+    /// For the log: never an address, a subject or a text.
+    cause: String,
+}
+
+impl Failure {
+    #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
+    fn passing(cause: impl ToString) -> Self {
+        Self { permanent: false, cause: cause.to_string() }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
+    fn permanent(cause: impl ToString) -> Self {
+        Self { permanent: true, cause: cause.to_string() }
+    }
+}
+
+async fn send(app: &App, mail: &Mail) -> Result<(), Failure> {
+    let keys = app.secrets.keys().await.map_err(Failure::passing)?;
+    let letter = mail.letter(&keys.seal).map_err(Failure::permanent)?;
+    let message = compose(app, mail, &letter)?;
+    let config = &app.config.mail;
+    if let Some(url) = &config.smtp_url {
+        let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(url, message));
+        return sending.await.unwrap_or_else(|_| Err(Failure::passing("time-out")));
+    }
+    let Some(directory) = &config.directory else {
+        return Err(Failure::passing("neither an SMTP server nor a directory is set"));
+    };
+    let (directory, name) = (directory.clone(), format!("{}.eml", mail.id));
+    let bytes = message.formatted();
+    let written = tokio::task::spawn_blocking(move || write_whole(&directory, &name, &bytes)).await;
+    written.map_err(Failure::passing)?.map_err(Failure::passing)?;
+    if config.print {
+        print(&letter);
+    }
+    Ok(())
+}
+
+/// The mail as RFC 5322 has it.
+fn compose(app: &App, mail: &Mail, letter: &Letter) -> Result<lettre::Message, Failure> {
+    let from = Some(app.config.mail.from.as_str()).filter(|from| !from.is_empty());
+    let from: lettre::message::Mailbox =
+        from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
+    let to = letter.to.as_str().parse().map_err(Failure::permanent)?;
+    let millis = u64::try_from(mail.created_at.millis()).unwrap_or(0);
+    let date = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+    // No vacation notice or ticket system shall answer (RFC 3834 §5).
+    let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
+    lettre::Message::builder()
+        .message_id(Some(format!("<{}@{}>", mail.id, from.email.domain())))
+        .date(date.unwrap_or(SystemTime::UNIX_EPOCH))
+        .from(from)
+        .to(lettre::message::Mailbox::new(None, to))
+        .subject(&letter.subject)
+        .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
+        .singlepart(SinglePart::plain(letter.text.clone()))
+        .map_err(Failure::permanent)
+}
+
+async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), Failure> {
+    // The URL holds a password: its error is not shown.
+    let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+        .map_err(|_| Failure::passing("the SMTP URL is not one"))?;
+    let server = builder.timeout(Some(SEND_LIMIT)).build::<Tokio1Executor>();
+    match server.send(message).await {
+        Ok(_) => Ok(()),
+        // A reply may quote the recipient, so only its code is kept.
+        Err(error) => {
+            let code = error.status().map(|code| code.to_string()).unwrap_or_default();
+            // 53x is about our own credentials (RFC 4954 §6), not about the mail.
+            let permanent = error.is_permanent() && !code.starts_with("53");
+            let cause = if code.is_empty() { "no reply".to_owned() } else { code };
+            Err(Failure { permanent, cause: format!("SMTP: {cause}") })
+        }
+    }
+}
+
+/// Writes a file whole: under another name first.
+fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    let draft = directory.join(format!(".{name}.part"));
+    std::fs::write(&draft, bytes)?;
+    std::fs::rename(draft, directory.join(name))
+}
+
+/// Shows a mail on the console: for people who develop against a local system.
+fn print(letter: &Letter) {
+    let mut console = std::io::stdout().lock();
+    let rule = "-".repeat(72);
+    let shown = writeln!(
+        console,
+        "{rule}\nMail to {}: {}\n\n{}{rule}",
+        letter.to, letter.subject, letter.text
+    );
+    if let Err(error) = shown {
+        tracing::debug!(%error, "console closed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_under_its_name() {
+        let directory = std::env::temp_dir().join(gateway::seal::random_secret());
+        write_whole(&directory, "mai_1.eml", b"Code: 042137\r\n").unwrap();
+        let names: Vec<_> = std::fs::read_dir(&directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert_eq!(names, ["mai_1.eml"]);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

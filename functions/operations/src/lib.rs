@@ -1,8 +1,69 @@
-//! `/v1/operations`
+//! `/v1/operations` — webhook subscriptions and deliveries, the catalogue of events, the outbox,
+//! limits and the audit log.
 
+mod actions;
+mod audit;
+mod deliveries;
+mod event_types;
+mod limits;
+mod outbox;
+mod range;
+mod recover;
+mod subscriptions;
+mod verify;
+
+use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
+    webhooks().merge(platform())
+}
+
+/// Webhooks: what was sent, and where to.
+fn webhooks() -> Routes {
     Routes::default()
+        .get("/v1/operations/webhook-deliveries", Cost::List, deliveries::list)
+        .get("/v1/operations/webhook-deliveries/{id}", Cost::READ, deliveries::show)
+        .get("/v1/operations/webhook-deliveries/{id}/attempts", Cost::READ, deliveries::attempts)
+        .post(
+            "/v1/operations/webhook-deliveries/{id}/redeliver",
+            Cost::WRITE,
+            deliveries::redeliver,
+        )
+        .delete("/v1/operations/webhook-deliveries/{id}/content", Cost::WRITE, deliveries::expunge)
+        .get("/v1/operations/webhook-subscriptions", Cost::List, subscriptions::list)
+        .post("/v1/operations/webhook-subscriptions", Cost::WRITE, subscriptions::create)
+        .get("/v1/operations/webhook-subscriptions/{id}", Cost::READ, subscriptions::show)
+        .patch("/v1/operations/webhook-subscriptions/{id}", Cost::WRITE, subscriptions::update)
+        .delete("/v1/operations/webhook-subscriptions/{id}", Cost::WRITE, subscriptions::delete)
+        .post("/v1/operations/webhook-subscriptions/{id}/enable", Cost::WRITE, actions::enable)
+        .post("/v1/operations/webhook-subscriptions/{id}/disable", Cost::WRITE, actions::disable)
+        .post("/v1/operations/webhook-subscriptions/{id}/test", Cost::WRITE, actions::test)
+        .post(
+            "/v1/operations/webhook-subscriptions/{id}/secret/rotate",
+            Cost::WRITE,
+            actions::rotate,
+        )
+        .post(
+            "/v1/operations/webhook-subscriptions/{id}/secret/promote",
+            Cost::WRITE,
+            actions::promote,
+        )
+        .post("/v1/operations/webhook-subscriptions/{id}/recover", Cost::BULK, recover::recover)
+        .get("/v1/operations/webhook-subscriptions/{id}/stats", Cost::SEARCH, recover::stats)
+}
+
+/// What the platform says about itself to a store.
+fn platform() -> Routes {
+    Routes::default()
+        .get("/v1/operations/event-types", Cost::READ, event_types::list)
+        .get("/v1/operations/event-types/{type}", Cost::READ, event_types::show)
+        .get("/v1/operations/outbox", Cost::List, outbox::list)
+        .get("/v1/operations/outbox/verify", Cost::BULK, verify::verify)
+        .get("/v1/operations/outbox/{id}", Cost::READ, outbox::show)
+        .post("/v1/operations/outbox/{id}/requeue", Cost::WRITE, outbox::requeue)
+        .post("/v1/operations/outbox/{id}/discard", Cost::WRITE, outbox::discard)
+        .get("/v1/operations/rate-limits", Cost::READ, limits::show)
+        .get("/v1/operations/audit-log", Cost::List, audit::list)
 }

@@ -1,8 +1,45 @@
-//! `/v1/stores`
+//! `/v1/stores` — opening a store, its data and its life; its menus, policy pages and settings.
 
+mod lifecycle;
+mod navigation;
+mod policies;
+mod settings;
+mod stores;
+
+use gateway::app::App;
+use gateway::budget::Cost;
+use gateway::item::Item;
+use gateway::problem::Code;
 use gateway::routes::Routes;
+use gateway::table::Write;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
     Routes::default()
+        .get("/v1/stores", Cost::List, stores::list)
+        .post("/v1/stores", Cost::WRITE, stores::open)
+        .get("/v1/stores/{id}", Cost::READ, stores::show)
+        .patch("/v1/stores/{id}", Cost::WRITE, stores::update)
+        .post("/v1/stores/{id}/activate", Cost::WRITE, lifecycle::activate)
+        .post("/v1/stores/{id}/pause", Cost::WRITE, lifecycle::pause)
+        .post("/v1/stores/{id}/close", Cost::WRITE, lifecycle::close)
+        .post("/v1/stores/{id}/reopen", Cost::WRITE, lifecycle::reopen)
+        .delete("/v1/stores/{id}", Cost::WRITE, lifecycle::delete)
+        .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
+        .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
+        .get("/v1/stores/{id}/policies/{handle}", Cost::READ, policies::show)
+        .put("/v1/stores/{id}/policies/{handle}", Cost::WRITE, policies::put)
+        .get("/v1/stores/{id}/settings", Cost::READ, settings::show)
+        .patch("/v1/stores/{id}/settings", Cost::WRITE, settings::update)
+}
+
+/// Begins the write of an item that a store may or may not have had before: at version 1 it is
+/// new. Whoever comes second, to making it or to changing it, reads again.
+fn save<T: Item>(app: &App, item: &T) -> Write {
+    let write = app.table.write();
+    if item.version() == 1 {
+        write.create(item, Code::VersionConflict)
+    } else {
+        write.replace(item, Code::VersionConflict)
+    }
 }

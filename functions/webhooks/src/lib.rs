@@ -1,1 +1,87 @@
-//! (to come)
+//! Queue → sign → POST → record the attempt (protocols §8, data-model: Flow of an event).
+//!
+//! One message stands for one attempt. It is made in three steps, and a crash after each is
+//! harmless:
+//!
+//! 1. *Claim*: the delivery goes to `delivering` under a lease of a minute, in one conditional
+//!    write. Two messages for one attempt, at the same moment or an hour apart: one claims, the
+//!    other finds it taken and is done (traps 19).
+//! 2. *Send*: 15 seconds for everything, no redirects, 16 KiB read (traps 11). A crash here leaves
+//!    the lease; its due mark brings the delivery back a minute later, the lost attempt is
+//!    recorded as `interrupted`, and the next one is made. The receiver may see the event twice
+//!    and tells it by its id: at least once.
+//! 3. *Settle*: the attempt and the delivery's next state are one transaction, on the condition
+//!    that the claim still stands; then the circuit breaker; then the message for the next
+//!    attempt. A crash before the message leaves the due mark a minute after its time.
+//!
+//! A batch's messages are worked on side by side, so that a receiver that hangs costs the others
+//! nothing (traps 24). A dead one costs ten attempts; then its circuit opens, and what comes up
+//! for it is put off without being sent.
+//!
+//! A message that cannot be read is reported as failed and ends in the dead-letter queue.
+
+mod begin;
+mod finish;
+mod send;
+
+use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
+use commerce::delivery::Message;
+use futures_util::future::join_all;
+use gateway::app::App;
+use gateway::problem::Problem;
+use gateway::table;
+
+use begin::Begun;
+
+/// Handles a batch of the queue; answers with the messages to be received again.
+pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+    let outcomes = join_all(event.records.into_iter().map(|message| async move {
+        let outcome = read(&message);
+        let outcome = match outcome {
+            Ok(read) => attempt(app, &read).await,
+            Err(problem) => Err(problem),
+        };
+        (message.message_id.unwrap_or_default(), outcome)
+    }))
+    .await;
+    let mut response = SqsBatchResponse::default();
+    for (id, outcome) in outcomes {
+        if let Err(problem) = outcome {
+            tracing::warn!(cause = %problem, message = id, "message not handled");
+            response.add_failure(id);
+        }
+    }
+    response
+}
+
+fn read(message: &SqsMessage) -> Result<Message, Problem> {
+    let body = message.body.as_deref().unwrap_or_default();
+    serde_json::from_str(body).map_err(|error| Problem::internal(format!("message: {error}")))
+}
+
+/// Makes the attempt that a message stands for, if it is still to be made.
+///
+/// # Errors
+/// 503 when the table or the secrets cannot be reached: the message is received again.
+pub async fn attempt(app: &App, message: &Message) -> Result<(), Problem> {
+    // Before the claim: keys that cannot be read are no failure of the receiver's.
+    let keys = app.secrets.keys().await?;
+    // A claim that is lost to another writer is decided anew, on what that writer left.
+    match table::retry(|| begin::begin(app, message)).await? {
+        Begun::Nothing => Ok(()),
+        Begun::PutOff(delivery) => {
+            finish::queue(app, &delivery).await;
+            Ok(())
+        }
+        Begun::GivenUp { exhausted } => {
+            if exhausted {
+                finish::report(app, &message.subscription_key(), finish::Report::Expired).await;
+            }
+            Ok(())
+        }
+        Begun::Claimed(job) => {
+            let sent = send::send(app, &job, &keys.seal).await;
+            finish::finish(app, &job, sent).await
+        }
+    }
+}

@@ -1,5 +1,9 @@
 //! Apps: what developers publish, and the OAuth client that each of them is.
 
+mod life;
+mod samples;
+mod view;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -14,6 +18,8 @@ use crate::fields::{Handle, WebUrl};
 use crate::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use crate::key::{self, IndexKey};
 use crate::scope::Scopes;
+
+pub use view::{AppView, Rating};
 
 /// Apps one developer may have (our choice).
 pub const MAX_APPS: usize = 100;
@@ -82,8 +88,6 @@ pub struct App {
     pub id: AppId,
     /// The developer's account.
     pub owner_id: MerchantId,
-    /// The developer's public name.
-    pub developer_name: String,
     /// The name.
     pub name: String,
     /// The readable name in URLs.
@@ -114,10 +118,14 @@ pub struct App {
     pub approved_version: Option<String>,
     /// The submission that operators are looking at.
     pub open_submission_id: Option<SubmissionId>,
-    /// Reviews, and the sum of their stars.
+    /// When it last entered the catalogue.
+    pub published_at: Option<Timestamp>,
+    /// Reviews. Like the other counters it is changed in place: see [`App::COUNTED`].
     pub rating_count: u64,
     /// The sum of the stars.
     pub rating_sum: u64,
+    /// Reviews by stars, from one star to five.
+    pub stars: [u64; 5],
     /// Stores it is active on.
     pub active_installs: u64,
     /// When it was made.
@@ -167,9 +175,20 @@ impl App {
         Some(url.origin().ascii_serialization())
     }
 
-    /// The average rating in hundredths of a star; none without reviews.
-    pub fn rating_hundredths(&self) -> Option<u64> {
-        self.rating_sum.saturating_mul(100).checked_div(self.rating_count)
+    /// Whether a merchant may choose it.
+    pub fn is_published(&self) -> bool {
+        self.status == AppStatus::Published
+    }
+}
+
+/// Whether this registered URI leads to the merchant's own machine: for development only.
+pub fn is_loopback(uri: &str) -> bool {
+    let parsed = url::Url::parse(uri).ok();
+    match parsed.as_ref().and_then(url::Url::host) {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(v4)) => IpAddr::V4(v4).is_loopback(),
+        Some(url::Host::Ipv6(v6)) => IpAddr::V6(v6).is_loopback(),
+        None => false,
     }
 }
 
@@ -178,14 +197,14 @@ impl App {
 /// would rewrite, so that comparing bytes compares destinations (traps 15).
 pub fn is_registrable_redirect(uri: &str) -> bool {
     let plain = uri.len() <= 2_048
-        && uri.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'\\' | b'*' | b'#' | b'"' | b'<' | b'>'));
+        && uri.bytes().all(|b| {
+            b.is_ascii_graphic() && !matches!(b, b'\\' | b'*' | b'#' | b'"' | b'<' | b'>')
+        });
     let Some(parsed) = url::Url::parse(uri).ok().filter(|_| plain) else { return false };
-    let loopback = match parsed.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(v4)) => IpAddr::V4(v4).is_loopback(),
-        Some(url::Host::Ipv6(v6)) => IpAddr::V6(v6).is_loopback(),
-        None => return false,
-    };
+    if parsed.host().is_none() {
+        return false;
+    }
+    let loopback = is_loopback(uri);
     let scheme = parsed.scheme() == "https" || (parsed.scheme() == "http" && loopback);
     let normal = parsed.as_str() == uri || parsed.as_str().strip_suffix('/') == Some(uri);
     scheme && normal && parsed.username().is_empty() && parsed.password().is_none()
@@ -296,11 +315,24 @@ mod tests {
             assert!(is_registrable_redirect(good), "{good}");
         }
         for bad in [
-            "", "/cb", "app.example.com", "ftp://a.example", "http://app.example.com/cb",
-            "https://app.example.com/cb#x", "https://u@app.example.com/", "https://u:p@app.example.com/",
-            "https://*.example.com/", "https://app.example.com/../cb", "https://APP.example.com/",
-            "https://app.example.com:443/", "https://app.example.com\\cb", "https://app.example.com/a b",
-            "javascript:alert(1)", "https://", "data:text/html,x", "https://app.example.com/\u{e9}",
+            "",
+            "/cb",
+            "app.example.com",
+            "ftp://a.example",
+            "http://app.example.com/cb",
+            "https://app.example.com/cb#x",
+            "https://u@app.example.com/",
+            "https://u:p@app.example.com/",
+            "https://*.example.com/",
+            "https://app.example.com/../cb",
+            "https://APP.example.com/",
+            "https://app.example.com:443/",
+            "https://app.example.com\\cb",
+            "https://app.example.com/a b",
+            "javascript:alert(1)",
+            "https://",
+            "data:text/html,x",
+            "https://app.example.com/\u{e9}",
         ] {
             assert!(!is_registrable_redirect(bad), "{bad}");
         }

@@ -1,1 +1,228 @@
-//! (to come)
+//! Reviews of apps: one per store that uses the app, and what they add up to.
+//!
+//! The app's item carries the sums, changed by arithmetic in the transaction that changes the
+//! review: a list needs no second read, and no review can be counted twice.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Query, Write};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::app::{App, AppStatus};
+use crate::id::{AppId, ReviewId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::store::Store;
+
+/// A review of an app by a store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AppReview {
+    /// The id.
+    pub id: ReviewId,
+    /// The app.
+    pub app_id: AppId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The store's name when the review was written.
+    pub store_name: String,
+    /// One star to five.
+    pub rating: u8,
+    /// What the merchant says.
+    pub body: String,
+    /// What the developer answers.
+    pub reply: Option<Reply>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+/// A developer's answer to a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reply {
+    /// What the developer says.
+    pub body: String,
+    /// When it was written, or written anew.
+    pub created_at: Timestamp,
+}
+
+impl Item for AppReview {
+    const KIND: &'static str = "app_review";
+    fn key(&self) -> Key {
+        key::app_review(&self.app_id, &self.store_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![
+            key::reviews_of_app(&self.app_id, self.created_at, &self.id),
+            key::app_review_by_id(&self.id),
+        ]
+    }
+}
+
+impl AppReview {
+    /// A review of an app by a store.
+    pub fn write(app: &AppId, store: &Store, rating: u8, body: String, now: Timestamp) -> Self {
+        Self {
+            id: ReviewId::mint(now),
+            app_id: app.clone(),
+            store_id: store.id.clone(),
+            store_name: store.name.clone(),
+            rating,
+            body,
+            reply: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The review changed by its store; what is left out stays.
+    #[must_use]
+    pub fn edit(&self, rating: Option<u8>, body: Option<String>, now: Timestamp) -> Self {
+        Self {
+            rating: rating.unwrap_or(self.rating),
+            body: body.unwrap_or_else(|| self.body.clone()),
+            ..self.changed(now)
+        }
+    }
+
+    /// The review with the developer's answer, in place of an earlier one.
+    #[must_use]
+    pub fn answer(&self, body: String, now: Timestamp) -> Self {
+        Self { reply: Some(Reply { body, created_at: now }), ..self.changed(now) }
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The review of this id.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn find(app: &gateway::app::App, id: &ReviewId) -> Result<Self, Problem> {
+        let (index, place) = key::app_review_by_id(id);
+        let found = app.table.all::<Self>(&Query::index(index, place.pk), 1).await?;
+        // The index only says where it is; what it is like now is read consistently.
+        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
+        let review: Option<Self> = app.table.get(&key).await?;
+        review.filter(|review| review.id == *id).ok_or_else(|| Code::NotFound.into())
+    }
+}
+
+/// Where an app keeps the count of this many stars.
+fn slot(rating: u8) -> u8 {
+    rating.clamp(1, 5).saturating_sub(1)
+}
+
+/// Counts a new review of a published app.
+pub fn count_new(write: Write, review: &AppReview) -> Write {
+    let change = Change::new(format!(
+        "SET rating_count = rating_count + :one, rating_sum = rating_sum + :rating, \
+         stars[{slot}] = stars[{slot}] + :one",
+        slot = slot(review.rating)
+    ))
+    .only_if("#status = :published")
+    .name("#status", "status")
+    .value(":published", AppStatus::Published)
+    .value(":one", 1_u64)
+    .value(":rating", review.rating);
+    write.update(&key::app(&review.app_id), change, Code::NotFound)
+}
+
+/// Counts a review whose stars changed; does nothing when they did not.
+pub fn count_changed(write: Write, before: &AppReview, after: &AppReview) -> Write {
+    if before.rating == after.rating {
+        return write;
+    }
+    let (from, to) = (slot(before.rating), slot(after.rating));
+    let change = Change::new(format!(
+        "SET rating_sum = rating_sum + :difference, stars[{from}] = stars[{from}] - :one, \
+         stars[{to}] = stars[{to}] + :one"
+    ))
+    .only_if("rating_count >= :one")
+    .value(":one", 1_u64)
+    .value(":difference", i64::from(after.rating).saturating_sub(i64::from(before.rating)));
+    write.update(&key::app(&after.app_id), change, Code::VersionConflict)
+}
+
+/// Counts a review that is deleted.
+pub fn count_gone(write: Write, review: &AppReview) -> Write {
+    let change = Change::new(format!(
+        "SET rating_count = rating_count - :one, rating_sum = rating_sum - :rating, \
+         stars[{slot}] = stars[{slot}] - :one",
+        slot = slot(review.rating)
+    ))
+    .only_if("rating_count >= :one")
+    .value(":one", 1_u64)
+    .value(":rating", review.rating);
+    write.update(&key::app(&review.app_id), change, Code::VersionConflict)
+}
+
+/// `{avg, count, histogram}` of an app.
+pub fn rating_of(app: &App) -> Value {
+    let [one, two, three, four, five] = app.stars;
+    let rating = app.rating();
+    json!({
+        "avg": rating.avg,
+        "count": rating.count,
+        "histogram": {"1": one, "2": two, "3": three, "4": four, "5": five},
+    })
+}
+
+/// A review as everybody sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AppReviewView {
+    /// The id.
+    pub id: ReviewId,
+    /// The app.
+    pub app_id: AppId,
+    /// The store's name when the review was written.
+    pub store_name: String,
+    /// One star to five.
+    pub rating: u8,
+    /// What the merchant says.
+    pub body: String,
+    /// What the developer answers.
+    pub reply: Option<Reply>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&AppReview> for AppReviewView {
+    fn from(review: &AppReview) -> Self {
+        Self {
+            id: review.id.clone(),
+            app_id: review.app_id.clone(),
+            store_name: review.store_name.clone(),
+            rating: review.rating,
+            body: review.body.clone(),
+            reply: review.reply.clone(),
+            created_at: review.created_at,
+            updated_at: review.updated_at,
+            version: review.version,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rating_has_its_own_slot() {
+        assert_eq!([1, 2, 3, 4, 5].map(slot), [0, 1, 2, 3, 4]);
+        assert_eq!((slot(0), slot(9)), (0, 4));
+    }
+}

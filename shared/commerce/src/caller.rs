@@ -87,6 +87,25 @@ pub struct EmbeddedApp {
     pub token: String,
 }
 
+/// Who may use the bridge: an embedded app by its token, or a merchant for one of their
+/// installations.
+#[derive(Debug, Clone)]
+pub enum Bridge {
+    /// The app's page, by its embedded token.
+    App(Box<EmbeddedApp>),
+    /// The merchant's admin.
+    Merchant(Box<Merchant>),
+}
+
+/// An OAuth client, as it presents itself; the endpoint authenticates it together with what it
+/// redeems, in one read and in the RFC's order.
+#[derive(Debug, Clone)]
+pub struct OAuthClient {
+    /// Client id and secret of the `Authorization: Basic` header (RFC 6749 §2.3.1).
+    pub unverified_basic: Option<(String, String)>,
+    identity: Identity,
+}
+
 /// Who acts on a store.
 #[derive(Debug, Clone)]
 pub enum Actor {
@@ -137,6 +156,8 @@ gateway::caller_argument!(Owner);
 gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
 gateway::caller_argument!(EmbeddedApp);
+gateway::caller_argument!(Bridge);
+gateway::caller_argument!(OAuthClient);
 gateway::caller_argument!(StoreAccess where S: Required);
 
 /// The credential of a request: a bearer token, or else the session cookie.
@@ -197,11 +218,10 @@ async fn touch(app: &App, session: &Session) {
 
 /// The store a request names: path, header, query, body (protocols §1).
 fn named_store(inbound: &Inbound) -> Option<String> {
-    let in_path = inbound.row.path.starts_with("/v1/stores/{id}");
-    let from_path = in_path.then(|| inbound.param("id")).flatten().map(str::to_owned);
+    let from_path = names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
     let from_header = || inbound.header("x-service-store-id").map(str::to_owned);
     let from_query = || inbound.query_param("store_id");
-    let from_body = || match inbound.json().ok()?.get("store_id")? {
+    let from_body = || match inbound.form_or_json().ok()?.get("store_id")? {
         Value::String(id) => Some(id.clone()),
         _ => None,
     };
@@ -209,8 +229,12 @@ fn named_store(inbound: &Inbound) -> Option<String> {
 }
 
 /// What an unknown store, a foreign store and a malformed id are answered with, byte for byte.
-fn no_such_store() -> Problem {
-    Code::NotFound.into()
+fn no_such_store(inbound: &Inbound) -> Problem {
+    if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotOwned.into() }
+}
+
+fn names_store_in_path(inbound: &Inbound) -> bool {
+    inbound.row.path.starts_with("/v1/stores/{id}")
 }
 
 /// The owner's account, session and store.
@@ -225,10 +249,10 @@ async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Ow
     let store_key = id.as_ref().map(key::store);
     let more: Vec<&Key> = store_key.iter().collect();
     let (account, session, mut batch) = open_session(app, unverified, &more).await?;
-    let store_key = store_key.ok_or_else(no_such_store)?;
-    let store: Store = batch.take(&store_key)?.ok_or_else(no_such_store)?;
+    let store_key = store_key.ok_or_else(|| no_such_store(inbound))?;
+    let store: Store = batch.take(&store_key)?.ok_or_else(|| no_such_store(inbound))?;
     if store.owner_id != account.id || store.status == StoreStatus::Deleted {
-        return Err(no_such_store());
+        return Err(no_such_store(inbound));
     }
     Ok(Owner { account, session, store })
 }
@@ -279,7 +303,7 @@ async fn open_app_token(
         return Err(refused());
     }
     if named_store(inbound).is_some_and(|named| named != store.id.as_str()) {
-        return Err(no_such_store());
+        return Err(no_such_store(inbound));
     }
     let merchant_id = bound.map(|(merchant, _)| merchant);
     // What a token may do is what it was issued with and what is still granted.
@@ -363,7 +387,8 @@ impl Caller for Operator {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
         let (account, _, _) = open_session(app, &unverified, &[]).await?;
-        if !account.operator {
+        // The role comes with an address that the settings name, so the address must be proven.
+        if !(account.operator && account.email_verified) {
             return Err(Code::OperatorRequired.into());
         }
         Ok(Self { account })
@@ -422,6 +447,62 @@ impl Caller for EmbeddedApp {
     fn identity(&self) -> Identity {
         app_identity(&self.actor, &self.store.id)
     }
+}
+
+impl Caller for Bridge {
+    fn access() -> Access {
+        Access::Embedded
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        if looks_like_jwt(&credential(app, inbound)?) {
+            EmbeddedApp::authenticate(app, inbound).await.map(|app| Self::App(Box::new(app)))
+        } else {
+            let merchant = Merchant::authenticate(app, inbound).await?;
+            Ok(Self::Merchant(Box::new(merchant)))
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::App(app) => app.identity(),
+            Self::Merchant(merchant) => merchant.identity(),
+        }
+    }
+}
+
+impl Caller for OAuthClient {
+    fn access() -> Access {
+        Access::Client
+    }
+
+    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified_basic = match inbound.headers.get(header::AUTHORIZATION) {
+            None => None,
+            Some(value) => Some(value.to_str().ok().and_then(basic).ok_or(Code::InvalidClient)?),
+        };
+        Ok(Self { unverified_basic, identity: Identity::anonymous(inbound) })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// Client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
+fn basic(header: &str) -> Option<(String, String)> {
+    use base64::Engine;
+    let (scheme, encoded) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("basic").then_some(())?;
+    let joined = base64::prelude::BASE64_STANDARD.decode(encoded.trim()).ok()?;
+    let joined = String::from_utf8(joined).ok()?;
+    let (id, secret) = joined.split_once(':')?;
+    let decode = |text: &str| -> Option<String> {
+        let pair = format!("v={text}");
+        let mut pairs = url::form_urlencoded::parse(pair.as_bytes());
+        pairs.next().map(|(_, value)| value.into_owned())
+    };
+    Some((decode(id)?, decode(secret)?))
 }
 
 /// 403 with the scope that is missing, in the body and in the challenge (RFC 6750 §3.1).

@@ -1,1 +1,411 @@
-//! (to come)
+//! Deliveries: one event on its way to one subscription (protocols §8, §12).
+//!
+//! A delivery is claimed, attempted and settled, each in one write that demands the version it
+//! read: however often a message comes, an attempt happens once (traps 19). While it is
+//! unfinished it carries a due mark at which the sweep takes it up, whatever became of its
+//! message (traps 21).
+//!
+//! ```text
+//! pending ─► delivering ─► succeeded
+//!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
+//!    │           │ └─────► blocked     the URL leads to a private place
+//!    └ retrying ◄┘                     cancelled: the subscription or the payload is gone
+//! ```
+
+mod attempt;
+mod retry;
+mod signing;
+mod view;
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::outbox::Due;
+use gateway::queue;
+use serde::{Deserialize, Serialize};
+
+pub use attempt::{Attempt, AttemptView, Outcome, Verdict};
+pub use retry::{MAX_ATTEMPTS, slot, wait};
+pub use signing::{HEADER_PREFIX, headers, signatures};
+pub use view::DeliveryView;
+
+use crate::event::Event;
+use crate::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
+use crate::key::{self, IndexKey};
+use crate::subscription::{self, Subscription};
+
+/// How long deliveries are kept.
+pub const KEPT: Duration = DAY.saturating_mul(30);
+/// How long an attempt may take with everything around it.
+const LEASE: Duration = MINUTE;
+/// How long after its time a queued delivery is taken for lost by the sweep.
+const QUEUE_GRACE: Duration = MINUTE;
+/// How long the sweep leaves a delivery alone that it has put back on the queue.
+const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
+/// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
+/// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
+const LIFETIME: Duration = DAY.saturating_mul(5);
+/// A message this early is on time: queues count whole seconds, and clocks differ.
+const EARLY: Duration = Duration::from_secs(1);
+
+gateway::words! {
+    /// Where a delivery is in its life.
+    DeliveryStatus {
+        /// On the queue, not attempted yet.
+        Pending = "pending",
+        /// Being attempted.
+        Delivering = "delivering",
+        /// The receiver answered 2xx.
+        Succeeded = "succeeded",
+        /// Failed, to be attempted again.
+        Retrying = "retrying",
+        /// Failed, and not attempted again by itself.
+        Exhausted = "exhausted",
+        /// Never to be attempted: its subscription is off or gone, or its payload was removed.
+        Cancelled = "cancelled",
+        /// The URL leads to an address that is refused.
+        Blocked = "blocked",
+    }
+}
+
+impl DeliveryStatus {
+    /// Those that ended without success and can be recovered.
+    pub const LOST: [Self; 3] = [Self::Exhausted, Self::Cancelled, Self::Blocked];
+
+    /// Whether nothing more happens by itself.
+    pub const fn is_final(self) -> bool {
+        !matches!(self, Self::Pending | Self::Delivering | Self::Retrying)
+    }
+}
+
+/// A delivery.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The id: it follows from event, subscription and cause, so that fan-out can be repeated.
+    pub id: DeliveryId,
+    /// The event; its body is what is sent.
+    pub event_id: EventId,
+    /// The event's name.
+    pub event_type: String,
+    /// The subscription.
+    pub subscription_id: SubscriptionId,
+    /// The store whose subscription it is; none for an app's own.
+    pub store_id: Option<StoreId>,
+    /// The app whose subscription it is.
+    pub app_id: Option<AppId>,
+    /// The replay that made it.
+    pub replay_id: Option<ReplayId>,
+    /// The delivery that it repeats.
+    pub redelivery_of: Option<DeliveryId>,
+    /// Whether it is a test: attempted once, and not held against the receiver.
+    pub test: bool,
+    /// Where it is in its life.
+    pub status: DeliveryStatus,
+    /// Attempts begun.
+    pub attempt: u32,
+    /// Attempts begun before the present run: a recovered delivery starts its schedule again.
+    pub run_after: u32,
+    /// When the present run began.
+    pub run_began_at: Timestamp,
+    /// When the next attempt is to be made.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Until when the present attempt has time.
+    pub lease_until: Option<Timestamp>,
+    /// When the sweep takes it up.
+    pub due_at: Option<Timestamp>,
+    /// The last answer's status.
+    pub last_status_code: Option<u16>,
+    /// The last failure's class, or why it ended.
+    pub last_error: Option<String>,
+    /// When it was attempted last.
+    pub last_attempt_at: Option<Timestamp>,
+    /// How long the last attempt took, in milliseconds.
+    pub last_duration_ms: Option<u64>,
+    /// When the payload was removed.
+    pub expunged_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+/// What a queue message says: enough to read everything the attempt needs in one round trip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The delivery.
+    pub delivery_id: DeliveryId,
+    /// The attempt that this message stands for.
+    pub attempt: u32,
+    /// The event.
+    pub event_id: EventId,
+    /// The subscription.
+    pub subscription_id: SubscriptionId,
+    /// The store whose subscription it is.
+    pub store_id: Option<StoreId>,
+    /// The app whose subscription it is.
+    pub app_id: Option<AppId>,
+}
+
+impl Message {
+    /// The subscription's key.
+    pub fn subscription_key(&self) -> Key {
+        subscription::key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.subscription_id)
+    }
+}
+
+/// Whether a message's attempt can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It can.
+    Ready,
+    /// It can; the attempt before it never came back.
+    AfterLost,
+    /// It was made, is being made, or is not due: the message says nothing new.
+    Stale,
+}
+
+impl Item for Delivery {
+    const KIND: &'static str = "delivery";
+    fn key(&self) -> Key {
+        key::delivery(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let scope = scope_of(self.store_id.as_ref(), self.app_id.as_ref());
+        let mut keys = vec![
+            key::deliveries_of_day(&scope, self.created_at, &self.id),
+            key::deliveries_of_subscription(
+                &self.subscription_id,
+                self.created_at,
+                self.status.as_str(),
+                &self.id,
+            ),
+        ];
+        keys.extend(self.due_at.map(|at| Due::Delivery.mark(self.id.as_str(), at)));
+        keys
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.created_at.plus(KEPT))
+    }
+}
+
+/// The partition of a store's deliveries, or of those of an app's own subscription.
+pub fn scope_of(store: Option<&StoreId>, app: Option<&AppId>) -> String {
+    match (store, app) {
+        (Some(store), _) => format!("STO#{store}"),
+        (None, Some(app)) => format!("APP#{app}"),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+impl Delivery {
+    /// The id of the first delivery of this event to this subscription.
+    pub fn first_id(event: &EventId, subscription: &SubscriptionId) -> DeliveryId {
+        DeliveryId::derive(&[event.as_str(), subscription.as_str(), ""])
+    }
+
+    /// The first delivery of this event to this subscription.
+    pub fn new(event: &Event, subscription: &Subscription, now: Timestamp) -> Self {
+        Self {
+            id: Self::first_id(&event.id, &subscription.id),
+            event_id: event.id.clone(),
+            event_type: event.name.clone(),
+            subscription_id: subscription.id.clone(),
+            store_id: subscription.store_id.clone(),
+            app_id: subscription.app_id.clone(),
+            replay_id: None,
+            redelivery_of: None,
+            test: false,
+            status: DeliveryStatus::Pending,
+            attempt: 0,
+            run_after: 0,
+            run_began_at: now,
+            next_attempt_at: Some(now),
+            lease_until: None,
+            due_at: Some(due_for(now, now)),
+            last_status_code: None,
+            last_error: None,
+            last_attempt_at: None,
+            last_duration_ms: None,
+            expunged_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// Another delivery of the same event; `nonce` tells it from every other.
+    #[must_use]
+    pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
+        let parts = [event.id.as_str(), subscription.id.as_str(), nonce];
+        Self { id: DeliveryId::derive(&parts), ..Self::new(event, subscription, now) }
+    }
+
+    /// The message for the next attempt.
+    pub fn message(&self) -> Message {
+        Message {
+            delivery_id: self.id.clone(),
+            attempt: self.attempt.saturating_add(1),
+            event_id: self.event_id.clone(),
+            subscription_id: self.subscription_id.clone(),
+            store_id: self.store_id.clone(),
+            app_id: self.app_id.clone(),
+        }
+    }
+
+    /// How long the message for the next attempt is to be held back, in whole seconds, rounded
+    /// up; none when no message can be, because it is too long or nothing is to be attempted.
+    pub fn delay(&self, now: Timestamp) -> Option<Duration> {
+        let at = self.next_attempt_at.filter(|_| !self.status.is_final())?;
+        let seconds = u64::try_from(now.seconds_until(at)).unwrap_or(0);
+        Some(Duration::from_secs(seconds)).filter(|delay| *delay <= queue::MAX_DELAY)
+    }
+
+    /// Whether the attempt that a message stands for can be made now.
+    pub fn turn(&self, attempt: u32, now: Timestamp) -> Turn {
+        let is_next = self.attempt.saturating_add(1) == attempt;
+        let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));
+        match self.status {
+            DeliveryStatus::Pending | DeliveryStatus::Retrying
+                if is_next && has_come(self.next_attempt_at) =>
+            {
+                Turn::Ready
+            }
+            DeliveryStatus::Delivering
+                if is_next && self.lease_until.is_none_or(|until| until <= now) =>
+            {
+                Turn::AfterLost
+            }
+            _ => Turn::Stale,
+        }
+    }
+
+    /// Whether the present run has no attempt left, or has taken too long.
+    pub fn is_spent(&self, now: Timestamp) -> bool {
+        let made = self.attempt.saturating_sub(self.run_after);
+        let most = if self.test { 1 } else { MAX_ATTEMPTS };
+        made >= most || self.run_began_at.plus(LIFETIME) <= now
+    }
+
+    /// Whether it is being attempted, or about to be.
+    pub fn is_in_flight(&self) -> bool {
+        matches!(self.status, DeliveryStatus::Pending | DeliveryStatus::Delivering)
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The delivery with its next attempt begun.
+    #[must_use]
+    pub fn claimed(&self, now: Timestamp) -> Self {
+        Self {
+            status: DeliveryStatus::Delivering,
+            attempt: self.attempt.saturating_add(1),
+            next_attempt_at: None,
+            lease_until: Some(now.plus(LEASE)),
+            due_at: Some(now.plus(LEASE)),
+            last_attempt_at: Some(now),
+            ..self.changed(now)
+        }
+    }
+
+    /// The delivery put off without an attempt.
+    #[must_use]
+    pub fn deferred(&self, until: Timestamp, now: Timestamp) -> Self {
+        let status = match self.status {
+            DeliveryStatus::Pending => DeliveryStatus::Pending,
+            _ => DeliveryStatus::Retrying,
+        };
+        Self {
+            status,
+            next_attempt_at: Some(until),
+            lease_until: None,
+            due_at: Some(due_for(until, now)),
+            ..self.changed(now)
+        }
+    }
+
+    /// The delivery ended without another attempt.
+    #[must_use]
+    pub fn ended(&self, status: DeliveryStatus, why: &str, now: Timestamp) -> Self {
+        Self {
+            status,
+            next_attempt_at: None,
+            lease_until: None,
+            due_at: None,
+            last_error: Some(why.to_owned()),
+            ..self.changed(now)
+        }
+    }
+
+    /// The delivery after its attempt; `draw` is a random number for the jitter.
+    #[must_use]
+    pub fn settled(&self, outcome: &Outcome, took: Duration, draw: u32, now: Timestamp) -> Self {
+        let made = self.attempt.saturating_sub(self.run_after);
+        let next = slot(made)
+            .filter(|_| !self.test)
+            .map(|slot| now.plus(wait(slot, outcome.retry_after, draw)));
+        let (status, next) = match (outcome.verdict, next) {
+            (Verdict::Success, _) => (DeliveryStatus::Succeeded, None),
+            (Verdict::Blocked, _) => (DeliveryStatus::Blocked, None),
+            (Verdict::Gone, _) | (Verdict::Failure, None) => (DeliveryStatus::Exhausted, None),
+            (Verdict::Failure, next) => (DeliveryStatus::Retrying, next),
+        };
+        Self {
+            status,
+            next_attempt_at: next,
+            lease_until: None,
+            due_at: next.map(|next| due_for(next, now)),
+            last_status_code: outcome.status_code,
+            last_error: outcome.error.clone(),
+            last_duration_ms: u64::try_from(took.as_millis()).ok(),
+            ..self.changed(now)
+        }
+    }
+
+    /// The delivery with a new run of attempts, for the sweep to take up at once.
+    #[must_use]
+    pub fn recovered(&self, now: Timestamp) -> Self {
+        Self {
+            status: DeliveryStatus::Pending,
+            run_after: self.attempt,
+            run_began_at: now,
+            next_attempt_at: Some(now),
+            lease_until: None,
+            due_at: Some(now),
+            ..self.changed(now)
+        }
+    }
+
+    /// The delivery put back on the queue by the sweep, which then leaves it alone for a while.
+    #[must_use]
+    pub fn swept(&self, now: Timestamp) -> Self {
+        Self { due_at: Some(now.plus(SWEPT_GRACE)), ..self.changed(now) }
+    }
+
+    /// The delivery without its payload: whatever was still to be attempted never is.
+    #[must_use]
+    pub fn expunged(&self, now: Timestamp) -> Self {
+        let kept = if self.status.is_final() {
+            self.changed(now)
+        } else {
+            self.ended(DeliveryStatus::Cancelled, "payload_expunged", now)
+        };
+        Self { expunged_at: Some(now), ..kept }
+    }
+}
+
+/// When the sweep takes up a delivery whose next attempt is at `next`: a minute late when a
+/// message carries it, on time when that is too far away for a message.
+fn due_for(next: Timestamp, now: Timestamp) -> Timestamp {
+    if now.until(next) <= queue::MAX_DELAY { next.plus(QUEUE_GRACE) } else { next }
+}
+
+#[cfg(test)]
+mod tests;

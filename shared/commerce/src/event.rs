@@ -15,7 +15,7 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
-use gateway::problem::Code;
+use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,25 @@ impl Entry {
         })
     }
 
+    /// A sample of the whole body of such an event.
+    pub fn example(&self) -> Value {
+        json!({
+            "id": EventId::derive(&["example", self.name]),
+            "type": self.name,
+            "api_version": API_VERSION,
+            "created_at": topics::EXAMPLE_TIME,
+            "store_id": StoreId::derive(&["example"]),
+            "request_id": gateway::id::derive("req_", &["example"]),
+            "trace_id": gateway::id::derive("", &["example"]),
+            "entity": {
+                "type": self.entity,
+                "id": gateway::id::derive("", &["example", self.entity]),
+                "version": 2
+            },
+            "data": self.example_data(),
+        })
+    }
+
     /// The data of a sample event.
     pub fn example_data(&self) -> Value {
         (self.example)()
@@ -197,7 +216,13 @@ pub struct Event {
     pub request_id: String,
     /// The trace of that request.
     pub trace_id: String,
-    /// The body as it is delivered, to the byte: frozen.
+    /// Who made that request: `merchant:mer_…`, `installation:ins_…`. None for the service's own.
+    #[serde(default)]
+    pub actor: Option<String>,
+    /// Whether it is a sample for a test delivery: it did not happen, and no list shows it.
+    #[serde(default)]
+    pub test: bool,
+    /// The body as it is delivered, to the byte: frozen. Empty once it was removed.
     pub body: String,
     /// How far it has come on its way out.
     pub state: OutboxState,
@@ -220,6 +245,9 @@ impl Item for Event {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
+        if self.test {
+            return Vec::new();
+        }
         let scope = match (&self.store_id, &self.app_id) {
             (Some(store), _) => format!("STO#{store}"),
             (None, Some(app)) => format!("APP#{app}"),
@@ -280,6 +308,8 @@ impl Event {
             entity_type: topic.entity.to_owned(),
             entity_id: about.entity.to_owned(),
             entity_version: about.version,
+            actor: Context::current().map(|context| context.principal()).filter(|p| !p.is_empty()),
+            test: false,
             request_id,
             trace_id,
             body: text,
@@ -289,6 +319,66 @@ impl Event {
             created_at: now,
             version: 1,
             id,
+        }
+    }
+
+    /// A sample of this topic for a test delivery: it has been published before it is written.
+    pub fn sample(topic: &Entry, about: About<'_>, now: Timestamp) -> Self {
+        let event = Self::untyped(topic, about, topic.example_data(), now);
+        Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }
+    }
+
+    /// Whether the payload was removed.
+    pub fn is_expunged(&self) -> bool {
+        self.body.is_empty()
+    }
+
+    /// The event without its payload.
+    #[must_use]
+    pub fn expunged(&self) -> Self {
+        Self {
+            body: String::new(),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+
+    /// What its owner can do with it in the outbox.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.state {
+            OutboxState::Pending => vec!["discard"],
+            OutboxState::Failed => vec!["requeue", "discard"],
+            OutboxState::Discarded => vec!["requeue"],
+            OutboxState::Published => Vec::new(),
+        }
+    }
+
+    /// The event back on its way out: the next sweep publishes it.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`; `payload_expunged`, because nothing could be sent.
+    pub fn requeue(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.is_expunged() {
+            return Err(Code::PayloadExpunged.into());
+        }
+        match self.state {
+            OutboxState::Failed | OutboxState::Discarded => {
+                Ok(self.moved_to(OutboxState::Pending, None, now))
+            }
+            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
+        }
+    }
+
+    /// The event given up.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn discard(&self, now: Timestamp) -> Result<Self, Problem> {
+        match self.state {
+            OutboxState::Pending | OutboxState::Failed => {
+                Ok(self.moved_to(OutboxState::Discarded, self.failure.clone(), now))
+            }
+            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
         }
     }
 

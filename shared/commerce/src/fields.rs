@@ -140,6 +140,13 @@ text_type! {
     Locale
 }
 
+/// English: what nobody has chosen otherwise.
+impl Default for Locale {
+    fn default() -> Self {
+        Self("en".to_owned())
+    }
+}
+
 impl FromText for Locale {
     const EXPECTS: &'static str = "a language tag";
 
@@ -166,6 +173,13 @@ text_type! {
     TimeZone
 }
 
+/// UTC: what nobody has chosen otherwise.
+impl Default for TimeZone {
+    fn default() -> Self {
+        Self("UTC".to_owned())
+    }
+}
+
 impl FromText for TimeZone {
     const EXPECTS: &'static str = "a time zone name";
 
@@ -180,6 +194,29 @@ impl FromText for TimeZone {
             Ok(Self(text.to_owned()))
         } else {
             Err(Fault::new("invalid_timezone", "Must be an IANA name like `Europe/Paris`."))
+        }
+    }
+}
+
+text_type! {
+    /// A telephone number as people write it: `+91 22 5550 1234`.
+    Phone
+}
+
+impl FromText for Phone {
+    const EXPECTS: &'static str = "a telephone number";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        let written = text.chars().enumerate().all(|(place, c)| {
+            c.is_ascii_digit() || matches!(c, ' ' | '-' | '.' | '(' | ')') || (c == '+' && place == 0)
+        });
+        if written && text.len() <= 32 && (6..=15).contains(&digits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be a telephone number of 6 to 15 digits like `+91 22 5550 1234`.";
+            Err(Fault::new("invalid_phone", detail))
         }
     }
 }
@@ -286,6 +323,7 @@ mod tests {
         assert!(Country::from_text("IN").is_ok() && Country::from_text("in").is_err());
         assert!(Currency::from_text("JPY").is_ok() && Currency::from_text("XAU").is_err());
         assert!(Locale::from_text("zh-Hant-TW").is_ok() && Locale::from_text("english").is_err());
+        assert!(Phone::from_text("+91 (22) 5550-1234").is_ok() && Phone::from_text("12").is_err());
         assert!(TimeZone::from_text("Asia/Kolkata").is_ok() && TimeZone::from_text("IST").is_err());
     }
 }

@@ -1,1 +1,449 @@
-//! (to come)
+//! Grants: one authorization by a merchant, its code, and every token that comes of it
+//! (protocols §7; RFC 6749, 7636, 9700).
+//!
+//! Three items. The *code* is redeemable once, within 15 minutes by its own `expires_at`, and is
+//! kept past its redemption so that a replay can be told from a guess (traps 7). The *grant*
+//! knows which tokens are alive, so that a replay revokes them all in one transaction. A *refresh
+//! token* item only leads from a digest to its grant; which of them may be used is the grant's to
+//! say, in [`Grant::present`].
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::request::{Fault, FromText};
+use gateway::seal;
+use gateway::signature::constant_time_eq;
+use gateway::table::Change;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AppId, GrantId, InstallationId, MerchantId, StoreId};
+use crate::installation::{AppToken, MAX_TOKEN_HASHES};
+use crate::key;
+use crate::scope::Scopes;
+
+/// How long a code may be redeemed (interface: Limits).
+pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
+/// How long a grant may be refreshed, counted from its redemption.
+pub const GRANT_LIFETIME: Duration = DAY.saturating_mul(90);
+/// How long a refresh token works after it was rotated, while its successor is unused.
+pub const ROTATION_OVERLAP: Duration = MINUTE.saturating_mul(10);
+/// Successors one refresh token may have within the overlap: a client that lost an answer asks
+/// again, one that asks more often than this is broken (our choice).
+const MAX_SUCCESSORS: usize = 5;
+
+/// A PKCE code challenge, S256: base64url of SHA-256, 43 characters (RFC 7636 §4.2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CodeChallenge(String);
+
+impl FromText for CodeChallenge {
+    const EXPECTS: &'static str = "an S256 code challenge";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let canonical = BASE64_URL_SAFE_NO_PAD.decode(text).is_ok_and(|bytes| bytes.len() == 32);
+        if canonical {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be the base64url of a SHA-256, without padding (RFC 7636 §4.2).";
+            Err(Fault::new("invalid_code_challenge", detail))
+        }
+    }
+}
+
+impl CodeChallenge {
+    /// Whether the verifier is the one this challenge was made from (RFC 7636 §4.1, §4.6).
+    pub fn is_met_by(&self, unverified_verifier: &str) -> bool {
+        use sha2::Digest;
+        let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
+        if !(43..=128).contains(&unverified_verifier.len())
+            || !unverified_verifier.bytes().all(allowed)
+        {
+            return false;
+        }
+        let digest = sha2::Sha256::digest(unverified_verifier.as_bytes());
+        let computed = BASE64_URL_SAFE_NO_PAD.encode(digest);
+        constant_time_eq(computed.as_bytes(), self.0.as_bytes())
+    }
+}
+
+gateway::text_field!(CodeChallenge);
+
+gateway::words! {
+    /// Where a code is in its life.
+    CodeState {
+        /// It may be redeemed.
+        Issued = "issued",
+        /// It was redeemed, once.
+        Redeemed = "redeemed",
+    }
+}
+
+/// An authorization code, by its digest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AuthorizationCode {
+    /// SHA-256 of the code.
+    pub digest: String,
+    /// The client it was issued to.
+    pub client_id: String,
+    /// The client's app.
+    pub app_id: AppId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The installation.
+    pub installation_id: InstallationId,
+    /// The installation's generation when it was issued.
+    pub generation: u64,
+    /// The merchant who authorized.
+    pub merchant_id: MerchantId,
+    /// SHA-256 of the redirect URI it was sent to.
+    pub redirect_digest: String,
+    /// The PKCE challenge it is bound to.
+    pub challenge: Option<CodeChallenge>,
+    /// What was granted.
+    pub scopes: Scopes,
+    /// Where it is in its life.
+    pub state: CodeState,
+    /// The grant that its redemption begins.
+    pub grant_id: GrantId,
+    /// When it can no longer be redeemed.
+    pub expires_at: Timestamp,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for AuthorizationCode {
+    const KIND: &'static str = "authorization_code";
+    fn key(&self) -> Key {
+        key::code(&self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    /// Kept past its end until every token it gave has ended, so that a replay is recognized.
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(match self.state {
+            CodeState::Issued => self.expires_at.plus(DAY),
+            CodeState::Redeemed => self.expires_at.plus(GRANT_LIFETIME).plus(DAY),
+        })
+    }
+}
+
+/// What a client presents with a code.
+#[derive(Debug, Clone, Copy)]
+pub struct Presented<'a> {
+    /// The authenticated client.
+    pub client_id: &'a str,
+    /// The redirect URI of the authorization request.
+    pub redirect_uri: &'a str,
+    /// The PKCE verifier.
+    pub verifier: Option<&'a str>,
+}
+
+impl AuthorizationCode {
+    /// Whether everything about the presentation is right but, perhaps, its time: client,
+    /// redirect URI and PKCE, in this order. Only such a presentation of a redeemed code is a
+    /// replay that revokes (OAuth 2.1 §4.1.3).
+    ///
+    /// # Errors
+    /// `invalid_grant`, identical for every fault.
+    pub fn judge(&self, presented: Presented<'_>) -> Result<(), Problem> {
+        let client = constant_time_eq(self.client_id.as_bytes(), presented.client_id.as_bytes());
+        let redirect = seal::digest(presented.redirect_uri);
+        let redirect = constant_time_eq(redirect.as_bytes(), self.redirect_digest.as_bytes());
+        let pkce = match (&self.challenge, presented.verifier) {
+            (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier),
+            // A verifier without a challenge is a downgrade (RFC 9700 §4.8.2).
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if client && redirect && pkce { Ok(()) } else { Err(Code::InvalidGrant.into()) }
+    }
+
+    /// Whether it can still be redeemed at `now`: not in its 900th second.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.state == CodeState::Issued && now < self.expires_at
+    }
+
+    /// The change that redeems it: all that was judged is demanded again by the write itself, and
+    /// time by `expires_at`, never by TTL (traps 7).
+    pub fn redemption(&self, now: Timestamp) -> Change {
+        let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
+        Change::new("SET #state = :redeemed, redeemed_at = :now, #version = #version + :one, #ttl = :ttl")
+            .only_if(
+                "#state = :issued AND expires_at > :now AND client_id = :client \
+                 AND redirect_digest = :redirect",
+            )
+            .name("#state", "state")
+            .name("#ttl", "ttl")
+            .name("#version", "version")
+            .value(":issued", CodeState::Issued)
+            .value(":redeemed", CodeState::Redeemed)
+            .value(":now", now)
+            .value(":one", 1)
+            .value(":ttl", forget_at.seconds())
+            .value(":client", &self.client_id)
+            .value(":redirect", &self.redirect_digest)
+    }
+}
+
+/// One authorization, redeemed, and the tokens that came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Grant {
+    /// The id.
+    pub id: GrantId,
+    /// The client.
+    pub client_id: String,
+    /// The client's app.
+    pub app_id: AppId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The installation.
+    pub installation_id: InstallationId,
+    /// The installation's generation: a grant of an earlier one is dead.
+    pub generation: u64,
+    /// The merchant who authorized.
+    pub merchant_id: MerchantId,
+    /// What was granted.
+    pub scopes: Scopes,
+    /// Digests of its access tokens that may be alive, with their expiry.
+    pub access_tokens: BTreeMap<String, Timestamp>,
+    /// Digests of the refresh tokens that may be used; more than one while a client that lost an
+    /// answer has not used any.
+    pub current: Vec<String>,
+    /// Digest of the refresh token before, which works until one of `current` is used.
+    pub previous: Option<String>,
+    /// Until when it works at most.
+    pub previous_until: Option<Timestamp>,
+    /// When every token of it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// When it can no longer be refreshed.
+    pub expires_at: Timestamp,
+    /// When it was redeemed.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Grant {
+    const KIND: &'static str = "grant";
+    fn key(&self) -> Key {
+        key::grant(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+/// What presenting a refresh token means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It is one of the newest: it is rotated.
+    Rotate,
+    /// Its successor was not used yet: the client lost the answer, and gets another successor.
+    Repeat,
+    /// It was used before: somebody else has it. The grant is revoked.
+    Replay,
+    /// The grant has ended, or has handed out enough; nothing changes.
+    Refuse,
+}
+
+impl Grant {
+    /// The grant of a redeemed code.
+    pub fn begin(code: &AuthorizationCode, now: Timestamp) -> Self {
+        Self {
+            id: code.grant_id.clone(),
+            client_id: code.client_id.clone(),
+            app_id: code.app_id.clone(),
+            store_id: code.store_id.clone(),
+            installation_id: code.installation_id.clone(),
+            generation: code.generation,
+            merchant_id: code.merchant_id.clone(),
+            scopes: code.scopes.clone(),
+            access_tokens: BTreeMap::new(),
+            current: Vec::new(),
+            previous: None,
+            previous_until: None,
+            revoked_at: None,
+            expires_at: now.plus(GRANT_LIFETIME),
+            created_at: now,
+            version: 1,
+        }
+    }
+
+    /// What presenting the refresh token of this digest means now.
+    pub fn present(&self, digest: &str, now: Timestamp) -> Use {
+        if self.revoked_at.is_some() || now >= self.expires_at {
+            return Use::Refuse;
+        }
+        if self.current.iter().any(|current| current == digest) {
+            return Use::Rotate;
+        }
+        let in_overlap = self.previous_until.is_some_and(|until| now < until);
+        if self.previous.as_deref() == Some(digest) && in_overlap {
+            if self.current.len() < MAX_SUCCESSORS { Use::Repeat } else { Use::Refuse }
+        } else {
+            Use::Replay
+        }
+    }
+
+    /// The grant with a first or another pair of tokens.
+    #[must_use]
+    pub fn record(&self, access: &AppToken, refresh: &RefreshToken, now: Timestamp) -> Self {
+        let mut next = self.clone();
+        next.access_tokens.retain(|_, expires_at| now < *expires_at);
+        next.access_tokens.insert(access.digest.clone(), access.expires_at);
+        while next.access_tokens.len() > MAX_TOKEN_HASHES {
+            // Older ones are no longer recorded by the installation either.
+            let oldest = next.access_tokens.iter().min_by_key(|(_, at)| **at).map(|(d, _)| d.clone());
+            match oldest {
+                Some(digest) => next.access_tokens.remove(&digest),
+                None => break,
+            };
+        }
+        next.current.push(refresh.digest.clone());
+        next
+    }
+
+    /// The grant after the refresh token of this digest was used and given its successor.
+    #[must_use]
+    pub fn rotated(&self, used: &str, how: Use, now: Timestamp) -> Self {
+        let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
+        if how == Use::Rotate {
+            next.current.clear();
+            next.previous = Some(used.to_owned());
+            next.previous_until = Some(now.plus(ROTATION_OVERLAP));
+        }
+        next
+    }
+
+    /// The grant with every token of it revoked.
+    #[must_use]
+    pub fn revoked(&self, now: Timestamp) -> Self {
+        Self {
+            revoked_at: Some(now),
+            access_tokens: BTreeMap::new(),
+            current: Vec::new(),
+            previous: None,
+            previous_until: None,
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}
+
+/// A refresh token: leads from its digest to its grant.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RefreshToken {
+    /// SHA-256 of the token.
+    pub digest: String,
+    /// The grant.
+    pub grant_id: GrantId,
+    /// The client it was issued to.
+    pub client_id: String,
+    /// The installation it acts for.
+    pub installation_id: InstallationId,
+    /// When it ends: with its grant.
+    pub expires_at: Timestamp,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for RefreshToken {
+    const KIND: &'static str = "refresh_token";
+    fn key(&self) -> Key {
+        key::refresh_token(&self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+impl RefreshToken {
+    /// A fresh refresh token of a grant, and its text, which is shown once.
+    pub fn mint(grant: &Grant, now: Timestamp) -> (Self, String) {
+        let text = format!("rft_{}", seal::random_secret());
+        let token = Self {
+            digest: seal::digest(&text),
+            grant_id: grant.id.clone(),
+            client_id: grant.client_id.clone(),
+            installation_id: grant.installation_id.clone(),
+            expires_at: grant.expires_at,
+            created_at: now,
+            version: 1,
+        };
+        (token, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+    fn grant() -> Grant {
+        Grant {
+            id: GrantId::derive(&["g"]),
+            client_id: "cli_1".into(),
+            app_id: AppId::derive(&["a"]),
+            store_id: StoreId::derive(&["s"]),
+            installation_id: InstallationId::derive(&["i"]),
+            generation: 1,
+            merchant_id: MerchantId::derive(&["m"]),
+            scopes: Scopes::default(),
+            access_tokens: BTreeMap::new(),
+            current: vec!["r1".into()],
+            previous: None,
+            previous_until: None,
+            revoked_at: None,
+            expires_at: NOW.plus(GRANT_LIFETIME),
+            created_at: NOW,
+            version: 1,
+        }
+    }
+
+    #[test]
+    fn the_rfc_7636_example_verifies() {
+        let challenge = CodeChallenge("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".into());
+        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+        assert!(!challenge.is_met_by("short"));
+        for bad in ["", "plain", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN"] {
+            assert!(CodeChallenge::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_works_until_its_successor_is_used_and_then_betrays_the_thief() {
+        let first = grant();
+        assert_eq!(first.present("r1", NOW), Use::Rotate);
+        let mut second = first.rotated("r1", Use::Rotate, NOW);
+        second.current.push("r2".into());
+        // The answer was lost: asked again within the overlap, another successor.
+        let soon = NOW.plus(MINUTE);
+        assert_eq!(second.present("r1", soon), Use::Repeat);
+        assert_eq!(second.present("r1", NOW.plus(ROTATION_OVERLAP)), Use::Replay);
+        // The successor is used: its predecessor is dead.
+        let mut third = second.rotated("r2", Use::Rotate, soon);
+        third.current.push("r3".into());
+        assert_eq!(third.present("r1", soon), Use::Replay);
+        assert_eq!(third.present("r2", soon), Use::Repeat);
+        assert_eq!(third.revoked(soon).present("r3", soon), Use::Refuse);
+        assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), Use::Refuse);
+    }
+}

@@ -8,6 +8,7 @@ use gateway::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::app::App;
 use crate::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
 use crate::key::{self, IndexKey};
 use crate::scope::Scopes;
@@ -98,6 +99,40 @@ impl Installation {
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The app chosen for the store for the first time: pending until the merchant grants scopes,
+    /// active at once when it asks for none (api: install).
+    pub fn begin(app: &App, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
+        let asks = !app.scopes.is_empty();
+        Self {
+            id: Self::id_of(store, &app.id),
+            store_id: store.clone(),
+            app_id: app.id.clone(),
+            developer_id: app.owner_id.clone(),
+            status: if asks { InstallationStatus::Pending } else { InstallationStatus::Active },
+            scopes: Scopes::default(),
+            generation: 1,
+            configuration: Configuration::default(),
+            installed_by: by.clone(),
+            installed_at: (!asks).then_some(now),
+            uninstalled_at: None,
+            status_reason: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The app chosen again after it was uninstalled; tokens of its life before stay dead.
+    #[must_use]
+    pub fn begin_again(&self, app: &App, by: &MerchantId, now: Timestamp) -> Self {
+        Self {
+            generation: self.generation,
+            created_at: self.created_at,
+            version: self.version.saturating_add(1),
+            ..Self::begin(app, &self.store_id, by, now)
+        }
     }
 
     /// What the merchant can do now.

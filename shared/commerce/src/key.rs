@@ -127,6 +127,10 @@ pub fn app_review(app: &AppId, store: &StoreId) -> Key {
 pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
     gsi1(format!("APP#{app}#REV"), format!("{at}#{id}"))
 }
+/// A review found by its id alone.
+pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
+    gsi2(format!("REV#{id}"), "A")
+}
 /// An installation; its id follows from store and app, so the upsert is one keyed write.
 pub fn installation(id: &InstallationId) -> Key {
     Key::new(format!("INS#{id}"), "A")
@@ -170,15 +174,31 @@ pub fn subscription(store: &StoreId, id: &SubscriptionId) -> Key {
 pub fn app_subscription(app: &AppId, id: &SubscriptionId) -> Key {
     Key::new(format!("APP#{app}"), format!("WHS#{id}"))
 }
+/// How many subscriptions a store has.
+pub fn subscription_count(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#WHS")
+}
 /// What sort keys of subscriptions begin with.
 pub const SUBSCRIPTIONS: &str = "WHS#";
 /// An event: the outbox entry, the timeline of its entity and the audit trail in one.
 pub fn event(id: &EventId) -> Key {
     Key::new(format!("EVT#{id}"), "A")
 }
+/// The partition of a store's events of a day.
+pub fn events_on(store: &StoreId, day: Timestamp) -> String {
+    format!("STO#{store}#EVT#{}", day.day())
+}
+/// The partition of a store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
+    format!("{scope}#DLV#{}", day.day())
+}
+/// The partition of a subscription's deliveries of a day.
+pub fn deliveries_to(subscription: &SubscriptionId, day: Timestamp) -> String {
+    format!("WHS#{subscription}#DLV#{}", day.day())
+}
 /// A store's events of a day.
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi1(format!("STO#{store}#EVT#{}", at.day()), format!("{at}#{id}"))
+    gsi1(events_on(store, at), format!("{at}#{id}"))
 }
 /// The events about an entity.
 pub fn events_of_entity(scope: &str, entity: &str, at: Timestamp, id: &EventId) -> IndexKey {
@@ -196,7 +216,7 @@ pub fn attempt(id: &DeliveryId, number: u32) -> Key {
 pub const ATTEMPTS: &str = "ATT#";
 /// A store's deliveries of a day; for an app's own subscription, the app's.
 pub fn deliveries_of_day(scope: &str, at: Timestamp, id: &DeliveryId) -> IndexKey {
-    gsi1(format!("{scope}#DLV#{}", at.day()), format!("{at}#{id}"))
+    gsi1(deliveries_on(scope, at), format!("{at}#{id}"))
 }
 /// A subscription's deliveries of a day, by status.
 pub fn deliveries_of_subscription(
@@ -205,8 +225,15 @@ pub fn deliveries_of_subscription(
     status: &str,
     id: &DeliveryId,
 ) -> IndexKey {
-    let partition = format!("WHS#{subscription}#DLV#{}", created.day());
-    gsi2(partition, format!("{status}#{created}#{id}"))
+    gsi2(deliveries_to(subscription, created), format!("{status}#{created}#{id}"))
+}
+/// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
+pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {
+    Key::new(app_usage_of(app), format!("{}#{shard}", at.day()))
+}
+/// The partition of an app's counters, by day: a dashboard's range is one query.
+pub fn app_usage_of(app: &AppId) -> String {
+    format!("MET#APP#{app}")
 }
 /// Counters of a subject and an hour.
 pub fn usage(subject: &str, at: Timestamp) -> Key {

@@ -1,1 +1,345 @@
-//! (to come)
+//! Navigation menus: trees of links that a storefront shows.
+
+mod link;
+
+use std::borrow::Cow;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::request::{Fault, FieldErrors, FromText, Text};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::fields::Handle;
+use crate::id::StoreId;
+use crate::key;
+use crate::policy::PolicyHandle;
+
+pub use link::{LinkUrl, Reference};
+
+/// Items of one menu, at all levels together.
+pub const MAX_ITEMS: usize = 200;
+/// Levels of one menu.
+pub const MAX_DEPTH: usize = 3;
+/// Characters of an item's title. With the limit of URLs it keeps a full menu below the 400 KB that an
+/// item of the table may have.
+const MAX_TITLE: usize = 100;
+
+gateway::words! {
+    /// What a menu item leads to.
+    MenuItemKind {
+        /// A URL of the merchant's choice.
+        Link = "link",
+        /// A product.
+        Product = "product",
+        /// A collection.
+        Collection = "collection",
+        /// A category.
+        Category = "category",
+        /// A page of the storefront's theme.
+        Page = "page",
+        /// A policy page.
+        Policy = "policy",
+        /// The storefront's first page.
+        Home = "home",
+    }
+}
+
+/// One item of a menu, with the items below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields, validate = coherent -> FieldErrors)]
+pub struct MenuItem {
+    /// What shoppers read.
+    pub title: Text<1, MAX_TITLE>,
+    /// What it leads to.
+    #[serde(rename = "type")]
+    #[deserr(rename = "type")]
+    pub kind: MenuItemKind,
+    /// The resource, for all kinds but `link` and `home`.
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    #[deserr(rename = "ref", default)]
+    pub reference: Option<Reference>,
+    /// The URL, for `link`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
+    pub url: Option<LinkUrl>,
+    /// The items below this one.
+    #[deserr(default)]
+    pub children: Vec<MenuItem>,
+}
+
+/// Says what is wrong with an item whose fields are each right.
+fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, FieldErrors> {
+    if level(location) == MAX_DEPTH.saturating_add(1) {
+        let detail = format!("A menu has at most {MAX_DEPTH} levels.");
+        return Err(FieldErrors::at(location, Fault::new("too_deep", detail)));
+    }
+    let (takes_url, takes_reference) = match item.kind {
+        MenuItemKind::Link => (true, false),
+        MenuItemKind::Home => (false, false),
+        _ => (false, true),
+    };
+    let fields = [
+        ("url", takes_url, item.url.is_some()),
+        ("ref", takes_reference, item.reference.is_some()),
+    ];
+    let mut errors = Vec::new();
+    for (name, taken, given) in fields {
+        let (code, verb) = match (taken, given) {
+            (true, false) => ("required", "needs"),
+            (false, true) => ("not_applicable", "does not take"),
+            _ => continue,
+        };
+        let fault = Fault::new(code, format!("An item of type `{}` {verb} `{name}`.", item.kind));
+        errors.extend(FieldErrors::at(location.push_key(name), fault).0);
+    }
+    if let (MenuItemKind::Policy, Some(reference)) = (item.kind, &item.reference)
+        && let Err(fault) = PolicyHandle::from_text(reference.as_str())
+    {
+        errors.extend(FieldErrors::at(location.push_key("ref"), fault).0);
+    }
+    if errors.is_empty() { Ok(item) } else { Err(FieldErrors(errors)) }
+}
+
+/// How deep an item is, from 1: once more than the `children` on the way to it.
+fn level(location: ValuePointerRef<'_>) -> usize {
+    match location {
+        ValuePointerRef::Origin => 1,
+        ValuePointerRef::Key { key, prev } => {
+            level(*prev).saturating_add(usize::from(key == "children"))
+        }
+        ValuePointerRef::Index { prev, .. } => level(*prev),
+    }
+}
+
+/// The items of a menu: at most [`MAX_ITEMS`], in at most [`MAX_DEPTH`] levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items(Vec<MenuItem>);
+
+impl Deserr<FieldErrors> for Items {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let items = Vec::deserialize_from_value(value, location)?;
+        if count(&items) > MAX_ITEMS {
+            let detail = format!("A menu has at most {MAX_ITEMS} items, at all levels together.");
+            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        Ok(Self(items))
+    }
+}
+
+fn count(items: &[MenuItem]) -> usize {
+    items.iter().fold(items.len(), |sum, item| sum.saturating_add(count(&item.children)))
+}
+
+/// A menu of a store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Menu {
+    /// The store.
+    pub store_id: StoreId,
+    /// What the storefront asks for it by.
+    pub handle: Handle,
+    /// The items of the first level.
+    pub items: Vec<MenuItem>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Menu {
+    const KIND: &'static str = "navigation";
+    fn key(&self) -> Key {
+        key::navigation(&self.store_id, self.handle.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl Menu {
+    /// A menu that does not exist yet: version 0.
+    pub fn blank(store: &StoreId, handle: Handle, now: Timestamp) -> Self {
+        let store_id = store.clone();
+        Self { store_id, handle, items: Vec::new(), created_at: now, updated_at: now, version: 0 }
+    }
+
+    /// The menu at its next version, with these items.
+    #[must_use]
+    pub fn with(&self, items: Items, now: Timestamp) -> Self {
+        let version = self.version.saturating_add(1);
+        Self { items: items.0, updated_at: now, version, ..self.clone() }
+    }
+}
+
+/// A menu as its store's owner and apps see it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MenuView {
+    /// The handle: what tells a store's menus apart.
+    pub id: Handle,
+    /// What the storefront asks for it by.
+    pub handle: Handle,
+    /// The items of the first level.
+    pub items: Vec<MenuItem>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Menu> for MenuView {
+    fn from(menu: &Menu) -> Self {
+        Self {
+            id: menu.handle.clone(),
+            handle: menu.handle.clone(),
+            items: menu.items.clone(),
+            created_at: menu.created_at,
+            updated_at: menu.updated_at,
+            version: menu.version,
+        }
+    }
+}
+
+/// Written out level by level: the schema of an event stands inside another document, where a
+/// reference to itself would lead nowhere.
+impl JsonSchema for MenuItem {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MenuItem".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kind = generator.subschema_for::<MenuItemKind>();
+        let item = |children: Schema| {
+            json_schema!({
+                "type": "object",
+                "required": ["title", "type", "children"],
+                "properties": {
+                    "title": {"type": "string", "maxLength": MAX_TITLE},
+                    "type": kind,
+                    "ref": {"type": "string"},
+                    "url": {"type": "string"},
+                    "children": children,
+                }
+            })
+        };
+        let below = |schema: Schema| json_schema!({"type": "array", "items": schema});
+        let none = json_schema!({"type": "array", "maxItems": 0});
+        (1..MAX_DEPTH).fold(item(none), |lower, _| item(below(lower)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::read;
+    use serde_json::{Value, json};
+
+    use super::link::MAX_URL;
+    use super::*;
+
+    #[derive(Debug, Deserr)]
+    #[deserr(error = FieldErrors, deny_unknown_fields)]
+    struct Ask {
+        items: Items,
+    }
+
+    /// Pointers and codes of what is wrong with these items.
+    fn faults(items: &Value) -> Vec<(String, &'static str)> {
+        match read::<Ask>(json!({"items": items})) {
+            Ok(_) => Vec::new(),
+            Err(problem) => {
+                let fault = |e: &gateway::problem::FieldError| (e.pointer.clone(), e.fault.code);
+                let mut all: Vec<_> = problem.errors().iter().map(fault).collect();
+                all.sort();
+                all
+            }
+        }
+    }
+
+    fn fault(pointer: &str, code: &'static str) -> (String, &'static str) {
+        (pointer.to_owned(), code)
+    }
+
+    fn home(children: &Value) -> Value {
+        json!({"title": "Home", "type": "home", "children": children})
+    }
+
+    #[test]
+    fn a_menu_of_every_kind_is_taken_and_shown_as_it_was_given() {
+        let items = json!([
+            {"title": "Home", "type": "home", "children": []},
+            {"title": "Shop", "type": "collection", "ref": "all", "children": [
+                {"title": "Tea", "type": "category", "ref": "tea", "children": [
+                    {"title": "Assam", "type": "product", "ref": "assam", "children": []}]}]},
+            {"title": "About", "type": "page", "ref": "about", "children": []},
+            {"title": "Refunds", "type": "policy", "ref": "refund", "children": []},
+            {"title": "Blog", "type": "link", "url": "https://example.com/blog", "children": []},
+        ]);
+        let ask: Ask = read(json!({"items": items})).unwrap();
+        assert_eq!(serde_json::to_value(&ask.items.0).unwrap(), items);
+        assert_eq!(count(&ask.items.0), 7);
+    }
+
+    #[test]
+    fn every_item_at_fault_is_named_where_it_is() {
+        let items = json!([
+            {"title": "", "type": "home"},
+            {"title": "A", "type": "link"},
+            {"title": "B", "type": "product", "url": "/x"},
+            {"title": "C", "type": "home", "children": [
+                {"title": "D", "type": "link", "url": "javascript:alert(1)"},
+                {"title": "E", "type": "policy", "ref": "cookies"},
+                {"title": "F", "type": "page", "ref": "Not A Handle"}]},
+            {"type": "planet", "extra": 1},
+        ]);
+        assert_eq!(
+            faults(&items),
+            [
+                fault("/items/0/title", "too_short"),
+                fault("/items/1/url", "required"),
+                fault("/items/2/ref", "required"),
+                fault("/items/2/url", "not_applicable"),
+                fault("/items/3/children/0/url", "invalid_url"),
+                fault("/items/3/children/1/ref", "invalid_choice"),
+                fault("/items/3/children/2/ref", "invalid_reference"),
+                fault("/items/4/extra", "unknown_field"),
+                fault("/items/4/title", "required"),
+                fault("/items/4/type", "invalid_choice"),
+            ]
+        );
+    }
+
+    #[test]
+    fn three_levels_are_taken_and_the_fourth_is_refused() {
+        let three = home(&json!([home(&json!([home(&json!([]))]))]));
+        assert_eq!(faults(&json!([three])), []);
+        let five = home(&json!([home(&json!([home(&json!([home(&json!([home(&json!([]))]))]))]))]));
+        let pointer = "/items/0/children/0/children/0/children/0";
+        assert_eq!(faults(&json!([five])), [fault(pointer, "too_deep")]);
+    }
+
+    #[test]
+    fn two_hundred_items_are_taken_and_one_more_is_refused() {
+        let many = |n: usize| json!([home(&Value::Array(vec![home(&json!([])); n]))]);
+        assert_eq!(faults(&many(MAX_ITEMS - 1)), []);
+        assert_eq!(faults(&many(MAX_ITEMS)), [fault("/items", "too_many")]);
+    }
+
+    #[test]
+    fn the_largest_menu_fits_an_item_of_the_table() {
+        let url = format!("/{}", "x".repeat(MAX_URL - 1));
+        let largest = json!({"title": "\u{1F375}".repeat(MAX_TITLE), "type": "link", "url": url});
+        let ask: Ask = read(json!({"items": vec![largest; MAX_ITEMS]})).unwrap();
+        assert!(serde_json::to_string(&ask.items.0).unwrap().len() < 380_000);
+    }
+}

@@ -1,1 +1,276 @@
-//! (to come)
+//! Policy pages: the store's terms in the merchant's words.
+
+use std::collections::HashSet;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::request::{Fault, FromText};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::StoreId;
+use crate::key;
+
+/// Bytes of a policy's text, as it is sent and as it is kept (our choice).
+pub const MAX_BODY: usize = 64 * 1024;
+
+gateway::words! {
+    /// Which policy.
+    PolicyHandle {
+        /// When money comes back.
+        Refund = "refund",
+        /// What becomes of personal data.
+        Privacy = "privacy",
+        /// What a customer agrees to.
+        Terms = "terms",
+        /// How and when orders arrive.
+        Shipping = "shipping",
+        /// Who the merchant is.
+        Contact = "contact",
+    }
+}
+
+impl PolicyHandle {
+    /// What the page is called unless the merchant says otherwise.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Refund => "Refund policy",
+            Self::Privacy => "Privacy policy",
+            Self::Terms => "Terms of service",
+            Self::Shipping => "Shipping policy",
+            Self::Contact => "Contact information",
+        }
+    }
+}
+
+/// HTML that can be put on a shopper's page as it is: no script, no style, no frames, no forms,
+/// no event handlers, and links to `http`, `https`, `mailto` and `tel` alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SafeHtml(String);
+
+impl SafeHtml {
+    /// The HTML.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromText for SafeHtml {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let too_long = || Fault::new("too_long", format!("Must have at most {MAX_BODY} bytes."));
+        if text.len() > MAX_BODY {
+            return Err(too_long());
+        }
+        let safe = sanitize(text.trim());
+        // Escaping can make it longer.
+        if safe.len() > MAX_BODY { Err(too_long()) } else { Ok(Self(safe)) }
+    }
+}
+
+gateway::text_field!(SafeHtml);
+
+fn sanitize(html: &str) -> String {
+    ammonia::Builder::default()
+        .url_schemes(HashSet::from(["http", "https", "mailto", "tel"]))
+        .link_rel(Some("noopener noreferrer nofollow"))
+        .clean(html)
+        .to_string()
+}
+
+/// A policy page of a store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Policy {
+    /// The store.
+    pub store_id: StoreId,
+    /// Which policy.
+    pub handle: PolicyHandle,
+    /// What the page is called.
+    pub title: String,
+    /// The text.
+    pub body_html: SafeHtml,
+    /// Whether customers see it.
+    pub published: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Policy {
+    const KIND: &'static str = "policy";
+    fn key(&self) -> Key {
+        key::policy(&self.store_id, self.handle.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// What a merchant says in a policy.
+#[derive(Debug, Clone)]
+pub struct Wording {
+    /// What the page is called; by its handle unless said otherwise.
+    pub title: Option<String>,
+    /// The text.
+    pub body_html: SafeHtml,
+    /// Whether customers see it.
+    pub published: bool,
+}
+
+impl Policy {
+    /// A policy that does not exist yet: version 0.
+    pub fn blank(store: &StoreId, handle: PolicyHandle, now: Timestamp) -> Self {
+        Self {
+            store_id: store.clone(),
+            handle,
+            title: handle.title().to_owned(),
+            body_html: SafeHtml(String::new()),
+            published: false,
+            created_at: now,
+            updated_at: now,
+            version: 0,
+        }
+    }
+
+    /// The policy at its next version, with this wording.
+    #[must_use]
+    pub fn with(&self, wording: Wording, now: Timestamp) -> Self {
+        Self {
+            title: wording.title.unwrap_or_else(|| self.handle.title().to_owned()),
+            body_html: wording.body_html,
+            published: wording.published,
+            updated_at: now,
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}
+
+/// A policy as events tell of it: without its text, which can be long.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PolicySummary {
+    /// The handle: what tells a store's policies apart.
+    pub id: PolicyHandle,
+    /// Which policy.
+    pub handle: PolicyHandle,
+    /// What the page is called.
+    pub title: String,
+    /// Whether customers see it.
+    pub published: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Policy> for PolicySummary {
+    fn from(policy: &Policy) -> Self {
+        Self {
+            id: policy.handle,
+            handle: policy.handle,
+            title: policy.title.clone(),
+            published: policy.published,
+            created_at: policy.created_at,
+            updated_at: policy.updated_at,
+            version: policy.version,
+        }
+    }
+}
+
+/// A policy as its store's owner and apps see it.
+#[derive(Debug, Clone, Serialize)]
+pub struct PolicyView {
+    /// All but the text.
+    #[serde(flatten)]
+    pub summary: PolicySummary,
+    /// The text, safe to be put on a page.
+    pub body_html: SafeHtml,
+}
+
+impl From<&Policy> for PolicyView {
+    fn from(policy: &Policy) -> Self {
+        Self { summary: policy.into(), body_html: policy.body_html.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn safe(html: &str) -> String {
+        SafeHtml::from_text(html).unwrap().0
+    }
+
+    #[test]
+    fn text_and_its_structure_stay() {
+        let html =
+            "<h2>Returns</h2><p>Within <strong>30 days</strong>.</p><ul><li>Unused</li></ul>";
+        assert_eq!(safe(html), html);
+        assert_eq!(safe("  R&D <3  "), "R&amp;D &lt;3");
+    }
+
+    #[test]
+    fn nothing_that_runs_or_reaches_out_stays() {
+        for (html, expected) in [
+            ("<script>alert(1)</script>a", "a"),
+            ("<p onclick=\"x()\" style=\"color:red\" class=\"c\">a</p>", "<p>a</p>"),
+            ("<iframe src=\"https://example.com\"></iframe>a", "a"),
+            ("<form action=\"/x\"><input name=\"card\"></form>a", "a"),
+            ("<svg><script>alert(1)</script></svg>a", "a"),
+            ("<img src=\"x\" onerror=\"x()\">", "<img src=\"x\">"),
+            ("<style>p{}</style><!-- note -->a", "a"),
+        ] {
+            assert_eq!(safe(html), expected, "{html}");
+        }
+        for scheme in ["javascript:x", "data:text/html,x", "vbscript:x", "java&#9;script:x"] {
+            let cleaned = safe(&format!("<a href=\"{scheme}\">a</a>"));
+            assert_eq!(cleaned, "<a rel=\"noopener noreferrer nofollow\">a</a>", "{scheme}");
+        }
+        let link = safe("<a href=\"https://example.com\" target=\"_blank\">a</a>");
+        assert!(
+            link.contains("href=\"https://example.com\"") && !link.contains("target"),
+            "{link}"
+        );
+    }
+
+    #[test]
+    fn what_is_safe_is_not_changed_again() {
+        for html in
+            ["<p>a & b</p>", "<a href=\"https://example.com\">x", "<b><i>x</b></i>", "&lt;p>"]
+        {
+            let once = safe(html);
+            assert_eq!(safe(&once), once);
+        }
+    }
+
+    #[test]
+    fn the_limit_holds_before_and_after_cleaning() {
+        assert!(SafeHtml::from_text(&"a".repeat(MAX_BODY)).is_ok());
+        let codes = ["a".repeat(MAX_BODY + 1), "&".repeat(MAX_BODY), "<".repeat(MAX_BODY / 2)];
+        for text in codes {
+            assert_eq!(SafeHtml::from_text(&text).unwrap_err().code, "too_long");
+        }
+    }
+
+    #[test]
+    fn a_policy_is_called_by_its_handle_unless_it_has_a_title() {
+        let now = Timestamp::from_millis(0);
+        let blank = Policy::blank(&StoreId::mint(now), PolicyHandle::Refund, now);
+        let wording = |title: Option<&str>| Wording {
+            title: title.map(str::to_owned),
+            body_html: SafeHtml("<p>a</p>".into()),
+            published: true,
+        };
+        let first = blank.with(wording(Some("Returns")), now);
+        let second = first.with(wording(None), now);
+        assert_eq!((first.title.as_str(), first.version), ("Returns", 1));
+        assert_eq!((second.title.as_str(), second.version), ("Refund policy", 2));
+    }
+}

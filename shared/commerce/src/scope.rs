@@ -110,6 +110,34 @@ impl Scopes {
     }
 }
 
+/// Scope words as they were asked for, not yet judged: an OAuth endpoint answers an unknown one
+/// with `invalid_scope`, not with a field error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requested(Vec<String>);
+
+impl Requested {
+    /// The scopes asked for.
+    ///
+    /// # Errors
+    /// `invalid_scope`.
+    pub fn scopes(&self) -> Result<Scopes, gateway::problem::Problem> {
+        Scopes::normalize(self.0.iter().map(String::as_str)).map_err(|word| {
+            let shown: String = word.chars().take(64).collect();
+            gateway::problem::Code::InvalidScope.detail(format!("`{shown}` is not a scope."))
+        })
+    }
+}
+
+/// From a space- or comma-separated string, or an array of strings.
+impl Deserr<FieldErrors> for Requested {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        words(value, location).map(Self)
+    }
+}
+
 /// What a merchant is told about a scope.
 pub fn explain(scope: &str) -> String {
     let Some((writes, resource)) = split(scope) else { return scope.to_owned() };
@@ -144,30 +172,33 @@ impl Deserr<FieldErrors> for Scopes {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let words = match value {
-            Value::String(text) => vec![text],
-            Value::Sequence(items) => items
-                .into_iter()
-                .map(|item| match item.into_value() {
-                    Value::String(text) => Some(text),
-                    _ => None,
-                })
-                .collect::<Option<Vec<_>>>()
-                .ok_or_else(|| {
-                    let fault = Fault::new("invalid_type", "Must be an array of strings.");
-                    FieldErrors::at(location, fault)
-                })?,
-            _ => {
-                let fault = Fault::new("invalid_type", "Must be a string or an array of strings.");
-                return Err(FieldErrors::at(location, fault));
-            }
-        };
+        let words = words(value, location)?;
         Self::normalize(words.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
             let fault = Fault::new("invalid_scope", format!("`{shown}` is not a scope."));
             FieldErrors::at(location, fault)
         })
     }
+}
+
+/// The words of a string, or of an array of strings.
+fn words<V: IntoValue>(
+    value: Value<V>,
+    location: ValuePointerRef<'_>,
+) -> Result<Vec<String>, FieldErrors> {
+    let text = |item: V| match item.into_value() {
+        Value::String(text) => Some(text),
+        _ => None,
+    };
+    let words = match value {
+        Value::String(text) => Some(vec![text]),
+        Value::Sequence(items) => items.into_iter().map(text).collect(),
+        _ => None,
+    };
+    words.ok_or_else(|| {
+        let fault = Fault::new("invalid_type", "Must be a string or an array of strings.");
+        FieldErrors::at(location, fault)
+    })
 }
 
 /// A scope that a route demands, as a type: `StoreAccess<ReadStore>`.

@@ -135,6 +135,15 @@ impl Session {
         (session, token)
     }
 
+    /// The session that takes this one's place, and its token. It ends when this one would have:
+    /// exchanging tokens renews no one's authentication (our choice).
+    pub fn renewed(&self, merchant: &Merchant, now: Timestamp) -> (Self, String) {
+        let user_agent = self.user_agent.as_deref();
+        let (session, token) =
+            Self::begin(merchant, CreatedVia::Refresh, self.ip_prefix.clone(), user_agent, now);
+        (Self { expires_at: self.expires_at, ..session }, token)
+    }
+
     /// Whether the token opens this session of this merchant now.
     pub fn admits(&self, token: &UnverifiedToken, merchant: &Merchant, now: Timestamp) -> bool {
         let digest = seal::digest(&token.secret);

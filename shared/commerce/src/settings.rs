@@ -1,1 +1,176 @@
-//! (to come)
+//! A store's settings: groups of choices, each with a default, in one item.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::StoreId;
+use crate::key;
+use crate::store::Store;
+
+/// The one item that all groups are in: they are small, and read together.
+const EVERY_GROUP: &str = "all";
+/// How long an unpaid order keeps its stock, in minutes (protocols §9).
+const PAYMENT_WINDOW_MINUTES: u64 = 30;
+
+/// How customers check out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Checkout {
+    /// Minutes for which an unpaid order keeps its stock.
+    pub payment_window_minutes: u64,
+    /// Whether customers can order without an account.
+    pub guest_checkout: bool,
+    /// Whether customers must leave a telephone number.
+    pub require_phone: bool,
+}
+
+impl Default for Checkout {
+    fn default() -> Self {
+        Self {
+            payment_window_minutes: PAYMENT_WINDOW_MINUTES,
+            guest_checkout: true,
+            require_phone: false,
+        }
+    }
+}
+
+/// What customers are told by mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Notifications {
+    /// Whether an order is confirmed.
+    pub order_confirmation: bool,
+    /// Whether a shipment is announced.
+    pub shipping_confirmation: bool,
+    /// Whom mails are from; the store's name when none is set.
+    pub sender_name: Option<String>,
+}
+
+impl Default for Notifications {
+    fn default() -> Self {
+        Self { order_confirmation: true, shipping_confirmation: true, sender_name: None }
+    }
+}
+
+/// A store's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The store.
+    pub store_id: StoreId,
+    /// How customers check out.
+    #[serde(default)]
+    pub checkout: Checkout,
+    /// What customers are told by mail.
+    #[serde(default)]
+    pub notifications: Notifications,
+    /// When the store was made.
+    pub created_at: Timestamp,
+    /// When they were changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Settings {
+    const KIND: &'static str = "settings";
+    fn key(&self) -> Key {
+        key::settings(&self.store_id, EVERY_GROUP)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl Settings {
+    /// The settings of a store that has changed none: version 0, not in the table.
+    pub fn of(store: &Store) -> Self {
+        Self {
+            store_id: store.id.clone(),
+            checkout: Checkout::default(),
+            notifications: Notifications::default(),
+            created_at: store.created_at,
+            updated_at: store.created_at,
+            version: 0,
+        }
+    }
+
+    /// The settings at their next version with what `wanted` says; `None` when that is what they
+    /// are.
+    pub fn revised(&self, wanted: Self, now: Timestamp) -> Option<Self> {
+        let version = self.version.saturating_add(1);
+        (wanted != *self).then_some(Self { updated_at: now, version, ..wanted })
+    }
+}
+
+/// A store's settings as its owner sees them.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SettingsView {
+    /// The store's id: it has one set of settings.
+    pub id: StoreId,
+    /// How customers check out.
+    pub checkout: Checkout,
+    /// What customers are told by mail.
+    pub notifications: Notifications,
+    /// When the store was made.
+    pub created_at: Timestamp,
+    /// When they were changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes; 0 while nothing was ever changed.
+    pub version: u64,
+}
+
+impl From<&Settings> for SettingsView {
+    fn from(settings: &Settings) -> Self {
+        Self {
+            id: settings.store_id.clone(),
+            checkout: settings.checkout.clone(),
+            notifications: settings.notifications.clone(),
+            created_at: settings.created_at,
+            updated_at: settings.updated_at,
+            version: settings.version,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        let now = Timestamp::from_millis(0);
+        Settings {
+            store_id: StoreId::mint(now),
+            checkout: Checkout::default(),
+            notifications: Notifications::default(),
+            created_at: now,
+            updated_at: now,
+            version: 0,
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_is_no_new_version() {
+        let before = settings();
+        let now = Timestamp::from_millis(1);
+        assert_eq!(before.revised(before.clone(), now), None);
+        let mut wanted = before.clone();
+        wanted.checkout.guest_checkout = false;
+        let after = before.revised(wanted, now).unwrap();
+        assert_eq!(
+            (after.version, after.updated_at, after.created_at),
+            (1, now, before.created_at)
+        );
+    }
+
+    #[test]
+    fn a_setting_that_was_stored_before_it_existed_has_its_default() {
+        let mut stored = serde_json::to_value(settings()).unwrap();
+        stored["checkout"] = serde_json::json!({"guest_checkout": false});
+        stored.as_object_mut().unwrap().remove("notifications");
+        let read: Settings = serde_json::from_value(stored).unwrap();
+        assert_eq!(read.checkout, Checkout { guest_checkout: false, ..Checkout::default() });
+        assert_eq!(read.notifications, Notifications::default());
+    }
+}

@@ -1,15 +1,22 @@
 //! Stores: their states, and who may do what in which.
 
+mod subdomain;
+mod view;
+
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
-use gateway::problem::Problem;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
 use crate::id::{MerchantId, StoreId};
 use crate::key::{self, IndexKey};
+
+pub use subdomain::UniqueSubdomain;
+pub use view::StoreView;
 
 /// Stores one merchant may own (our choice).
 pub const MAX_STORES: usize = 100;
@@ -60,6 +67,35 @@ gateway::words! {
     }
 }
 
+/// What order numbers begin with: `BB-` makes the order `BB-1001`. May be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderPrefix(String);
+
+impl FromText for OrderPrefix {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let clean = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '-' | '_');
+        if text.len() <= 10 && text.chars().all(clean) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be at most 10 letters, digits, `#`, `-` and `_`.";
+            Err(Fault::new("invalid_order_prefix", detail))
+        }
+    }
+}
+
+impl From<OrderPrefix> for String {
+    fn from(prefix: OrderPrefix) -> Self {
+        prefix.0
+    }
+}
+
+gateway::text_field!(OrderPrefix);
+
+/// What the order numbers of a new store begin with.
+const FIRST_ORDER_PREFIX: &str = "#";
+
 /// How customers reach the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contact {
@@ -69,8 +105,25 @@ pub struct Contact {
     pub phone: Option<String>,
 }
 
+/// What a merchant says about a store to open.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The name customers see.
+    pub name: String,
+    /// The storefront's subdomain.
+    pub subdomain: Subdomain,
+    /// The currency of all its prices.
+    pub currency: Currency,
+    /// Where it trades from.
+    pub country: Country,
+    /// The default language; English unless said otherwise.
+    pub locale: Option<Locale>,
+    /// The time zone of its reports; UTC unless said otherwise.
+    pub timezone: Option<TimeZone>,
+}
+
 /// A store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
     /// The id.
     pub id: StoreId,
@@ -127,6 +180,44 @@ impl Item for Store {
 }
 
 impl Store {
+    /// A new store of `owner`, as a draft.
+    pub fn open(owner: &MerchantId, opening: Opening, now: Timestamp) -> Self {
+        Self {
+            id: StoreId::mint(now),
+            owner_id: owner.clone(),
+            name: opening.name,
+            subdomain: opening.subdomain,
+            currency: opening.currency,
+            country: opening.country,
+            locale: opening.locale.unwrap_or_default(),
+            timezone: opening.timezone.unwrap_or_default(),
+            contact: Contact::default(),
+            order_prefix: FIRST_ORDER_PREFIX.to_owned(),
+            inventory_policy: InventoryPolicy::Deny,
+            status: StoreStatus::Draft,
+            status_reason: None,
+            config_version: 1,
+            redact_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The store at its next version with what `wanted` says; `None` when that is what it is.
+    ///
+    /// # Errors
+    /// `currency_locked`: prices may exist once the store has left its draft.
+    pub fn revised(&self, wanted: &Self, now: Timestamp) -> Result<Option<Self>, Problem> {
+        if wanted == self {
+            return Ok(None);
+        }
+        if wanted.currency != self.currency && self.status != StoreStatus::Draft {
+            return Err(Code::CurrencyLocked.with("currency", self.currency.as_str()));
+        }
+        Ok(Some(wanted.changed(now)))
+    }
+
     /// What the owner can do now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         StoreAction::ALL
@@ -185,101 +276,107 @@ impl StoreStatus {
     }
 }
 
-/// The one store of a subdomain, now or in the recent past.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UniqueSubdomain {
-    /// The subdomain.
-    pub subdomain: Subdomain,
-    /// Whose it is.
-    pub store_id: StoreId,
-    /// Set when the store has moved on: until then nobody else may take the name, so that links
-    /// keep leading to the store.
-    pub moved_until: Option<Timestamp>,
-    /// Counts writes.
-    pub version: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Item for UniqueSubdomain {
-    const KIND: &'static str = "unique_subdomain";
-    fn key(&self) -> Key {
-        key::unique_subdomain(self.subdomain.as_str())
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        self.moved_until.map(|until| until.plus(DAY))
-    }
-}
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-/// A store as its owner and its apps see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct StoreView {
-    /// The id.
-    pub id: StoreId,
-    /// The name customers see.
-    pub name: String,
-    /// The storefront's subdomain.
-    pub subdomain: Subdomain,
-    /// The host customers should be led to.
-    pub primary_domain: Option<String>,
-    /// The currency of all its prices.
-    pub currency: Currency,
-    /// Where it trades from.
-    pub country: Country,
-    /// The default language.
-    pub locale: Locale,
-    /// The time zone of its reports.
-    pub timezone: TimeZone,
-    /// How customers reach it.
-    pub contact: Contact,
-    /// What order numbers begin with.
-    pub order_prefix: String,
-    /// What happens to an order line whose stock is short.
-    pub inventory_policy: InventoryPolicy,
-    /// Where it is in its life.
-    pub status: StoreStatus,
-    /// Why, in the owner's words.
-    pub status_reason: Option<String>,
-    /// The platform plan; there is one so far.
-    pub plan: &'static str,
-    /// The merchant who owns it.
-    pub owner_id: MerchantId,
-    /// Counts changes that a storefront caches by.
-    pub config_version: u64,
-    /// What the owner can do to its state.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
+    fn text<T: FromText>(text: &str) -> T {
+        T::from_text(text).unwrap()
+    }
 
-impl From<&Store> for StoreView {
-    fn from(store: &Store) -> Self {
-        Self {
-            id: store.id.clone(),
-            name: store.name.clone(),
-            subdomain: store.subdomain.clone(),
-            primary_domain: None,
-            currency: store.currency.clone(),
-            country: store.country.clone(),
-            locale: store.locale.clone(),
-            timezone: store.timezone.clone(),
-            contact: store.contact.clone(),
-            order_prefix: store.order_prefix.clone(),
-            inventory_policy: store.inventory_policy,
-            status: store.status,
-            status_reason: store.status_reason.clone(),
-            plan: "standard",
-            owner_id: store.owner_id.clone(),
-            config_version: store.config_version,
-            allowed_actions: store.allowed_actions(),
-            created_at: store.created_at,
-            updated_at: store.updated_at,
-            version: store.version,
+    fn store(status: StoreStatus) -> Store {
+        let opening = Opening {
+            name: "Blue Bottle Books".into(),
+            subdomain: text("blue-bottle"),
+            currency: text("INR"),
+            country: text("IN"),
+            locale: None,
+            timezone: None,
+        };
+        Store { status, ..Store::open(&MerchantId::mint(NOW), opening, NOW) }
+    }
+
+    #[test]
+    fn every_state_takes_exactly_its_own_actions() {
+        use StoreAction::{Activate, Close, Delete, Pause, Reopen};
+        use StoreStatus::{Active, Closed, Deleted, Draft, Paused};
+        let allowed = [
+            (Draft, Activate, Active),
+            (Draft, Close, Closed),
+            (Draft, Delete, Deleted),
+            (Active, Pause, Paused),
+            (Active, Close, Closed),
+            (Active, Delete, Deleted),
+            (Paused, Activate, Active),
+            (Paused, Close, Closed),
+            (Paused, Delete, Deleted),
+            (Closed, Reopen, Paused),
+            (Closed, Delete, Deleted),
+        ];
+        for status in StoreStatus::ALL {
+            for action in StoreAction::ALL {
+                let expected = allowed
+                    .iter()
+                    .find(|row| (row.0, row.1) == (*status, *action))
+                    .map(|row| row.2);
+                let before = store(*status);
+                let after = before.act(*action, Some("why".into()), NOW.plus(DAY));
+                assert_eq!(after.as_ref().ok().map(|store| store.status), expected);
+                let listed = before.allowed_actions().contains(&action.as_str());
+                assert_eq!(listed, expected.is_some(), "{status} {action}");
+                match after {
+                    Ok(after) => {
+                        assert_eq!((after.version, after.config_version), (2, 2));
+                        assert_eq!(after.status_reason.as_deref(), Some("why"));
+                        let redacted = (*action == Delete).then(|| NOW.plus(DAY).plus(GRACE));
+                        assert_eq!(after.redact_at, redacted);
+                    }
+                    Err(problem) => assert_eq!(problem.code, Code::InvalidStateTransition),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_deleted_store_is_in_no_list_and_due_for_redaction() {
+        assert_eq!(store(StoreStatus::Draft).indexes().len(), 1);
+        let deleted = store(StoreStatus::Active).act(StoreAction::Delete, None, NOW).unwrap();
+        let [(index, _)] = <[IndexKey; 1]>::try_from(deleted.indexes()).unwrap();
+        assert_eq!(index, gateway::item::Index::Gsi3);
+    }
+
+    #[test]
+    fn the_currency_changes_only_while_the_store_is_a_draft() {
+        for status in StoreStatus::ALL {
+            let before = store(*status);
+            let wanted = Store { currency: text("EUR"), ..before.clone() };
+            let after = before.revised(&wanted, NOW).map(|after| after.map(|store| store.version));
+            match status {
+                StoreStatus::Draft => assert_eq!(after.unwrap(), Some(2)),
+                _ => assert_eq!(after.unwrap_err().code, Code::CurrencyLocked),
+            }
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_is_no_new_version() {
+        let before = store(StoreStatus::Active);
+        assert!(before.revised(&before, NOW.plus(DAY)).unwrap().is_none());
+        let wanted = Store { name: "Red Bottle Books".into(), ..before.clone() };
+        let after = before.revised(&wanted, NOW.plus(DAY)).unwrap().unwrap();
+        assert_eq!((after.version, after.config_version), (2, 2));
+        assert_eq!((after.created_at, after.updated_at), (NOW, NOW.plus(DAY)));
+    }
+
+    #[test]
+    fn order_prefixes_are_short_and_plain() {
+        for good in ["", "#", "BB-", "a_1"] {
+            assert!(OrderPrefix::from_text(good).is_ok(), "{good}");
+        }
+        for bad in ["12345678901", "a b", "é", "<b>"] {
+            assert!(OrderPrefix::from_text(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,1 +1,298 @@
-//! (to come)
+//! Submissions: a developer proposes a version of an app, automatic checks judge it, and an
+//! operator decides.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::request::{Fault, FromText};
+use gateway::table::Query;
+use schemars::JsonSchema;
+use semver::Version;
+use serde::{Deserialize, Serialize};
+
+pub use checks::{Check, Verdict, checks};
+
+use crate::app::{App, Listing};
+use crate::fields::WebUrl;
+use crate::id::{AppId, MerchantId, SubmissionId};
+use crate::key::{self, IndexKey};
+
+mod checks;
+
+gateway::words! {
+    /// Where a submission is in its life.
+    SubmissionStatus {
+        /// It waits for an operator.
+        Submitted = "submitted",
+        /// An operator accepted it.
+        Approved = "approved",
+        /// An operator refused it.
+        Rejected = "rejected",
+        /// An operator wants it changed: submit anew.
+        ChangesRequested = "changes_requested",
+        /// Its developer took it back.
+        Withdrawn = "withdrawn",
+    }
+}
+
+/// A version of an app (Semantic Versioning 2.0.0), without build metadata, which orders nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Release(String);
+
+impl Release {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this comes after `other`; after everything that is no version.
+    pub fn is_after(&self, other: &str) -> bool {
+        match (Version::parse(&self.0), Version::parse(other)) {
+            (Ok(this), Ok(other)) => this > other,
+            (this, _) => this.is_ok(),
+        }
+    }
+}
+
+impl FromText for Release {
+    const EXPECTS: &'static str = "a semantic version";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let version = Version::parse(text).ok().filter(|version| version.build.is_empty());
+        if version.is_some() && text.len() <= 64 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_version", "Must be a semantic version like `1.2.0`."))
+        }
+    }
+}
+
+gateway::text_field!(Release);
+
+/// What a developer proposes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Proposal {
+    /// The version of the app; `version` counts the writes of the submission.
+    pub app_version: Release,
+    /// What the catalogue would say.
+    pub listing: Listing,
+    /// What is new, for merchants.
+    pub changelog: String,
+    /// How an operator tries it.
+    pub test_instructions: String,
+    /// Where it is shown at work.
+    pub screencast_url: Option<WebUrl>,
+}
+
+/// A submission.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Submission {
+    /// The id.
+    pub id: SubmissionId,
+    /// The app.
+    pub app_id: AppId,
+    /// The app's name when it was submitted.
+    pub app_name: String,
+    /// What is proposed.
+    pub proposal: Proposal,
+    /// What the automatic checks said.
+    pub checks: Vec<Check>,
+    /// Where it is in its life.
+    pub status: SubmissionStatus,
+    /// What the operator says to the developer.
+    pub notes: Vec<String>,
+    /// The operator who decided; not shown to developers.
+    pub decided_by: Option<MerchantId>,
+    /// When it was decided or withdrawn.
+    pub decided_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Submission {
+    const KIND: &'static str = "submission";
+    fn key(&self) -> Key {
+        key::submission(&self.app_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![
+            key::submissions_by_status(self.status.as_str(), self.created_at, &self.id),
+            key::submission_by_id(&self.id),
+        ]
+    }
+}
+
+impl Submission {
+    /// A submission of `app`.
+    ///
+    /// # Errors
+    /// `submission_open`, `invalid_state_transition`; `checks_failed` with every check.
+    pub fn open(
+        app: &App,
+        proposal: Proposal,
+        checks: Vec<Check>,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        app.may_submit()?;
+        if checks.iter().any(|check| check.verdict == Verdict::Fail) {
+            let checks = serde_json::to_value(&checks).unwrap_or_default();
+            return Err(Code::ChecksFailed.with("checks", checks));
+        }
+        Ok(Self {
+            id: SubmissionId::mint(now),
+            app_id: app.id.clone(),
+            app_name: app.name.clone(),
+            proposal,
+            checks,
+            status: SubmissionStatus::Submitted,
+            notes: Vec::new(),
+            decided_by: None,
+            decided_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        })
+    }
+
+    /// What can be done now: `withdraw` by the developer, the others by an operator.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.status {
+            SubmissionStatus::Submitted => vec!["withdraw", "approve", "reject", "request_changes"],
+            _ => vec![],
+        }
+    }
+
+    fn ended(&self, status: SubmissionStatus, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != SubmissionStatus::Submitted {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        Ok(Self {
+            status,
+            decided_at: Some(now),
+            updated_at: now,
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        })
+    }
+
+    /// The submission taken back by its developer.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn withdraw(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.ended(SubmissionStatus::Withdrawn, now)
+    }
+
+    /// The submission decided by an operator.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn decide(
+        &self,
+        status: SubmissionStatus,
+        notes: Vec<String>,
+        operator: &MerchantId,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        Ok(Self { notes, decided_by: Some(operator.clone()), ..self.ended(status, now)? })
+    }
+
+    /// The app after this submission: no longer open and, once it is approved, with what it
+    /// proposes. The listing of a published app changes at once (our choice).
+    #[must_use]
+    pub fn applied_to(&self, app: &App, now: Timestamp) -> App {
+        let mut next = app.changed(now);
+        if next.open_submission_id.as_ref() == Some(&self.id) {
+            next.open_submission_id = None;
+        }
+        if self.status == SubmissionStatus::Approved {
+            next.listing = Some(self.proposal.listing.clone());
+            next.approved_version = Some(self.proposal.app_version.as_str().to_owned());
+        }
+        next
+    }
+
+    /// The submission of this id.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn find(app: &gateway::app::App, id: &SubmissionId) -> Result<Self, Problem> {
+        let (index, place) = key::submission_by_id(id);
+        let found = app.table.all::<Self>(&Query::index(index, place.pk), 1).await?;
+        // The index only says where it is; what it is like now is read consistently.
+        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
+        app.table.get(&key).await?.ok_or_else(|| Code::NotFound.into())
+    }
+}
+
+/// A submission as its developer and the operators see it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SubmissionView {
+    /// The id.
+    pub id: SubmissionId,
+    /// The app.
+    pub app_id: AppId,
+    /// The app's name when it was submitted.
+    pub app_name: String,
+    /// What is proposed.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// What the automatic checks said.
+    pub checks: Vec<Check>,
+    /// Where it is in its life.
+    pub status: SubmissionStatus,
+    /// What the operator says.
+    pub notes: Vec<String>,
+    /// When it was decided or withdrawn.
+    pub decided_at: Option<Timestamp>,
+    /// What can be done now.
+    pub allowed_actions: Vec<&'static str>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Submission> for SubmissionView {
+    fn from(submission: &Submission) -> Self {
+        Self {
+            id: submission.id.clone(),
+            app_id: submission.app_id.clone(),
+            app_name: submission.app_name.clone(),
+            proposal: submission.proposal.clone(),
+            checks: submission.checks.clone(),
+            status: submission.status,
+            notes: submission.notes.clone(),
+            decided_at: submission.decided_at,
+            allowed_actions: submission.allowed_actions(),
+            created_at: submission.created_at,
+            updated_at: submission.updated_at,
+            version: submission.version,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_as_semver_orders_them() {
+        let release = |text| Release::from_text(text).unwrap();
+        assert!(release("1.10.0").is_after("1.9.9") && !release("1.0.0").is_after("1.0.0"));
+        assert!(release("1.0.0").is_after("1.0.0-rc.1"));
+        for bad in ["", "1", "1.0", "v1.0.0", "1.0.0+build", "01.0.0"] {
+            assert!(Release::from_text(bad).is_err(), "{bad}");
+        }
+    }
+}

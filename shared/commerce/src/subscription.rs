@@ -1,1 +1,440 @@
-//! (to come)
+//! Webhook subscriptions: where events go, which ones, and how well they arrive (protocols §8).
+//!
+//! Two kinds share one type. A *store's* subscription is made by its owner or by an app, lies in
+//! the store's partition and takes the store's events. An *app's own* subscription is the one
+//! behind the app's `webhook_url`: it lies in the app's partition and takes `app.*` events about
+//! that app, on any store.
+//!
+//! Two counters guard writes. `version` counts what people change and is what `If-Match` sees;
+//! `health.revision` counts what deliveries report. Every write demands both as it read them
+//! ([`Subscription::save`]), so that neither side overwrites the other, and a failing receiver
+//! does not make its owner's form stale.
+
+mod ask;
+mod health;
+mod view;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::seal::SealKey;
+use gateway::signature::SigningSecret;
+use gateway::table::{Change, Condition, Write};
+use serde::{Deserialize, Serialize};
+
+pub use ask::{CustomHeaders, EventFilter, EventTypes, OwnSecret};
+pub use health::{Circuit, Gate, Health, HealthWord};
+pub use view::{RotationView, Stats, SubscriptionView};
+
+use crate::event::{self, Event};
+use crate::id::{AppId, StoreId, SubscriptionId};
+use crate::installation::{Installation, InstallationStatus};
+use crate::key;
+use crate::scope::Scopes;
+
+/// Subscriptions one store may have.
+pub const MAX_PER_STORE: u64 = 50;
+/// How long both secrets sign after a rotation, unless asked otherwise.
+pub const DEFAULT_GRACE: Duration = gateway::clock::DAY;
+
+gateway::words! {
+    /// Whether a subscription takes events.
+    SubscriptionStatus {
+        /// It does.
+        Enabled = "enabled",
+        /// Switched off by its owner.
+        Disabled = "disabled",
+        /// Switched off by the service; never deleted, and its owner can switch it on again.
+        DisabledBySystem = "disabled_by_system",
+    }
+}
+
+gateway::words! {
+    /// Why the service switched a subscription off.
+    DisabledReason {
+        /// The receiver answered 410.
+        Gone = "gone",
+        /// 120 hours without a success, and at least 20 exhausted deliveries.
+        Failing = "failing",
+    }
+}
+
+/// A subscription.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Subscription {
+    /// The id.
+    pub id: SubscriptionId,
+    /// The store whose events it takes; none for an app's own.
+    pub store_id: Option<StoreId>,
+    /// The app that made it, or whose own it is.
+    pub app_id: Option<AppId>,
+    /// What the app's token covered when it made or changed the subscription: events beyond it
+    /// are not sent. None when the store's owner made it, and for an app's own.
+    pub scopes: Option<Scopes>,
+    /// Who made it: `mer_…` or `app_…`.
+    pub created_by: String,
+    /// Where events go.
+    pub url: String,
+    /// What it is for, in its owner's words.
+    pub description: Option<String>,
+    /// Which events: exact names, `noun.*` or `*`.
+    pub event_types: Vec<String>,
+    /// The names of custom headers.
+    pub header_names: Vec<String>,
+    /// Custom headers, sealed: their values often are credentials.
+    pub sealed_headers: Option<String>,
+    /// Whether it takes events.
+    pub status: SubscriptionStatus,
+    /// Why the service switched it off.
+    pub disabled_reason: Option<DisabledReason>,
+    /// The signing secret, sealed under the subscription's id.
+    pub sealed_secret: String,
+    /// The secret's last characters, to tell it by.
+    pub secret_hint: Option<String>,
+    /// The secret before, while both sign.
+    pub rotation: Option<Rotation>,
+    /// How well events arrive.
+    pub health: Health,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its owner, or the service, changed it last.
+    pub updated_at: Timestamp,
+    /// Counts changes by its owner, and status changes.
+    pub version: u64,
+}
+
+/// A secret on its way out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// The old secret, sealed as the new one is.
+    pub sealed_secret: String,
+    /// Until when it signs.
+    pub expires_at: Timestamp,
+}
+
+/// The secrets that sign now.
+#[derive(Debug, Clone)]
+pub struct SigningKeys {
+    /// The newest.
+    pub current: SigningSecret,
+    /// The one before, while it is in its grace.
+    pub previous: Option<SigningSecret>,
+}
+
+impl Item for Subscription {
+    const KIND: &'static str = "webhook_subscription";
+    fn key(&self) -> Key {
+        key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// Where a subscription lies: in its store's partition, or, without a store, in its app's.
+pub fn key_of(store: Option<&StoreId>, app: Option<&AppId>, id: &SubscriptionId) -> Key {
+    match (store, app) {
+        (Some(store), _) => key::subscription(store, id),
+        (None, Some(app)) => key::app_subscription(app, id),
+        // Unreachable by construction; such a key holds nothing.
+        (None, None) => Key::new(format!("WHS#{id}"), "A"),
+    }
+}
+
+impl Subscription {
+    /// A store's new subscription.
+    pub fn for_store(
+        store: &StoreId,
+        created_by: &str,
+        id: SubscriptionId,
+        url: String,
+        event_types: Vec<String>,
+        sealed_secret: String,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            store_id: Some(store.clone()),
+            app_id: None,
+            scopes: None,
+            created_by: created_by.to_owned(),
+            url,
+            description: None,
+            event_types,
+            header_names: Vec::new(),
+            sealed_headers: None,
+            status: SubscriptionStatus::Enabled,
+            disabled_reason: None,
+            sealed_secret,
+            secret_hint: None,
+            rotation: None,
+            health: Health::default(),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The subscription behind an app's own `webhook_url`: `app.*` events about the app, on any
+    /// store. `sealed_secret` is [`seal_secret`] of a fresh secret under `id`.
+    pub fn for_app(
+        app_id: &AppId,
+        id: SubscriptionId,
+        url: String,
+        sealed_secret: String,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            store_id: None,
+            app_id: Some(app_id.clone()),
+            scopes: None,
+            created_by: app_id.to_string(),
+            url,
+            description: None,
+            event_types: vec!["app.*".to_owned()],
+            header_names: Vec::new(),
+            sealed_headers: None,
+            status: SubscriptionStatus::Enabled,
+            disabled_reason: None,
+            sealed_secret,
+            secret_hint: None,
+            rotation: None,
+            health: Health::default(),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The subscription at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The subscription with this health; its version stays.
+    #[must_use]
+    pub fn with_health(&self, health: Health) -> Self {
+        Self { health, ..self.clone() }
+    }
+
+    /// Whether it takes events.
+    pub fn is_enabled(&self) -> bool {
+        self.status == SubscriptionStatus::Enabled
+    }
+
+    /// What its owner can do now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        let toggle = if self.is_enabled() { "disable" } else { "enable" };
+        vec![toggle, "test", "rotate_secret", "delete"]
+    }
+
+    /// The subscription switched on, with a clean bill of health.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when it is on already.
+    pub fn enable(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.is_enabled() {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        Ok(Self {
+            status: SubscriptionStatus::Enabled,
+            disabled_reason: None,
+            health: self.health.renewed(),
+            ..self.changed(now)
+        })
+    }
+
+    /// The subscription switched off by its owner.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when it is off already.
+    pub fn disable(&self, now: Timestamp) -> Result<Self, Problem> {
+        if !self.is_enabled() {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        Ok(Self { status: SubscriptionStatus::Disabled, ..self.changed(now) })
+    }
+
+    /// The subscription switched off by the service.
+    #[must_use]
+    pub fn disabled_by_system(&self, reason: DisabledReason, now: Timestamp) -> Self {
+        Self {
+            status: SubscriptionStatus::DisabledBySystem,
+            disabled_reason: Some(reason),
+            ..self.changed(now)
+        }
+    }
+
+    /// The old secret, while it still signs.
+    pub fn live_rotation(&self, now: Timestamp) -> Option<&Rotation> {
+        self.rotation.as_ref().filter(|rotation| now < rotation.expires_at)
+    }
+
+    /// The subscription with a new secret; the one before signs for `grace` more.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` during a rotation, because three secrets would sign. Without a
+    /// grace a new secret is always taken: the old one may have leaked.
+    pub fn rotate(
+        &self,
+        sealed_secret: String,
+        hint: Option<String>,
+        grace: Duration,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        if !grace.is_zero() && self.live_rotation(now).is_some() {
+            return Err(Problem::state("rotating", &["promote"]));
+        }
+        let old = Rotation {
+            sealed_secret: self.sealed_secret.clone(),
+            expires_at: now.plus(grace),
+        };
+        Ok(Self {
+            sealed_secret,
+            secret_hint: hint,
+            rotation: (!grace.is_zero()).then_some(old),
+            ..self.changed(now)
+        })
+    }
+
+    /// The subscription with its new secret alone.
+    ///
+    /// # Errors
+    /// `no_secret_rotation`.
+    pub fn promote(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.live_rotation(now).ok_or(Code::NoSecretRotation)?;
+        Ok(Self { rotation: None, ..self.changed(now) })
+    }
+
+    /// Whether this event is sent here. `installation` is that of the app that made the
+    /// subscription, on the event's store: what an app may read is what it could when it
+    /// subscribed and what is still granted.
+    pub fn takes(&self, event: &Event, installation: Option<&Installation>) -> bool {
+        let wanted = self.event_types.iter().any(|filter| event::matches(filter, &event.name));
+        if !self.is_enabled() || !wanted {
+            return false;
+        }
+        match (&self.store_id, &self.scopes) {
+            (None, _) => self.app_id.is_some() && self.app_id == event.app_id,
+            (Some(store), None) => event.store_id.as_ref() == Some(store),
+            (Some(store), Some(scopes)) => {
+                let scope = event::find(&event.name).and_then(|entry| entry.scope);
+                let granted = installation
+                    .filter(|found| found.status == InstallationStatus::Active)
+                    .map(|found| scopes.intersection(&found.scopes));
+                event.store_id.as_ref() == Some(store)
+                    && scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
+            }
+        }
+    }
+
+    /// Adds the write of `self` in place of `before`, as both its owner and deliveries left it.
+    pub fn save(&self, write: Write, before: &Self) -> Write {
+        let unchanged = Condition::new("#version = :version AND #health.#revision = :revision")
+            .name("#version", "version")
+            .name("#health", "health")
+            .name("#revision", "revision")
+            .value(":version", before.version)
+            .value(":revision", before.health.revision);
+        write.put_if(self, unchanged, Code::VersionConflict)
+    }
+
+    /// The secrets that sign now; none when they do not open, which a lost data key would do.
+    pub fn signing_keys(&self, key: &SealKey, now: Timestamp) -> Option<SigningKeys> {
+        let open = |sealed: &str| open_secret(key, &self.id, sealed);
+        let previous = match self.live_rotation(now) {
+            None => None,
+            Some(rotation) => Some(open(&rotation.sealed_secret)?),
+        };
+        Some(SigningKeys { current: open(&self.sealed_secret)?, previous })
+    }
+
+    /// The subscription with these custom headers, sealed.
+    #[must_use]
+    pub fn with_headers(mut self, key: &SealKey, headers: &BTreeMap<String, String>) -> Self {
+        self.header_names = headers.keys().cloned().collect();
+        self.sealed_headers = (!headers.is_empty()).then(|| {
+            let text = serde_json::to_string(headers).unwrap_or_default();
+            key.seal(text.as_bytes(), headers_context(&self.id).as_bytes())
+        });
+        self
+    }
+
+    /// The custom headers.
+    pub fn custom_headers(&self, key: &SealKey) -> Option<BTreeMap<String, String>> {
+        let Some(sealed) = &self.sealed_headers else { return Some(BTreeMap::new()) };
+        let text = key.open(sealed, headers_context(&self.id).as_bytes()).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+fn headers_context(id: &SubscriptionId) -> String {
+    format!("{id}/headers")
+}
+
+/// A secret as it is kept: sealed under the subscription's id, so that it opens nowhere else.
+pub fn seal_secret(key: &SealKey, id: &SubscriptionId, secret: &SigningSecret) -> String {
+    key.seal(secret.reveal().as_bytes(), id.as_str().as_bytes())
+}
+
+fn open_secret(key: &SealKey, id: &SubscriptionId, sealed: &str) -> Option<SigningSecret> {
+    let bytes = key.open(sealed, id.as_str().as_bytes()).ok()?;
+    std::str::from_utf8(&bytes).ok()?.parse().ok()
+}
+
+/// The last characters of a secret.
+pub fn hint(secret: &SigningSecret) -> String {
+    let text = secret.reveal();
+    let tail: String = text.chars().skip(text.chars().count().saturating_sub(6)).collect();
+    format!("whsec_…{tail}")
+}
+
+/// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
+/// subscription it counts, in one transaction, so that no race passes the limit.
+pub fn take_place(write: Write, store: &StoreId) -> Write {
+    let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
+        .only_if("attribute_not_exists(#count) OR #count < :most")
+        .name("#count", "count")
+        .value(":none", 0)
+        .value(":one", 1)
+        .value(":kind", "webhook_subscription_count")
+        .value(":most", MAX_PER_STORE);
+    let limit = Code::SubscriptionLimit.with("maximum", MAX_PER_STORE);
+    write.update(&key::subscription_count(store), change, limit)
+}
+
+/// Gives a place back.
+pub fn give_place_back(write: Write, store: &StoreId) -> Write {
+    let change = Change::new("SET #count = #count - :one")
+        .only_if("#count > :none")
+        .name("#count", "count")
+        .value(":none", 0)
+        .value(":one", 1);
+    write.update(&key::subscription_count(store), change, Code::VersionConflict)
+}
+
+#[cfg(test)]
+mod tests;
+
+/// Removes the subscriptions that an app made on a store, and gives their places back: part of
+/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled.
+pub fn remove_of_app(mut write: Write, store: &StoreId, app: &AppId, all: &[Subscription]) -> Write {
+    let own: Vec<Key> =
+        all.iter().filter(|known| known.app_id.as_ref() == Some(app)).map(Item::key).collect();
+    if own.is_empty() {
+        return write;
+    }
+    for key in &own {
+        write = write.delete(key);
+    }
+    let change = Change::new("SET #count = #count - :own")
+        .only_if("#count >= :own")
+        .name("#count", "count")
+        .value(":own", own.len());
+    write.update(&key::subscription_count(store), change, Code::VersionConflict)
+}

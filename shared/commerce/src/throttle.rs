@@ -1,1 +1,240 @@
-//! (to come)
+//! Throttles: how often somebody may guess a password, or be sent a code (protocols §6).
+//!
+//! An attempt is counted *before* it is judged, by one write that holds only if nobody else
+//! counted meanwhile; otherwise 200 parallel guesses would all be compared (traps 17). Waiting
+//! grows exponentially and has a ceiling: there is no hard lock, so nobody can lock out somebody
+//! else for good. The subject is (e-mail, network), so that a stranger elsewhere does not slow
+//! the owner down, and an unknown address is throttled as a known one.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::{Batch, retry};
+use http::header;
+use serde::{Deserialize, Serialize};
+
+use crate::fields::Email;
+use crate::id::ChallengeId;
+use crate::key;
+
+/// Attempts are forgotten this long after the last one.
+const MEMORY: Duration = DAY;
+/// The longest wait.
+const LONGEST: Duration = MINUTE.saturating_mul(15);
+/// The attempt after which waiting begins to double.
+const PATIENCE: u32 = 5;
+
+gateway::words! {
+    /// What is attempted.
+    Kind {
+        /// A password is guessed.
+        SignIn = "signin",
+        /// A one-time code is asked for.
+        Code = "otp",
+        /// A reset link is asked for.
+        Reset = "reset",
+        /// A verification link is asked for.
+        Verify = "verify",
+    }
+}
+
+impl Kind {
+    /// How long to wait after this many attempts. A password may be mistyped four times without
+    /// any wait; what sends mail waits a minute from the first time on. Both double from the
+    /// fifth attempt on.
+    fn wait(self, attempts: u32) -> Duration {
+        let first = match self {
+            Self::SignIn if attempts < PATIENCE => return Duration::ZERO,
+            Self::SignIn => Duration::from_secs(1),
+            Self::Code | Self::Reset | Self::Verify => MINUTE,
+        };
+        let doublings = attempts.saturating_sub(PATIENCE);
+        first.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST)
+    }
+}
+
+/// Who attempts what.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    kind: Kind,
+    digest: String,
+}
+
+impl Subject {
+    /// Somebody in the network `ip_prefix` who attempts this for an account, known or not.
+    pub fn new(kind: Kind, email: &Email, ip_prefix: &str) -> Self {
+        Self { kind, digest: seal::digest(&format!("{}\n{ip_prefix}", email.normalized())) }
+    }
+
+    /// The key of its throttle.
+    pub fn key(&self) -> Key {
+        key::throttle(self.kind.as_str(), &self.digest)
+    }
+}
+
+/// The attempts of one subject.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Throttle {
+    /// What is attempted.
+    pub kind: Kind,
+    /// SHA-256 of e-mail and network.
+    pub digest: String,
+    /// Attempts since the last success.
+    pub attempts: u32,
+    /// When the next is allowed.
+    pub next_at: Timestamp,
+    /// When the last was.
+    pub last_at: Timestamp,
+    /// The newest one-time-code challenge that this subject asked for.
+    pub challenge_id: Option<ChallengeId>,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Throttle {
+    const KIND: &'static str = "throttle";
+    fn key(&self) -> Key {
+        key::throttle(self.kind.as_str(), &self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.last_at.plus(MEMORY).plus(DAY))
+    }
+}
+
+impl Throttle {
+    /// The throttle with one more attempt.
+    ///
+    /// # Errors
+    /// `too_many_attempts` while the subject has to wait.
+    pub fn count(
+        before: Option<&Self>,
+        subject: &Subject,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        if let Some(before) = before
+            && now < before.next_at
+        {
+            return Err(too_many(now.seconds_until(before.next_at)));
+        }
+        let remembered = before.filter(|before| now < before.last_at.plus(MEMORY));
+        let attempts = remembered.map_or(0, |before| before.attempts).saturating_add(1);
+        Ok(Self {
+            kind: subject.kind,
+            digest: subject.digest.clone(),
+            attempts,
+            next_at: now.plus(subject.kind.wait(attempts)),
+            last_at: now,
+            challenge_id: None,
+            version: before.map_or(0, |before| before.version).saturating_add(1),
+        })
+    }
+}
+
+/// `429` with the seconds to wait.
+fn too_many(seconds: i64) -> Problem {
+    Code::TooManyAttempts
+        .with("retry_after", seconds)
+        .header(header::RETRY_AFTER, &seconds.to_string())
+}
+
+/// Counts an attempt, and reads `more` in the same round trip. `challenge` is remembered as the
+/// subject's newest.
+///
+/// # Errors
+/// `too_many_attempts`; 503 when the attempt cannot be counted: signing in fails closed.
+pub async fn attempt(
+    app: &App,
+    subject: &Subject,
+    challenge: Option<&ChallengeId>,
+    more: &[&Key],
+) -> Result<(Throttle, Batch), Problem> {
+    let counted = retry(|| async {
+        let throttle_key = subject.key();
+        let keys: Vec<&Key> = [&throttle_key].into_iter().chain(more.iter().copied()).collect();
+        let mut batch = app.table.get_many(&keys).await?;
+        let before: Option<Throttle> = batch.take(&throttle_key)?;
+        let mut throttle = Throttle::count(before.as_ref(), subject, app.clock.now())?;
+        throttle.challenge_id = challenge.cloned();
+        let write = app.table.write();
+        let write = match before {
+            None => write.create(&throttle, Code::VersionConflict),
+            Some(_) => write.replace(&throttle, Code::VersionConflict),
+        };
+        write.commit().await?;
+        Ok((throttle, batch))
+    });
+    counted.await.map_err(|problem| match problem.code {
+        // Crowded out by other attempts time and again.
+        Code::VersionConflict => too_many(1),
+        _ => problem,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::FromText;
+
+    use super::*;
+
+    fn subject(kind: Kind) -> Subject {
+        Subject::new(kind, &Email::from_text("Ann@Example.com").unwrap(), "203.0.113.0/24")
+    }
+
+    /// Attempts as early as allowed, and the waits between them in seconds.
+    fn waits(kind: Kind, attempts: usize) -> Vec<u64> {
+        let mut now = Timestamp::from_millis(0);
+        let mut throttle: Option<Throttle> = None;
+        let mut waits = Vec::new();
+        for _ in 0..attempts {
+            let counted = Throttle::count(throttle.as_ref(), &subject(kind), now).unwrap();
+            waits.push(now.until(counted.next_at).as_secs());
+            now = counted.next_at;
+            throttle = Some(counted);
+        }
+        waits
+    }
+
+    #[test]
+    fn waiting_doubles_up_to_a_ceiling_and_never_locks() {
+        let signin = waits(Kind::SignIn, 17);
+        assert_eq!(signin[..8], [0, 0, 0, 0, 1, 2, 4, 8]);
+        assert_eq!(signin[14..], [900, 900, 900]);
+        assert_eq!(waits(Kind::Code, 10), [60, 60, 60, 60, 60, 120, 240, 480, 900, 900]);
+    }
+
+    #[test]
+    fn an_early_attempt_is_told_how_long_to_wait() {
+        let now = Timestamp::from_millis(0);
+        let first = Throttle::count(None, &subject(Kind::Code), now).unwrap();
+        let early = now.plus(Duration::from_millis(58_500));
+        let problem = Throttle::count(Some(&first), &subject(Kind::Code), early).unwrap_err();
+        assert_eq!(problem.code, Code::TooManyAttempts);
+        let retry = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
+        assert_eq!(retry.unwrap().1, "2");
+    }
+
+    #[test]
+    fn attempts_are_forgotten_after_a_day() {
+        let now = Timestamp::from_millis(0);
+        let mut old = Throttle::count(None, &subject(Kind::SignIn), now).unwrap();
+        old.attempts = 30;
+        let later = Throttle::count(Some(&old), &subject(Kind::SignIn), now.plus(DAY)).unwrap();
+        assert_eq!((later.attempts, later.version), (1, 2));
+    }
+
+    #[test]
+    fn case_and_network_decide_who_is_throttled() {
+        let key = |email: &str, network: &str| {
+            Subject::new(Kind::SignIn, &Email::from_text(email).unwrap(), network).key()
+        };
+        assert_eq!(key("ann@example.com", "a"), key("ANN@example.com", "a"));
+        assert_ne!(key("ann@example.com", "a"), key("ann@example.com", "b"));
+    }
+}

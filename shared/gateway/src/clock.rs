@@ -63,6 +63,12 @@ impl Timestamp {
         self.to_string().chars().take(10).filter(|c| *c != '-').collect()
     }
 
+    /// Parses the date of an HTTP header (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
+        Some(Self(zoned.timestamp().as_millisecond()))
+    }
+
     /// Parses RFC 3339, with any offset; finer than a millisecond is cut off.
     pub fn parse(text: &str) -> Option<Self> {
         let parsed: jiff::Timestamp = text.parse().ok()?;
@@ -91,6 +97,18 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+impl crate::request::FromText for Timestamp {
+    const EXPECTS: &'static str = "an RFC 3339 time";
+
+    fn from_text(text: &str) -> Result<Self, crate::request::Fault> {
+        Self::parse(text).ok_or_else(|| {
+            let detail = "Must be an RFC 3339 time like `2026-11-21T07:00:00Z`.";
+            crate::request::Fault::new("invalid_time", detail)
+        })
+    }
+}
+crate::text_field!(Timestamp);
+
 impl schemars::JsonSchema for Timestamp {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Timestamp".into()
@@ -110,6 +128,8 @@ impl schemars::JsonSchema for Timestamp {
 pub struct Clock {
     /// Milliseconds that a test has moved this clock forward.
     offset: Arc<AtomicI64>,
+    /// Milliseconds since the epoch at which a test has stopped this clock; 0 while it runs.
+    stopped_at: Arc<AtomicI64>,
 }
 
 impl Clock {
@@ -119,8 +139,20 @@ impl Clock {
         let since_epoch = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default();
-        let millis = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
-        Timestamp(millis.saturating_add(self.offset.load(Ordering::Relaxed)))
+        let running = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
+        let base = match self.stopped_at.load(Ordering::Relaxed) {
+            0 => running,
+            stopped => stopped,
+        };
+        Timestamp(base.saturating_add(self.offset.load(Ordering::Relaxed)))
+    }
+
+    /// Stops this clock, and all its clones, where it is: tests of the last millisecond.
+    #[cfg(any(test, feature = "embedded"))]
+    pub fn stop(&self) {
+        let now = self.now().millis();
+        let offset = self.offset.load(Ordering::Relaxed);
+        self.stopped_at.store(now.saturating_sub(offset), Ordering::Relaxed);
     }
 
     /// Moves this clock, and all its clones, forward: embedded systems only.

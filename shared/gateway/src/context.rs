@@ -34,6 +34,7 @@ struct State {
     charge: Option<Charge>,
     actual_cost: Option<u32>,
     claim: Option<Claim>,
+    speaks_oauth: bool,
     principal: String,
     store: Option<String>,
 }
@@ -128,6 +129,15 @@ impl Context {
     /// The store the call is about, if any.
     pub fn store(&self) -> Option<String> {
         self.state().store.clone()
+    }
+
+    /// Has every problem of this request written as RFC 6749 §5.2 wants it.
+    pub(crate) fn speak_oauth(&self) {
+        self.state().speaks_oauth = true;
+    }
+
+    pub(crate) fn speaks_oauth(&self) -> bool {
+        self.state().speaks_oauth
     }
 
     pub(crate) fn set_charge(&self, charge: Charge) {

@@ -1,3 +1,210 @@
-//! An [`App`](crate::app::App) over in-process emulators and a settable clock.
+//! An [`App`] over in-process emulators and a settable clock: for `local`, tests and benches.
+//!
+//! Everything that a deployment brings (table, queues, secrets, settings) is made here when it is
+//! absent, so that a local system starts from an empty directory as it does from a full one.
 
 pub mod emulators;
+mod table;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
+use aws_smithy_types::timeout::TimeoutConfig;
+use aws_types::SdkConfig;
+
+pub use table::{TTL_ATTRIBUTE, table_definition};
+
+use crate::app::{App, Endpoints, aws};
+use crate::clock::Clock;
+use crate::config::{Config, MailConfig};
+use crate::egress::{Egress, Policy};
+use crate::secrets::StoredKeys;
+use crate::token::KeySet;
+use emulators::{Emulators, Ports};
+
+/// A cause of any kind; whoever starts a local system prints it.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The table's name.
+pub const TABLE: &str = "commerce";
+/// The queue of webhook deliveries.
+pub const WEBHOOK_QUEUE: &str = "webhooks";
+/// The queue of mails.
+pub const MAIL_QUEUE: &str = "mail";
+/// The secret with the signing keys.
+pub const SIGNING_SECRET: &str = "service/signing-keys";
+/// The secret with the shared keys.
+pub const SHARED_SECRET: &str = "service/keys";
+/// Six times the queue functions' time limit, as deployed (traps 20).
+const VISIBILITY: Duration = Duration::from_secs(180);
+
+/// How an embedded system differs from another.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where its data is kept; without one everything is in memory.
+    pub data: Option<PathBuf>,
+    /// Ports of the emulators; 0 takes any free one.
+    pub ports: Ports,
+    /// Where clients reach the API, without a slash at its end.
+    pub base_url: String,
+    /// Origins that may call merchant routes from a browser.
+    pub admin_origins: Vec<String>,
+    /// E-mail addresses whose accounts are platform operators.
+    pub operators: Vec<String>,
+    /// The way out.
+    pub egress: Egress,
+    /// The time.
+    pub clock: Clock,
+    /// How mail leaves.
+    pub mail: MailConfig,
+    /// How long a received message is hidden from other receivers.
+    pub visibility: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            data: None,
+            ports: Ports::default(),
+            base_url: "http://127.0.0.1:3000".to_owned(),
+            admin_origins: Vec::new(),
+            operators: Vec::new(),
+            egress: Egress::new(Policy::development()),
+            clock: Clock::default(),
+            mail: MailConfig::default(),
+            visibility: VISIBILITY,
+        }
+    }
+}
+
+/// An [`App`] and the emulators under it.
+pub struct Embedded {
+    app: App,
+    emulators: Emulators,
+    sdk: SdkConfig,
+    endpoints: Endpoints,
+}
+
+impl Embedded {
+    /// Starts the emulators and makes what is absent: table, queues, secrets.
+    pub async fn start(options: Options) -> Result<Self, AnyError> {
+        let emulators = Emulators::start_on(options.data.as_deref(), options.ports).await?;
+        emulators.create_table(&table_definition(TABLE))?;
+        let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
+        let mail = emulators.create_queue(MAIL_QUEUE, options.visibility).await?;
+        let endpoints = Endpoints {
+            dynamodb: Some(emulators.dynamodb_endpoint().to_owned()),
+            sqs: Some(emulators.sqs_endpoint().to_owned()),
+            secrets_manager: Some(emulators.secrets_endpoint().to_owned()),
+        };
+        let sdk = patient_sdk();
+        create_secrets(&sdk, &endpoints).await?;
+        let config = Config {
+            table: TABLE.to_owned(),
+            webhook_queue_url: webhooks.url,
+            webhook_dlq_url: webhooks.dead_letter_url,
+            mail_queue_url: mail.url,
+            signing_secret: SIGNING_SECRET.to_owned(),
+            shared_secret: SHARED_SECRET.to_owned(),
+            base_url: options.base_url,
+            admin_origins: options.admin_origins,
+            operators: options.operators,
+            development: true,
+            egress: options.egress.policy().clone(),
+            mail: options.mail,
+            commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
+            region: emulators::REGION.to_owned(),
+        };
+        let app = App::new(config, options.clock, options.egress, &sdk, &endpoints);
+        Ok(Self { app, emulators, sdk, endpoints })
+    }
+
+    /// The service.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// The same service, which reaches its table through another endpoint: a proxy that loses
+    /// replies, throttles or hangs, as the emulator never does (traps 5).
+    pub fn app_with_table_at(&self, endpoint: &str) -> App {
+        let endpoints = Endpoints { dynamodb: Some(endpoint.to_owned()), ..self.endpoints.clone() };
+        let clock = self.app.clock.clone();
+        App::new(self.app.config.clone(), clock, self.app.egress.clone(), &self.sdk, &endpoints)
+    }
+
+    /// The AWS under the service.
+    pub fn emulators(&self) -> &Emulators {
+        &self.emulators
+    }
+
+    /// A client of the table, to look behind the service's back.
+    pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        let mut config = aws_sdk_dynamodb::config::Builder::from(&self.sdk);
+        config.set_endpoint_url(self.endpoints.dynamodb.clone());
+        aws_sdk_dynamodb::Client::from_conf(config.build())
+    }
+
+    /// A client of the queues, for the pumps.
+    pub fn sqs(&self) -> aws_sdk_sqs::Client {
+        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
+        config.set_endpoint_url(self.endpoints.sqs.clone());
+        aws_sdk_sqs::Client::from_conf(config.build())
+    }
+
+    /// Stops the emulators, once running requests have finished.
+    pub async fn stop(self) {
+        self.emulators.stop().await;
+    }
+}
+
+/// SDK settings with a machine's patience instead of a Lambda's: two cores that run a compiler, a
+/// database and 200 parallel requests miss a deadline of one second.
+fn patient_sdk() -> SdkConfig {
+    let credentials = Credentials::new("local", "local", None, None, "embedded");
+    let limits = TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(5))
+        .operation_attempt_timeout(Duration::from_secs(30))
+        .operation_timeout(Duration::from_secs(60))
+        .build();
+    // Plain HTTP to loopback: no certificates to read.
+    let http = aws_smithy_http_client::Builder::new().build_http();
+    let sdk = aws(credentials, emulators::REGION).into_builder();
+    sdk.timeout_config(limits).http_client(http).build()
+}
+
+/// Makes the secrets that are absent. The shared keys hold the public half of the signing keys,
+/// so those come first, and stay when only the shared ones are missing.
+async fn create_secrets(sdk: &SdkConfig, endpoints: &Endpoints) -> Result<(), AnyError> {
+    let mut config = aws_sdk_secretsmanager::config::Builder::from(sdk);
+    config.set_endpoint_url(endpoints.secrets_manager.clone());
+    let client = aws_sdk_secretsmanager::Client::from_conf(config.build());
+    let signing = match secret(&client, SIGNING_SECRET).await? {
+        Some(text) => KeySet::from_secret(&text)?,
+        None => {
+            let keys = KeySet::generate();
+            let ask = client.create_secret().name(SIGNING_SECRET).secret_string(keys.reveal());
+            ask.send().await?;
+            keys
+        }
+    };
+    if secret(&client, SHARED_SECRET).await?.is_none() {
+        let keys = serde_json::to_string(&StoredKeys::generate(&signing))?;
+        client.create_secret().name(SHARED_SECRET).secret_string(keys).send().await?;
+    }
+    Ok(())
+}
+
+async fn secret(
+    client: &aws_sdk_secretsmanager::Client,
+    id: &str,
+) -> Result<Option<String>, AnyError> {
+    match client.get_secret_value().secret_id(id).send().await {
+        Ok(found) => Ok(found.secret_string),
+        Err(error) => match error.into_service_error() {
+            GetSecretValueError::ResourceNotFoundException(_) => Ok(None),
+            other => Err(other.into()),
+        },
+    }
+}

@@ -10,7 +10,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header;
 use http::request::Parts;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::app::App;
@@ -31,6 +31,7 @@ pub struct Paging {
     path: String,
     query: Vec<(String, String)>,
     key: Option<MacKey>,
+    extras: Map<String, Value>,
 }
 
 impl FromRequestParts<App> for Paging {
@@ -61,6 +62,7 @@ impl FromRequestParts<App> for Paging {
             path: inbound.path.clone(),
             query,
             key: None,
+            extras: Map::new(),
         };
         let cursor = inbound.query_param("cursor");
         if let Some(cursor) = cursor {
@@ -78,6 +80,24 @@ impl Paging {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
+    /// Adds a member beside `data` and `page`: what a list says about itself as a whole.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.extras.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Runs the query for a list whose views need more than its own items: read them, then
+    /// [`Paging::finish`].
+    pub async fn read<T: Item>(
+        &self,
+        app: &App,
+        query: &Query,
+        filter: impl Fn(&T) -> bool,
+    ) -> Result<Scanned<T>, Problem> {
+        app.table.page(query, self.limit(), self.start.clone(), filter).await
+    }
+
     /// Runs the query and answers with the page, each item as `view` shows it.
     pub async fn answer<T: Item, V: Serialize>(
         self,
@@ -88,6 +108,51 @@ impl Paging {
     ) -> Result<Answer, Problem> {
         let found = app.table.page(query, self.limit(), self.start.clone(), filter).await?;
         self.finish(app, found, view).await
+    }
+
+    /// Runs several queries as one list, in their order: the days of a range. A cursor says in
+    /// which partition it goes on, and where in it; without a place, at its beginning.
+    pub async fn answer_over<T: Item, V: Serialize>(
+        self,
+        app: &App,
+        queries: &[Query],
+        filter: impl Fn(&T) -> bool,
+        view: impl Fn(T) -> V,
+    ) -> Result<Answer, Problem> {
+        let (first, mut start) = self.resume(queries)?;
+        let mut found = Scanned { items: Vec::new(), next: None };
+        for query in queries.iter().skip(first) {
+            let wanted = self.limit().saturating_sub(found.items.len());
+            // The page is full: does the next partition hold anything to go on to?
+            let full = wanted == 0;
+            let page = app.table.page(query, wanted.max(1), start.take(), &filter).await?;
+            if full {
+                if page.items.is_empty() && page.next.is_none() {
+                    continue;
+                }
+                let partition = AttributeValue::S(query.partition_key().to_owned());
+                found.next = Some([(query.partition_name().to_owned(), partition)].into());
+                break;
+            }
+            found.items.extend(page.items);
+            if page.next.is_some() {
+                found.next = page.next;
+                break;
+            }
+        }
+        self.finish(app, found, view).await
+    }
+
+    /// Which of the queries to go on with, and from where.
+    fn resume(&self, queries: &[Query]) -> Result<(usize, Option<Attributes>), Problem> {
+        let Some(start) = &self.start else { return Ok((0, None)) };
+        let is_here = |query: &Query| {
+            let partition = start.get(query.partition_name()).and_then(|name| name.as_s().ok());
+            partition.is_some_and(|name| name == query.partition_key())
+        };
+        let position = queries.iter().position(is_here).ok_or(Code::InvalidCursor)?;
+        let in_partition = start.contains_key("PK").then(|| start.clone());
+        Ok((position, in_partition))
     }
 
     /// Answers with a page that was read elsewhere.
@@ -115,7 +180,10 @@ impl Paging {
             context.settle_cost(Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX)));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
-        let answer = Answer::ok(&json!({"data": data, "page": page}));
+        let mut body = self.extras;
+        body.insert("data".to_owned(), json!(data));
+        body.insert("page".to_owned(), page);
+        let answer = Answer::ok(&body);
         Ok(match next {
             None => answer,
             Some(cursor) => {

@@ -61,6 +61,7 @@ catalogue! {
     InvalidRequest = 400 "invalid_request" "The request lacks a parameter, repeats one, or has an invalid one.";
     InvalidGrant = 400 "invalid_grant" "The grant is invalid, expired, revoked, or was issued to another client.";
     InvalidTarget = 400 "invalid_target" "The requested target is not valid.";
+    UnsupportedTokenType = 400 "unsupported_token_type" "Tokens of this type cannot be revoked.";
     UnauthorizedClient = 400 "unauthorized_client" "The client may not use this grant type.";
     AbsoluteUrlRefused = 400 "absolute_url_refused" "The path must be relative to this API.";
     PathNotAllowed = 400 "path_not_allowed" "This path cannot be reached through the bridge.";
@@ -234,6 +235,44 @@ impl Problem {
         }
     }
 
+    /// The status at an OAuth endpoint: a request that cannot be understood is 400 there.
+    fn oauth_status(&self) -> u16 {
+        match self.code.status() {
+            413 | 415 | 422 => 400,
+            status => status,
+        }
+    }
+
+    /// `{error, error_description}` (RFC 6749 §5.2). Codes of the RFC stand for themselves.
+    fn oauth_body(&self) -> Value {
+        let bad_scope = self.errors.iter().any(|error| error.fault.code == "invalid_scope");
+        let error = match self.code {
+            _ if bad_scope => "invalid_scope",
+            code if matches!(code.status(), 413 | 415 | 422) => "invalid_request",
+            Code::InvalidJson | Code::InvalidForm => "invalid_request",
+            Code::Unauthenticated => "invalid_token",
+            Code::RateLimited | Code::Unavailable => "temporarily_unavailable",
+            Code::Internal => "server_error",
+            code => code.as_str(),
+        };
+        let named: Vec<String> = self
+            .errors
+            .iter()
+            .map(|error| format!("{}: {}", error.pointer.trim_start_matches('/'), error.fault.detail))
+            .collect();
+        let text = if named.is_empty() { self.text().to_owned() } else { named.join(" ") };
+        // RFC 6749 §5.2 allows %x20-21 / %x23-5B / %x5D-7E in a description.
+        let text: String = text
+            .chars()
+            .map(|c| match c {
+                '"' | '\\' | '`' => '\'',
+                ' '..='~' => c,
+                _ => '?',
+            })
+            .collect();
+        json!({"error": error, "error_description": text})
+    }
+
     fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("type".into(), format!("{TYPE_BASE}{}", self.code.as_str()).into());
@@ -281,12 +320,15 @@ impl From<Vec<FieldError>> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         self.log();
-        let status = StatusCode::from_u16(self.code.status()).unwrap_or_default();
-        let mut response = (status, axum::body::Body::from(self.body().to_string())).into_response();
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        let oauth = Context::current().is_some_and(|context| context.speaks_oauth());
+        let (status, content_type, body) = if oauth {
+            (self.oauth_status(), "application/json", self.oauth_body())
+        } else {
+            (self.code.status(), "application/problem+json", self.body())
+        };
+        let status = StatusCode::from_u16(status).unwrap_or_default();
+        let mut response = (status, axum::body::Body::from(body.to_string())).into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);

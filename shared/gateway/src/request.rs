@@ -17,7 +17,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
-pub use fields::{AtMost, Fault, FieldErrors, Flag, FromText, Int, Patch, Text};
+pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text};
 
 use crate::context;
 use crate::problem::{Code, FieldError, Problem};

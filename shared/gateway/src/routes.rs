@@ -41,6 +41,8 @@ pub struct Row {
     pub cost: Cost,
     /// Who may call.
     pub access: Access,
+    /// Whether its errors are those of RFC 6749 §5.2 instead of RFC 9457.
+    pub oauth: bool,
 }
 
 /// The routes of a family, in document order.
@@ -54,42 +56,48 @@ impl Routes {
     /// `GET`, and `HEAD`.
     #[must_use]
     pub fn get<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        self.row(Method::GET, MethodFilter::GET, path, cost, handler)
+        self.row((Method::GET, MethodFilter::GET), path, cost, false, handler)
     }
 
     /// `POST`.
     #[must_use]
     pub fn post<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        self.row(Method::POST, MethodFilter::POST, path, cost, handler)
+        self.row((Method::POST, MethodFilter::POST), path, cost, false, handler)
     }
 
     /// `PUT`.
     #[must_use]
     pub fn put<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        self.row(Method::PUT, MethodFilter::PUT, path, cost, handler)
+        self.row((Method::PUT, MethodFilter::PUT), path, cost, false, handler)
     }
 
     /// `PATCH`.
     #[must_use]
     pub fn patch<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        self.row(Method::PATCH, MethodFilter::PATCH, path, cost, handler)
+        self.row((Method::PATCH, MethodFilter::PATCH), path, cost, false, handler)
     }
 
     /// `DELETE`.
     #[must_use]
     pub fn delete<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        self.row(Method::DELETE, MethodFilter::DELETE, path, cost, handler)
+        self.row((Method::DELETE, MethodFilter::DELETE), path, cost, false, handler)
+    }
+
+    /// `POST` to an OAuth endpoint: errors as in RFC 6749 §5.2.
+    #[must_use]
+    pub fn oauth<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::POST, MethodFilter::POST), path, cost, true, handler)
     }
 
     fn row<H: Handler<T, App>, T: Guarded>(
         mut self,
-        method: Method,
-        filter: MethodFilter,
+        (method, filter): (Method, MethodFilter),
         path: &'static str,
         cost: Cost,
+        oauth: bool,
         handler: H,
     ) -> Self {
-        let row = Row { method, path, cost, access: T::Caller::access() };
+        let row = Row { method, path, cost, access: T::Caller::access(), oauth };
         self.rows.push(row.clone());
         let endpoint = move |State(app): State<App>, request: Request| {
             handle::<H, T>(handler.clone(), row.clone(), app, request)
@@ -205,6 +213,11 @@ async fn handle<H: Handler<T, App>, T: Guarded>(
     app: App,
     request: Request,
 ) -> Response {
+    if row.oauth
+        && let Some(context) = Context::current()
+    {
+        context.speak_oauth();
+    }
     let outcome = guard::<T::Caller>(&app, row, request).await;
     let (request, inbound) = match outcome {
         Ok(Admission::Call(request, inbound)) => (request, inbound),

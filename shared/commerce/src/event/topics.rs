@@ -7,11 +7,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Entry, Example, Topic};
+use crate::app::AppView;
+use crate::app_review::AppReviewView;
+use crate::developer::DeveloperView;
 use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
 use crate::id::{AppId, InstallationId, MerchantId, StoreId};
 use crate::installation::{InstallationStatus, InstallationView};
 use crate::merchant::{MerchantStatus, MerchantView};
+use crate::navigation::{MenuItem, MenuItemKind, MenuView};
+use crate::policy::{PolicyHandle, PolicySummary};
+use crate::settings::{Checkout, Notifications, SettingsView};
+use crate::subscription::SubscriptionView;
 use crate::store::{Contact, InventoryPolicy, StoreStatus, StoreView};
+use crate::submission::SubmissionView;
 
 macro_rules! topics {
     ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
@@ -46,6 +54,12 @@ topics! {
         "A store was deleted; its data is removed in 30 days.";
     STORE_REDACTED = "store.redacted", "store", Some("read_store"), StoreView,
         "A deleted store's grace ended: remove what you hold of it.";
+    STORE_SETTINGS_UPDATED = "store.settings_updated", "settings", Some("read_store"), SettingsView,
+        "A store's settings changed.";
+    NAVIGATION_UPDATED = "navigation.updated", "navigation", Some("read_content"), MenuView,
+        "A navigation menu was made or changed.";
+    POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
+        "A policy page was written or changed; fetch its text.";
     APP_INSTALLED = "app.installed", "installation", None, InstallationView,
         "A merchant chose an app for a store.";
     APP_AUTHORIZED = "app.authorized", "installation", None, InstallationView,
@@ -60,6 +74,34 @@ topics! {
         "A merchant resumed an app on a store.";
     APP_UNINSTALLED = "app.uninstalled", "installation", None, InstallationView,
         "A merchant removed an app from a store; its tokens are dead.";
+    APP_CREATED = "app.created", "app", None, AppView,
+        "A developer made an app.";
+    APP_UPDATED = "app.updated", "app", None, AppView,
+        "A developer changed an app.";
+    APP_SECRET_ROTATED = "app.secret_rotated", "app", None, AppView,
+        "An app has a new client secret; the one before works for 24 hours more.";
+    APP_SUBMITTED = "app.submitted", "submission", None, SubmissionView,
+        "A developer submitted a version of an app.";
+    APP_SUBMISSION_WITHDRAWN = "app.submission_withdrawn", "submission", None, SubmissionView,
+        "A developer took a submission back.";
+    APP_APPROVED = "app.approved", "submission", None, SubmissionView,
+        "An operator approved a version of an app.";
+    APP_REJECTED = "app.rejected", "submission", None, SubmissionView,
+        "An operator rejected a version of an app.";
+    APP_CHANGES_REQUESTED = "app.changes_requested", "submission", None, SubmissionView,
+        "An operator wants a version of an app changed.";
+    APP_PUBLISHED = "app.published", "app", None, AppView,
+        "An app entered the catalogue.";
+    APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,
+        "An app left the catalogue; installations keep working.";
+    APP_DELETED = "app.deleted", "app", None, AppView,
+        "A developer deleted an app.";
+    APP_REVIEWED = "app.reviewed", "app_review", None, AppReviewView,
+        "A store reviewed an app, or changed its review.";
+    DEVELOPER_REGISTERED = "developer.registered", "developer", None, DeveloperView,
+        "An account became a developer's.";
+    DEVELOPER_UPDATED = "developer.updated", "developer", None, DeveloperView,
+        "A developer's profile changed.";
     MERCHANT_CREATED = "merchant.created", "merchant", None, MerchantView,
         "An account was made.";
     MERCHANT_UPDATED = "merchant.updated", "merchant", None, MerchantView,
@@ -68,6 +110,9 @@ topics! {
         "An account's password changed; its other sessions are dead.";
     MERCHANT_DELETED = "merchant.deleted", "merchant", None, MerchantView,
         "An account was deleted; it is removed in 30 days.";
+    WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
+        Some("read_webhooks"), SubscriptionView,
+        "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
 }
 
 /// A token was issued; never the token itself.
@@ -130,6 +175,52 @@ impl Example for StoreView {
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
             version: 2,
+        }
+    }
+}
+
+impl Example for SettingsView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(StoreId),
+            checkout: Checkout::default(),
+            notifications: Notifications::default(),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}
+
+impl Example for MenuView {
+    fn example() -> Self {
+        Self {
+            id: sample("main"),
+            handle: sample("main"),
+            items: vec![MenuItem {
+                title: sample("Refunds"),
+                kind: MenuItemKind::Policy,
+                reference: Some(sample("refund")),
+                url: None,
+                children: Vec::new(),
+            }],
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}
+
+impl Example for PolicySummary {
+    fn example() -> Self {
+        Self {
+            id: PolicyHandle::Refund,
+            handle: PolicyHandle::Refund,
+            title: PolicyHandle::Refund.title().into(),
+            published: true,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
         }
     }
 }

@@ -190,6 +190,23 @@ impl Emulators {
         &self.secrets.endpoint
     }
 
+    /// Makes a table from the words of the `DynamoDB` interface (as `CreateTable` and
+    /// `UpdateTimeToLive` take them, in one object), unless it is there already.
+    pub fn create_table(&self, definition: &Value) -> Result<(), EmulatorError> {
+        let made = self.create_table_unless_there(definition);
+        made.map_err(EmulatorError::while_trying("create the table"))
+    }
+
+    fn create_table_unless_there(&self, definition: &Value) -> Result<(), AnyError> {
+        let name = definition.get("TableName").and_then(Value::as_str);
+        let name = name.ok_or("it has no name")?;
+        if self.database.get_table_metadata(name)?.is_none() {
+            self.database.create_table(serde_json::from_value(definition.clone())?)?;
+            self.database.update_time_to_live(serde_json::from_value(definition.clone())?)?;
+        }
+        Ok(())
+    }
+
     /// Makes `name` and its dead-letter queue `<name>-dead`, unless they are there already.
     /// `visibility` is how long a received message is hidden, in whole seconds.
     pub async fn create_queue(

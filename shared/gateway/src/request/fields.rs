@@ -73,7 +73,10 @@ impl DeserializeError for FieldErrors {
             ),
             ErrorKind::UnknownKey { key, accepted } => Self::at(
                 location.push_key(key),
-                Fault::new("unknown_field", format!("Unknown; known are {}.", accepted.join(", "))),
+                Fault::new("unknown_field", match accepted {
+                    [] => "Unknown; there are no fields.".to_owned(),
+                    known => format!("Unknown; known are {}.", known.join(", ")),
+                }),
             ),
             ErrorKind::UnknownValue { accepted, .. } => Self::at(
                 location,
@@ -225,6 +228,36 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Text<MIN, MAX> 
     }
 }
 
+/// A credential or other text that is compared or handed back byte for byte: 1 to `MAX` characters,
+/// exactly as sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exact<const MAX: usize>(String);
+
+impl<const MAX: usize> Exact<MAX> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MAX: usize> Deserr<FieldErrors> for Exact<MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let fault = match value {
+            Value::String(text) if (1..=MAX).contains(&text.chars().count()) => {
+                return Ok(Self(text));
+            }
+            Value::String(_) => {
+                Fault::new("invalid_length", format!("Must have 1 to {MAX} characters."))
+            }
+            _ => Fault::new("invalid_type", "Must be a string."),
+        };
+        Err(FieldErrors::at(location, fault))
+    }
+}
+
 /// An integer of `MIN` to `MAX`, as a number or, in a query, as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
@@ -333,6 +366,7 @@ mod tests {
     #[expect(dead_code, reason = "only the errors matter here")]
     struct Line {
         quantity: Int<1, 999>,
+        #[deserr(default)]
         note: Option<Text<1, 5>>,
     }
 

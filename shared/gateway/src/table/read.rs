@@ -71,6 +71,16 @@ impl Query {
         self
     }
 
+    /// The partition.
+    pub(crate) fn partition_key(&self) -> &str {
+        &self.partition
+    }
+
+    /// The attribute that names the partition.
+    pub(crate) fn partition_name(&self) -> &'static str {
+        self.index.map_or("PK", |index| index.key_names().0)
+    }
+
     /// Descending by sort key.
     #[must_use]
     pub fn newest_first(mut self) -> Self {

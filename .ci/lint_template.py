@@ -1,0 +1,153 @@
+"""Lints template.yaml in two steps, offline.
+
+cfn-lint and `sam validate --lint` both pass an unknown runtime, a misspelt event property and a
+batch size of 100,000 in a SAM template. So the template is translated first, as a deployment would
+translate it, and the CloudFormation that comes out is what is linted. Then what neither knows.
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
+
+from samtranslator.translator.transform import transform  # noqa: E402
+from samtranslator.yaml_helper import yaml_parse  # noqa: E402
+
+TEMPLATE = Path(__file__).resolve().parent.parent / "template.yaml"
+# What a deployment is given; the longest plausible names, for the limits below.
+PARAMETERS = {
+    "BaseUrl": "https://api.example.com",
+    "MailFrom": "Commerce <no-reply@example.com>",
+    "SmtpUrl": "smtps://user:password@mail.example.com",
+    "AWS::Region": "us-east-1",
+    "AWS::Partition": "aws",
+}
+STACK = "commerce-gateway-production"
+# A function's resource policy takes 20,480 bytes, and every route adds a statement to it.
+POLICY_BYTES = 20_480
+RESOURCES = 500
+
+
+class ManagedPolicies:
+    """The AWS-managed policies by name, without asking IAM."""
+
+    def load(self):
+        names = [
+            "AWSLambdaBasicExecutionRole",
+            "AWSLambdaDynamoDBExecutionRole",
+            "AWSLambdaSQSQueueExecutionRole",
+            "AWSCodeDeployRoleForLambda",
+        ]
+        policies = {name: f"arn:aws:iam::aws:policy/service-role/{name}" for name in names}
+        policies["AWSXrayWriteOnlyAccess"] = "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"
+        return policies
+
+
+def main():
+    logging.disable(logging.WARNING)
+    template = yaml_parse(TEMPLATE.read_text())
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            resource["Properties"]["CodeUri"] = "s3://placeholder/code.zip"
+    translated = transform(template, PARAMETERS, ManagedPolicies())
+    lint(translated)
+    faults = own_rules(translated["Resources"])
+    for fault in faults:
+        print(f"template.yaml: {fault}", file=sys.stderr)
+    if faults:
+        sys.exit(1)
+    print(f"template.yaml: {len(translated['Resources'])} resources, no faults")
+
+
+def lint(translated):
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(translated, file)
+        file.flush()
+        command = [str(Path(sys.executable).parent / "cfn-lint"), "--regions", "us-east-1"]
+        outcome = subprocess.run([*command, "--format", "parseable", file.name], check=False)
+    if outcome.returncode != 0:
+        sys.exit(outcome.returncode)
+
+
+def own_rules(resources):
+    """The limits that only a deployment would run into."""
+    if len(resources) > RESOURCES:
+        return [f"{len(resources)} resources; a stack takes {RESOURCES}"]
+    faults = []
+    policies = {}
+    for name, resource in resources.items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::Lambda::Permission":
+            function = json.dumps(properties["FunctionName"])
+            size = statement_size(name, properties)
+            policies[function] = policies.get(function, 100) + size
+        if resource["Type"] == "AWS::IAM::Role":
+            faults += role_faults(name, properties)
+    for function, size in policies.items():
+        print(f"resource policy of {function}: about {size} bytes")
+        if size > POLICY_BYTES:
+            faults.append(f"the resource policy of {function} has about {size} bytes")
+    return faults + visibility_faults(resources)
+
+
+def statement_size(name, properties):
+    """The bytes one permission adds, with the names as long as they may get."""
+    source = properties.get("SourceArn")
+    if isinstance(source, dict):
+        source = source.get("Fn::Sub", [""])
+        source = source[0] if isinstance(source, list) else source
+    source = (source or "").replace("${__ApiId__}", "a" * 10).replace("${__Stage__}", "*")
+    source = source.replace("${AWS::Partition}", "aws").replace("${AWS::Region}", "ap-southeast-1")
+    source = source.replace("${AWS::AccountId}", "0" * 12)
+    function = f"arn:aws:lambda:ap-southeast-1:{'0' * 12}:function:{STACK}-app-store:live"
+    statement = {
+        "Sid": f"{STACK}-{name}-{'X' * 12}",
+        "Effect": "Allow",
+        "Principal": {"Service": properties["Principal"]},
+        "Action": properties["Action"],
+        "Resource": function,
+        "Condition": {"ArnLike": {"AWS:SourceArn": source}},
+    }
+    return len(json.dumps(statement, separators=(",", ":"))) + 1
+
+
+def role_faults(name, properties):
+    """No inline policy scans, and none has a wildcard but the table's indexes."""
+    faults = []
+    for policy in properties.get("Policies", []):
+        for statement in policy["PolicyDocument"]["Statement"]:
+            actions = statement["Action"]
+            actions = [actions] if isinstance(actions, str) else actions
+            for action in actions:
+                if action.endswith("*") or action == "dynamodb:Scan":
+                    faults.append(f"{name} may {action}")
+            if "*" in statement["Resource"]:
+                faults.append(f"{name} may {actions} on everything")
+    return faults
+
+
+def visibility_faults(resources):
+    """A queue's visibility is at least six times its function's time limit."""
+    faults = []
+    functions = {n: r["Properties"] for n, r in resources.items() if r["Type"] == "AWS::Lambda::Function"}
+    for name, resource in resources.items():
+        if resource["Type"] != "AWS::Lambda::EventSourceMapping":
+            continue
+        source = resource["Properties"]["EventSourceArn"].get("Fn::GetAtt", [""])[0]
+        queue = resources.get(source, {})
+        if queue.get("Type") != "AWS::SQS::Queue":
+            continue
+        owner = next(n for n in functions if name.startswith(n))
+        visibility = queue["Properties"].get("VisibilityTimeout", 30)
+        if visibility < 6 * functions[owner]["Timeout"]:
+            faults.append(f"{source} hides messages for less than six times {owner}'s time limit")
+    return faults
+
+
+if __name__ == "__main__":
+    main()

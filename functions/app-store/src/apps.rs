@@ -1,0 +1,357 @@
+//! The catalogue: the apps that merchants can choose, and those a store has chosen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppStatus, Category, Rating};
+use commerce::caller::Owner;
+use commerce::developer::Developer;
+use commerce::fields::WebUrl;
+use commerce::id::{AppId, InstallationId, MerchantId};
+use commerce::installation::{Installation, InstallationStatus};
+use commerce::key;
+use commerce::scope;
+use commerce::submission::{Submission, SubmissionStatus};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Key};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text};
+use gateway::table::{self, Scanned};
+use serde::Serialize;
+
+/// Approved versions that an app's page shows, the newest first (our choice).
+const VERSIONS_SHOWN: usize = 10;
+
+/// Who looks at the catalogue: anybody; and with `installed=true` a store's owner, so that the
+/// page, its cursor and its cost are theirs.
+#[derive(Debug, Clone)]
+pub enum Visitor {
+    /// Anybody.
+    Public(Public),
+    /// The owner of the store whose apps are listed.
+    Owner(Box<Owner>),
+}
+
+gateway::caller_argument!(Visitor);
+
+impl Caller for Visitor {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        if inbound.query_param("installed").as_deref() == Some("true") {
+            let owner = Owner::authenticate(app, inbound).await?;
+            return Ok(Self::Owner(Box::new(owner)));
+        }
+        Public::authenticate(app, inbound).await.map(Self::Public)
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Public(public) => public.identity(),
+            Self::Owner(owner) => owner.identity(),
+        }
+    }
+}
+
+gateway::words! {
+    /// The order of the catalogue. One order only: an index serves it, and a list that is sorted
+    /// page by page would be a lie (our choice).
+    CatalogueSort {
+        /// By category, then by slug.
+        Category = "category",
+    }
+}
+
+/// Which apps.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CatalogueQuery {
+    /// Only this category.
+    #[deserr(default)]
+    category: Option<Category>,
+    /// Only apps whose name, tagline or slug holds this, whatever its case.
+    #[deserr(default)]
+    q: Option<Text<1, 100>>,
+    /// The order; there is one.
+    #[expect(dead_code, reason = "there is one order, which needs no choosing")]
+    #[deserr(default)]
+    sort: Option<CatalogueSort>,
+    /// Only apps that the store has installed.
+    #[deserr(default)]
+    installed: Flag,
+}
+
+impl CatalogueQuery {
+    fn admits(&self, app: &CommerceApp) -> bool {
+        let listing = app.listing.as_ref();
+        let in_category = self
+            .category
+            .is_none_or(|wanted| listing.is_some_and(|listing| listing.category == wanted));
+        in_category
+            && self.q.as_ref().is_none_or(|q| {
+                let q = q.as_str().to_lowercase();
+                let tagline = listing.map(|listing| listing.tagline.as_str());
+                [Some(app.name.as_str()), Some(app.slug.as_str()), tagline]
+                    .into_iter()
+                    .flatten()
+                    .any(|text| text.to_lowercase().contains(&q))
+            })
+    }
+}
+
+/// Who makes an app, as merchants see it.
+#[derive(Debug, Clone, Serialize)]
+pub struct MakerView {
+    /// The company, or the person's name.
+    name: String,
+    /// Whether the platform has verified who they are.
+    verified: bool,
+    /// The developer's site.
+    website: Option<WebUrl>,
+}
+
+/// An app as the catalogue lists it.
+#[derive(Debug, Serialize)]
+pub struct CatalogueView {
+    id: AppId,
+    slug: String,
+    name: String,
+    tagline: Option<String>,
+    category: Option<Category>,
+    developer: Option<MakerView>,
+    icon: Option<WebUrl>,
+    scopes: Vec<String>,
+    pricing: Option<String>,
+    rating: Rating,
+    installs_bucket: &'static str,
+    embedded: bool,
+    /// The store's installation, when the store's own apps are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    installation: Option<InstalledView>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+/// That a store has installed an app.
+#[derive(Debug, Serialize)]
+struct InstalledView {
+    id: InstallationId,
+    status: InstallationStatus,
+}
+
+impl CatalogueView {
+    fn of(app: &CommerceApp, maker: Option<MakerView>) -> Self {
+        let listing = app.listing.as_ref();
+        Self {
+            id: app.id.clone(),
+            slug: app.slug.as_str().to_owned(),
+            name: app.name.clone(),
+            tagline: listing.map(|listing| listing.tagline.clone()),
+            category: listing.map(|listing| listing.category),
+            developer: maker,
+            icon: listing.and_then(|listing| listing.icon_url.clone()),
+            scopes: app.scopes.to_vec(),
+            pricing: listing.map(|listing| listing.pricing.clone()),
+            rating: app.rating(),
+            installs_bucket: bucket(app.active_installs),
+            embedded: app.embedded,
+            installation: None,
+            created_at: app.created_at,
+            updated_at: app.updated_at,
+            version: app.version,
+        }
+    }
+}
+
+/// About how many stores use an app: the exact number is its developer's own (our choice).
+fn bucket(installs: u64) -> &'static str {
+    match installs {
+        0..10 => "<10",
+        10..50 => "10+",
+        50..100 => "50+",
+        100..500 => "100+",
+        500..1_000 => "500+",
+        _ => "1000+",
+    }
+}
+
+/// `GET /v1/app-store/apps`: the published apps by category and slug; with `installed=true`, for
+/// a merchant, those of the store.
+///
+/// # Errors
+/// `unauthenticated`, `store_required`, `store_not_owned` with `installed=true`.
+pub async fn list(
+    visitor: Visitor,
+    State(app): State<App>,
+    Query(query): Query<CatalogueQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    if let (Visitor::Owner(owner), true) = (&visitor, query.installed.0) {
+        return installed(owner, &app, &query, paging).await;
+    }
+    let partition = format!("APPCAT#{}", AppStatus::Published);
+    let mut wanted = table::Query::index(Index::Gsi1, partition);
+    if let Some(category) = query.category {
+        wanted = wanted.begins_with(format!("{category}#"));
+    }
+    let found = paging.read::<CommerceApp>(&app, &wanted, |each| query.admits(each)).await?;
+    let makers = makers(&app, found.items.iter()).await?;
+    let view = |each: CommerceApp| CatalogueView::of(&each, makers.get(&each.owner_id).cloned());
+    paging.finish(&app, found, view).await
+}
+
+/// The store's own apps, also those that have left the catalogue since.
+async fn installed(
+    owner: &Owner,
+    app: &App,
+    query: &CatalogueQuery,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let wanted = table::Query::index(Index::Gsi1, format!("STO#{}#INS", owner.store.id));
+    let present = |each: &Installation| each.status != InstallationStatus::Uninstalled;
+    let found = paging.read::<Installation>(app, &wanted, present).await?;
+    let keys: Vec<Key> = found.items.iter().map(|each| key::app(&each.app_id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut items = Vec::new();
+    for installation in found.items {
+        let each: Option<CommerceApp> = batch.take(&key::app(&installation.app_id))?;
+        if let Some(each) = each.filter(|each| query.admits(each)) {
+            items.push((installation, each));
+        }
+    }
+    let makers = makers(app, items.iter().map(|(_, each)| each)).await?;
+    let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {
+        installation: Some(InstalledView { id: installation.id, status: installation.status }),
+        ..CatalogueView::of(&each, makers.get(&each.owner_id).cloned())
+    };
+    paging.finish(app, Scanned { items, next: found.next }, view).await
+}
+
+/// The developers of these apps, in one round trip.
+async fn makers(
+    app: &App,
+    apps: impl Iterator<Item = &CommerceApp>,
+) -> Result<BTreeMap<MerchantId, MakerView>, Problem> {
+    let owners: BTreeSet<&MerchantId> = apps.map(|each| &each.owner_id).collect();
+    let keys: Vec<Key> = owners.iter().map(|owner| key::developer(owner)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut makers = BTreeMap::new();
+    for key in &keys {
+        if let Some(profile) = batch.take::<Developer>(key)? {
+            makers.insert(profile.merchant_id.clone(), maker(profile));
+        }
+    }
+    Ok(makers)
+}
+
+fn maker(profile: Developer) -> MakerView {
+    MakerView { name: profile.company, verified: profile.verified, website: profile.website }
+}
+
+/// A scope, and what a merchant is told about it.
+#[derive(Debug, Serialize)]
+pub struct ScopeView {
+    scope: String,
+    explanation: String,
+}
+
+/// Scopes with what merchants are told about them.
+pub fn explained<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<ScopeView> {
+    let explained =
+        |scope: &str| ScopeView { scope: scope.to_owned(), explanation: scope::explain(scope) };
+    scopes.map(explained).collect()
+}
+
+/// An approved version of an app.
+#[derive(Debug, Serialize)]
+struct VersionView {
+    version: String,
+    changelog: String,
+    approved_at: Option<Timestamp>,
+}
+
+/// An app on its own page.
+#[derive(Debug, Serialize)]
+struct DetailView {
+    #[serde(flatten)]
+    summary: CatalogueView,
+    description: Option<String>,
+    app_url: WebUrl,
+    privacy_policy_url: Option<WebUrl>,
+    support_url: Option<WebUrl>,
+    scope_explanations: Vec<ScopeView>,
+    approved_version: Option<String>,
+    versions: Vec<VersionView>,
+    published_at: Option<Timestamp>,
+}
+
+/// `GET /v1/app-store/apps/{id}`: a published app with what its scopes mean.
+///
+/// # Errors
+/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+pub async fn show(
+    _: Public,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+) -> Result<Answer, Problem> {
+    let found = published(&app, &id).await?;
+    let developer = key::developer(&found.owner_id);
+    let submissions =
+        table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
+    let approved = |each: &Submission| each.status == SubmissionStatus::Approved;
+    let (profile, submissions) = tokio::try_join!(
+        app.table.get::<Developer>(&developer),
+        app.table.page(&submissions, VERSIONS_SHOWN, None, approved),
+    )?;
+    let versions = submissions.items.into_iter().map(|each| VersionView {
+        version: each.proposal.app_version.as_str().to_owned(),
+        changelog: each.proposal.changelog,
+        approved_at: each.decided_at,
+    });
+    let listing = found.listing.as_ref();
+    let view = DetailView {
+        description: listing.map(|listing| listing.description.clone()),
+        app_url: found.app_url.clone(),
+        privacy_policy_url: listing.map(|listing| listing.privacy_policy_url.clone()),
+        support_url: listing.and_then(|listing| listing.support_url.clone()),
+        scope_explanations: explained(found.scopes.iter()),
+        approved_version: found.approved_version.clone(),
+        versions: versions.collect(),
+        published_at: found.published_at,
+        summary: CatalogueView::of(&found, profile.map(maker)),
+    };
+    // No ETag: installs and reviews change the page without a new version of the app.
+    Ok(Answer::ok(&view))
+}
+
+/// The app, if it is in the catalogue.
+///
+/// # Errors
+/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+pub async fn published(app: &App, id: &AppId) -> Result<CommerceApp, Problem> {
+    let found: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+    found.filter(CommerceApp::is_published).ok_or_else(|| Code::NotFound.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bucket;
+
+    #[test]
+    fn installs_are_told_in_buckets() {
+        let buckets = [0, 9, 10, 49, 50, 99, 100, 499, 500, 999, 1_000].map(bucket);
+        assert_eq!(
+            buckets,
+            ["<10", "<10", "10+", "10+", "50+", "50+", "100+", "100+", "500+", "500+", "1000+"]
+        );
+    }
+}

@@ -1,0 +1,340 @@
+//! Authorize and deny: a merchant answers an app's request for scopes on a store (RFC 6749 §4.1,
+//! RFC 7636, RFC 9207).
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppStatus};
+use commerce::caller::Owner;
+use commerce::event::{APP_AUTHORIZED, About, Event};
+use commerce::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
+use commerce::id::{AppId, GrantId};
+use commerce::installation::{Installation, InstallationStatus, InstallationView};
+use commerce::key;
+use commerce::scope::{Requested, Scopes};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, Exact, FieldErrors, Path};
+use gateway::seal;
+use gateway::table::{Change, Condition, Write, retry};
+use serde::Serialize;
+
+/// What a merchant's admin sends when the merchant has agreed.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AuthorizeRequest {
+    /// `code`, the only response type.
+    #[deserr(default)]
+    response_type: Option<Exact<64>>,
+    /// `authorization_code` (interface: Authorize).
+    #[deserr(default)]
+    grant_type: Option<Exact<64>>,
+    /// The app's client id; must be the app's own when given.
+    #[deserr(default)]
+    client_id: Option<Exact<128>>,
+    /// What the app asks for; all it is registered for when left out.
+    #[deserr(default)]
+    scope: Option<Requested>,
+    /// The same, as a list.
+    #[deserr(default)]
+    scopes: Option<Requested>,
+    /// Where the merchant is sent next: registered, byte for byte.
+    redirect_uri: Exact<2048>,
+    /// The app's own state, handed back untouched.
+    state: Exact<1024>,
+    /// PKCE (RFC 7636).
+    #[deserr(default)]
+    code_challenge: Option<CodeChallenge>,
+    /// `S256`, the only method.
+    #[deserr(default)]
+    code_challenge_method: Option<Exact<16>>,
+}
+
+/// The answer (protocols §7).
+#[derive(Debug, Serialize)]
+struct AuthorizeResponse {
+    redirect_to: String,
+    code: String,
+    state: String,
+    iss: String,
+    expires_in: u64,
+    scope: String,
+    scopes: Vec<String>,
+    granted_scopes: Vec<String>,
+    app_id: AppId,
+    installation_id: commerce::id::InstallationId,
+    store_id: commerce::id::StoreId,
+}
+
+/// `POST /v1/app-store/apps/{id}/oauth/authorize`: upserts an active installation and issues a
+/// code, in one transaction with the checks that must hold when it commits.
+///
+/// # Errors
+/// `app_not_published`, `app_suspended`, `invalid_redirect_uri` (never echoed), `invalid_scope`,
+/// `unsupported_response_type`, `invalid_request` (PKCE).
+pub async fn authorize(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Body(ask): Body<AuthorizeRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| authorize_once(&owner, &app, &id, &ask)).await
+}
+
+async fn authorize_once(
+    owner: &Owner,
+    app: &App,
+    id: &AppId,
+    ask: &AuthorizeRequest,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let store = &owner.store;
+    let app_key = key::app(id);
+    let installation_key = key::installation(&Installation::id_of(&store.id, id));
+    let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
+    let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
+    let known: Option<Installation> = batch.take(&installation_key)?;
+    let scopes = ask.judge(&asked)?;
+    let installation = authorized(known.as_ref(), &asked, owner, scopes.clone(), now);
+    let raw_code = format!("cod_{}", seal::random_secret());
+    let code = AuthorizationCode {
+        digest: seal::digest(&raw_code),
+        client_id: asked.client_id.clone(),
+        app_id: asked.id.clone(),
+        store_id: store.id.clone(),
+        installation_id: installation.id.clone(),
+        generation: installation.generation,
+        merchant_id: owner.account.id.clone(),
+        redirect_digest: seal::digest(ask.redirect_uri.as_str()),
+        challenge: ask.code_challenge.clone(),
+        scopes: scopes.clone(),
+        state: CodeState::Issued,
+        grant_id: GrantId::mint(now),
+        expires_at: now.plus(CODE_LIFETIME),
+        created_at: now,
+        version: 1,
+    };
+    let iss = app.config.base_url.clone();
+    let pairs = [("code", raw_code.as_str()), ("state", ask.state.as_str()), ("iss", &iss)];
+    let answer = AuthorizeResponse {
+        redirect_to: with_query(ask.redirect_uri.as_str(), &pairs),
+        code: raw_code.clone(),
+        state: ask.state.as_str().to_owned(),
+        expires_in: CODE_LIFETIME.as_secs(),
+        scope: scopes.to_string(),
+        scopes: scopes.to_vec(),
+        granted_scopes: scopes.to_vec(),
+        app_id: asked.id.clone(),
+        installation_id: installation.id.clone(),
+        store_id: store.id.clone(),
+        iss: iss.clone(),
+    };
+    let became_active = known.is_none_or(|known| known.status != InstallationStatus::Active);
+    let write = app.table.write();
+    let write = check_store(write, owner);
+    let write = check_app(write, &asked, ask.redirect_uri.as_str(), became_active);
+    let write = if installation.version == 1 {
+        write.create(&installation, Code::VersionConflict)
+    } else {
+        write.replace(&installation, Code::VersionConflict)
+    };
+    let about = About {
+        store: Some(&store.id),
+        app: Some(&asked.id),
+        entity: installation.id.as_str(),
+        version: installation.version,
+    };
+    write
+        .create(&code, Code::VersionConflict)
+        .emit(Event::new(&APP_AUTHORIZED, about, &InstallationView::from(&installation), now))
+        .answer(Answer::ok(&answer).no_store(), now)
+        .await
+}
+
+impl AuthorizeRequest {
+    /// The checks of protocols §7, redirect URI first: after it, errors could be redirected; we
+    /// answer them to the merchant's admin instead.
+    fn judge(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
+        judge_app(app)?;
+        if !app.allows_redirect(self.redirect_uri.as_str()) {
+            return Err(Code::InvalidRedirectUri.into());
+        }
+        if self.response_type.as_ref().is_some_and(|kind| kind.as_str() != "code") {
+            return Err(Code::UnsupportedResponseType.into());
+        }
+        if self.grant_type.as_ref().is_some_and(|kind| kind.as_str() != "authorization_code") {
+            return Err(Code::UnsupportedGrantType.into());
+        }
+        if self.client_id.as_ref().is_some_and(|id| id.as_str() != app.client_id) {
+            return Err(Code::InvalidRequest.detail("The client id is not this app's."));
+        }
+        if self.code_challenge_method.as_ref().is_some_and(|method| method.as_str() != "S256") {
+            return Err(Code::InvalidRequest.detail("The only code challenge method is `S256`."));
+        }
+        if self.code_challenge.is_none() && (app.require_pkce || !app.confidential) {
+            return Err(Code::InvalidRequest.detail("This app must send a `code_challenge`."));
+        }
+        self.judge_scopes(app)
+    }
+
+    fn judge_scopes(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
+        let asked = match (&self.scope, &self.scopes) {
+            (Some(_), Some(_)) => {
+                return Err(Code::InvalidRequest.detail("Send `scope` or `scopes`, not both."));
+            }
+            (Some(words), None) | (None, Some(words)) => words.scopes()?,
+            (None, None) => app.scopes.clone(),
+        };
+        if app.scopes.cover_all(&asked) { Ok(asked) } else { Err(Code::InvalidScope.into()) }
+    }
+}
+
+fn judge_app(app: &CommerceApp) -> Result<(), Problem> {
+    match app.status {
+        AppStatus::Published => Ok(()),
+        AppStatus::Suspended => Err(Code::AppSuspended.into()),
+        AppStatus::Draft | AppStatus::Unpublished | AppStatus::Deleted => {
+            Err(Code::AppNotPublished.into())
+        }
+    }
+}
+
+/// The installation as this authorization leaves it: active, with what was granted.
+fn authorized(
+    known: Option<&Installation>,
+    app: &CommerceApp,
+    owner: &Owner,
+    scopes: Scopes,
+    now: Timestamp,
+) -> Installation {
+    let fresh = Installation {
+        id: Installation::id_of(&owner.store.id, &app.id),
+        store_id: owner.store.id.clone(),
+        app_id: app.id.clone(),
+        developer_id: app.owner_id.clone(),
+        status: InstallationStatus::Active,
+        scopes: scopes.clone(),
+        generation: 1,
+        configuration: commerce::installation::Configuration::default(),
+        installed_by: owner.account.id.clone(),
+        installed_at: Some(now),
+        uninstalled_at: None,
+        status_reason: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let Some(known) = known else { return fresh };
+    let in_force = known.status == InstallationStatus::Active;
+    Installation {
+        status: InstallationStatus::Active,
+        scopes,
+        installed_by: owner.account.id.clone(),
+        installed_at: if in_force { known.installed_at } else { Some(now) },
+        uninstalled_at: None,
+        status_reason: None,
+        ..known.changed(now)
+    }
+}
+
+/// The store is still the merchant's when the transaction commits.
+fn check_store(write: Write, owner: &Owner) -> Write {
+    let condition = Condition::new("owner_id = :owner AND #status <> :deleted")
+        .name("#status", "status")
+        .value(":owner", &owner.account.id)
+        .value(":deleted", "deleted");
+    write.check(&key::store(&owner.store.id), condition, Code::StoreNotOwned)
+}
+
+/// The app is still published and the URI still registered when the transaction commits; a new
+/// active installation is counted.
+fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -> Write {
+    let condition = "#status = :published AND contains(redirect_uris, :uri)";
+    if count {
+        let change = Change::new("SET active_installs = active_installs + :one")
+            .only_if(condition)
+            .name("#status", "status")
+            .value(":one", 1)
+            .value(":published", AppStatus::Published)
+            .value(":uri", redirect_uri);
+        return write.update(&key::app(&app.id), change, Code::AppNotPublished);
+    }
+    let condition = Condition::new(condition)
+        .name("#status", "status")
+        .value(":published", AppStatus::Published)
+        .value(":uri", redirect_uri);
+    write.check(&key::app(&app.id), condition, Code::AppNotPublished)
+}
+
+/// What a merchant's admin sends when the merchant has refused.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct DenyRequest {
+    /// Where the merchant is sent next: registered, byte for byte.
+    redirect_uri: Exact<2048>,
+    /// The app's own state, handed back untouched.
+    state: Exact<1024>,
+}
+
+/// `POST /v1/app-store/apps/{id}/oauth/deny`: where to send the merchant who refused
+/// (RFC 6749 §4.1.2.1). Changes nothing.
+///
+/// # Errors
+/// `app_not_published`, `app_suspended`, `invalid_redirect_uri`.
+pub async fn deny(
+    _: Owner,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Body(ask): Body<DenyRequest>,
+) -> Result<Answer, Problem> {
+    let asked: Option<CommerceApp> = app.table.get(&key::app(&id)).await?;
+    let asked = asked.ok_or(Code::AppNotPublished)?;
+    judge_app(&asked)?;
+    if !asked.allows_redirect(ask.redirect_uri.as_str()) {
+        return Err(Code::InvalidRedirectUri.into());
+    }
+    let pairs = [
+        ("error", "access_denied"),
+        ("state", ask.state.as_str()),
+        ("iss", &app.config.base_url),
+    ];
+    let redirect_to = with_query(ask.redirect_uri.as_str(), &pairs);
+    Ok(Answer::ok(&serde_json::json!({"redirect_to": redirect_to})).no_store())
+}
+
+/// The URI with parameters added to the query it has (RFC 6749 §3.1.2); a registered URI has no
+/// fragment.
+fn with_query(uri: &str, pairs: &[(&str, &str)]) -> String {
+    let mut query = String::new();
+    for (name, value) in pairs {
+        if !query.is_empty() {
+            query.push('&');
+        }
+        query.extend([*name, "="]);
+        query.extend(url::form_urlencoded::byte_serialize(value.as_bytes()));
+    }
+    let joint = match uri.split_once('?') {
+        None => "?",
+        Some((_, present)) if present.is_empty() || present.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    format!("{uri}{joint}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_query;
+
+    #[test]
+    fn parameters_join_the_query_that_is_there() {
+        let pairs = [("code", "a b"), ("state", "x&y=z")];
+        for (uri, expected) in [
+            ("https://a.example/cb", "https://a.example/cb?code=a+b&state=x%26y%3Dz"),
+            ("https://a.example/cb?t=1", "https://a.example/cb?t=1&code=a+b&state=x%26y%3Dz"),
+            ("https://a.example/cb?", "https://a.example/cb?code=a+b&state=x%26y%3Dz"),
+        ] {
+            assert_eq!(with_query(uri, &pairs), expected);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Bridge fetch: an embedded app's page calls this API, or its own server, through the gateway
+//! (protocols §7).
+//!
+//! The call is made to the API's own address with the page's token, so that every guard, budget
+//! and idempotency record is the bridged route's own; nothing is decided twice.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::app::App as CommerceApp;
+use commerce::caller::{Bridge, EmbeddedApp};
+use commerce::id::{AppId, InstallationId, StoreId};
+use commerce::installation::Installation;
+use commerce::key;
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::context::Context;
+use gateway::egress::{Destination, Incoming, Outgoing, SendError};
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, Exact, FieldErrors, Fault, FromText};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use serde_json::{Map, Value, json};
+
+use crate::oauth;
+
+/// The whole of a bridged call, connection to last byte.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// The largest answer that is passed on.
+const MAX_BODY: usize = 1 << 20;
+/// Request headers that a page may set.
+const ALLOWED: [&str; 3] = ["accept", "if-match", "idempotency-key"];
+/// Paths that no page may reach: credentials, the bridge itself, and what injects faults.
+const CLOSED: &[&str] = &[
+    "/v1/auth",
+    "/v1/app-store/oauth",
+    "/v1/app-store/bridge",
+    "/v1/operations/runtime/failover-drills",
+    "/v1/operations/drills",
+];
+
+gateway::words! {
+    /// Whom a bridged call is for.
+    Target {
+        /// This API.
+        Admin = "admin",
+        /// The app's own server.
+        App = "app",
+    }
+}
+
+/// The method of a bridged call.
+#[derive(Debug, Clone)]
+pub struct BridgedMethod(Method);
+
+impl FromText for BridgedMethod {
+    const EXPECTS: &'static str = "a method";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        match text {
+            "GET" => Ok(Self(Method::GET)),
+            "POST" => Ok(Self(Method::POST)),
+            "PUT" => Ok(Self(Method::PUT)),
+            "PATCH" => Ok(Self(Method::PATCH)),
+            "DELETE" => Ok(Self(Method::DELETE)),
+            _ => Err(Fault::new("invalid_choice", "Must be GET, POST, PUT, PATCH or DELETE.")),
+        }
+    }
+}
+gateway::text_field!(BridgedMethod);
+
+/// A call to make.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct BridgeRequest {
+    /// Whom it is for; this API when left out.
+    #[deserr(default)]
+    target: Option<Target>,
+    /// `GET` when left out.
+    #[deserr(default)]
+    method: Option<BridgedMethod>,
+    /// `/v1/…`, or a path of the app's own server.
+    path: Exact<2048>,
+    /// Query parameters.
+    #[deserr(default)]
+    query: Option<Value>,
+    /// `If-Match`, `Idempotency-Key`, `Accept`.
+    #[deserr(default)]
+    headers: Option<Value>,
+    /// The JSON body.
+    #[deserr(default)]
+    body: Option<Value>,
+    /// Which installation to act as: merchants only.
+    #[deserr(default)]
+    installation_id: Option<InstallationId>,
+}
+
+/// As whom a call is made.
+struct Acting {
+    app_id: AppId,
+    store_id: StoreId,
+    token: String,
+}
+
+/// `POST /v1/app-store/bridge/fetch`: what the call answered, inside a 200.
+///
+/// # Errors
+/// `absolute_url_refused`, `path_not_allowed`, `app_unreachable`, `bridge_timeout`.
+pub async fn fetch(
+    caller: Bridge,
+    State(app): State<App>,
+    Body(ask): Body<BridgeRequest>,
+) -> Result<Answer, Problem> {
+    judge_path(ask.path.as_str(), ask.target.unwrap_or(Target::Admin))?;
+    let headers = allowed_headers(ask.headers.as_ref())?;
+    let query = query_string(ask.query.as_ref())?;
+    let acting = acting_as(&app, caller, ask.installation_id.as_ref()).await?;
+    let origin = match ask.target.unwrap_or(Target::Admin) {
+        Target::Admin => app.config.base_url.clone(),
+        Target::App => app_origin(&app, &acting.app_id).await?,
+    };
+    let url = format!("{origin}{}{query}", ask.path.as_str());
+    let destination = Destination::parse(&url, app.egress.policy())
+        .map_err(|refusal| Code::PathNotAllowed.detail(refusal.to_string()))?;
+    let request = Outgoing {
+        method: ask.method.map_or(Method::GET, |method| method.0),
+        destination,
+        headers: outgoing_headers(headers, &acting, ask.body.is_some())?,
+        body: ask.body.map(|body| body.to_string()).unwrap_or_default().into(),
+        deadline: DEADLINE,
+        max_body: MAX_BODY,
+    };
+    match app.egress.send(request).await {
+        Ok(incoming) if !incoming.truncated => Ok(Answer::ok(&answered(&incoming)).no_store()),
+        Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
+        Err(SendError::Timeout) => Err(Code::BridgeTimeout.into()),
+        Err(error) => Err(Code::AppUnreachable.with("class", error.class())),
+    }
+}
+
+/// Only a plain absolute path of an open family, in the one spelling that routes by it.
+fn judge_path(path: &str, target: Target) -> Result<(), Problem> {
+    let lower = path.to_ascii_lowercase();
+    if !path.starts_with('/') || path.starts_with("//") || lower.contains("://") {
+        return Err(Code::AbsoluteUrlRefused.into());
+    }
+    let odd = path.bytes().any(|b| !b.is_ascii_graphic() || matches!(b, b'\\' | b'?' | b'#' | b';'));
+    let disguised = ["%2e", "%2f", "%5c", "%25"].iter().any(|code| lower.contains(code));
+    let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));
+    if odd || disguised || climbs || path.contains("//") {
+        return Err(Code::PathNotAllowed.into());
+    }
+    if target == Target::App {
+        return Ok(());
+    }
+    let within = |closed: &str| {
+        lower.strip_prefix(closed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let oauth = lower.starts_with("/v1/app-store/apps/") && lower.contains("/oauth");
+    // A percent sign would let a closed path be spelled in letters that are not compared here.
+    if !lower.starts_with("/v1/") || lower.contains('%') || oauth || CLOSED.iter().any(|closed| within(closed)) {
+        return Err(Code::PathNotAllowed.into());
+    }
+    Ok(())
+}
+
+async fn acting_as(
+    app: &App,
+    caller: Bridge,
+    named: Option<&InstallationId>,
+) -> Result<Acting, Problem> {
+    let merchant = match caller {
+        Bridge::App(page) => {
+            let EmbeddedApp { actor, store, token } = *page;
+            if named.is_some_and(|named| *named != actor.installation_id) {
+                return Err(Code::NotFound.into());
+            }
+            return Ok(Acting { app_id: actor.app_id, store_id: store.id, token });
+        }
+        Bridge::Merchant(merchant) => merchant,
+    };
+    let named = named.ok_or_else(|| {
+        Problem::field("/installation_id", "required", "A merchant names the installation.")
+    })?;
+    let installation: Option<Installation> = app.table.get(&key::installation(named)).await?;
+    let installation = installation.ok_or(Code::NotFound)?;
+    let store: Option<Store> = app.table.get(&key::store(&installation.store_id)).await?;
+    let own = store.is_some_and(|store| store.owner_id == merchant.account.id);
+    if !own {
+        return Err(Code::NotFound.into());
+    }
+    let session = (&merchant.session.id, &merchant.account.id);
+    let token = oauth::mint_embedded(app, &installation, session).await?;
+    Ok(Acting { app_id: installation.app_id, store_id: installation.store_id, token })
+}
+
+async fn app_origin(app: &App, id: &AppId) -> Result<String, Problem> {
+    let known: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+    known.and_then(|known| known.origin()).ok_or_else(|| Code::AppUnreachable.into())
+}
+
+fn query_string(query: Option<&Value>) -> Result<String, Problem> {
+    let Some(query) = query else { return Ok(String::new()) };
+    let refused = || Problem::field("/query", "invalid_type", "Must be an object of plain values.");
+    let pairs = query.as_object().ok_or_else(refused)?;
+    let mut encoded = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in pairs {
+        match value {
+            Value::String(text) => encoded.append_pair(name, text),
+            Value::Number(number) => encoded.append_pair(name, &number.to_string()),
+            Value::Bool(flag) => encoded.append_pair(name, &flag.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(refused()),
+        };
+    }
+    let encoded = encoded.finish();
+    Ok(if encoded.is_empty() { encoded } else { format!("?{encoded}") })
+}
+
+fn allowed_headers(headers: Option<&Value>) -> Result<HeaderMap, Problem> {
+    let mut allowed = HeaderMap::new();
+    let Some(headers) = headers else { return Ok(allowed) };
+    let refused = |name: &str| {
+        let detail = "Only If-Match, Idempotency-Key and Accept may be set.";
+        Problem::field(&format!("/headers/{name}"), "header_not_allowed", detail)
+    };
+    let pairs = headers
+        .as_object()
+        .ok_or_else(|| Problem::field("/headers", "invalid_type", "Must be an object."))?;
+    for (name, value) in pairs {
+        let known = ALLOWED.into_iter().find(|known| known.eq_ignore_ascii_case(name));
+        let value = value.as_str().and_then(|text| HeaderValue::from_str(text).ok());
+        let (Some(known), Some(value)) = (known, value) else { return Err(refused(name)) };
+        allowed.insert(HeaderName::from_static(known), value);
+    }
+    Ok(allowed)
+}
+
+fn outgoing_headers(
+    mut headers: HeaderMap,
+    acting: &Acting,
+    has_body: bool,
+) -> Result<HeaderMap, Problem> {
+    let text = |value: &str| HeaderValue::from_str(value).map_err(Problem::internal);
+    headers.insert(header::AUTHORIZATION, text(&format!("Bearer {}", acting.token))?);
+    headers.insert("x-service-store-id", text(acting.store_id.as_str())?);
+    if has_body {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    if let Some(context) = Context::current() {
+        headers.insert("x-request-id", text(context.request_id())?);
+        headers.insert("traceparent", text(&context.traceparent())?);
+    }
+    Ok(headers)
+}
+
+/// What the bridged route answered: headers that concern the page, the body as JSON where it is.
+fn answered(incoming: &Incoming) -> Value {
+    let shown = [
+        "content-type", "etag", "link", "location", "retry-after", "idempotent-replayed",
+        "x-request-id", "ratelimit", "ratelimit-policy",
+    ];
+    let text = |name: &str| incoming.headers.get(name).and_then(|value| value.to_str().ok());
+    let headers: Map<String, Value> = shown
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), Value::from(text(name)?))))
+        .collect();
+    let body = serde_json::from_slice(&incoming.body)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&incoming.body).into_owned()));
+    let points = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());
+    json!({
+        "status": incoming.status,
+        "headers": headers,
+        "body": if incoming.body.is_empty() { Value::Null } else { body },
+        "request_id": text("x-request-id"),
+        "cost": {
+            "requested": points("x-service-cost-requested"),
+            "actual": points("x-service-cost-actual"),
+            "available": points("x-service-cost-available"),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_paths_of_open_families_pass() {
+        for good in ["/v1/stores/sto_1", "/v1/operations/webhook-subscriptions"] {
+            assert!(judge_path(good, Target::Admin).is_ok(), "{good}");
+        }
+        for bad in [
+            "https://evil.example/v1/stores", "//evil.example/v1", "v1/stores", "",
+            "/v1/../health", "/v1/./auth/me", "/v1/auth/me", "/V1/AUTH/me", "/v1/auth",
+            "/v1/app-store/oauth/token", "/v1/app-store/bridge/fetch", "/v1/%61uth/me",
+            "/v1/%2e%2e/health", "/v1/stores?x=1", "/v1/stores#x", "/v1\\auth", "/health",
+            "/v1//auth/me", "/v1/auth/", "/v1/app-store/apps/app_1/oauth/authorize",
+            "/v1/operations/runtime/failover-drills", "/v1/stores/a b", "/v1/stores;x",
+        ] {
+            assert!(judge_path(bad, Target::Admin).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! A developer's apps: listing, making and changing them.
+
+mod life;
+mod webhook;
+
+use axum::extract::State;
+use commerce::app::{
+    App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_APPS, MAX_REDIRECT_URIS,
+    UniqueSlug, is_loopback, is_registrable_redirect,
+};
+use commerce::caller::Developer;
+use commerce::event::{APP_CREATED, APP_UPDATED, About, Event, Topic};
+use commerce::fields::{Handle, WebUrl};
+use commerce::id::AppId;
+use commerce::key;
+use commerce::scope::Scopes;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, IfMatch, Patch, Path, Query, Text,
+};
+use gateway::seal;
+use gateway::table::{self, Write, retry};
+use serde::Serialize;
+
+pub use life::{delete, publish, rotate_secret, unpublish};
+use webhook::Hook;
+
+/// A redirect URI that may be registered, byte for byte as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedirectUri(String);
+
+impl FromText for RedirectUri {
+    const EXPECTS: &'static str = "a redirect URI";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        if is_registrable_redirect(text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be an absolute https URI in normal form, without fragment, user \
+                          name or wildcard; http only for loopback addresses.";
+            Err(Fault::new("redirect_uri_invalid", detail))
+        }
+    }
+}
+
+gateway::text_field!(RedirectUri);
+
+type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
+
+/// The developer's app, if it is theirs and not deleted.
+///
+/// # Errors
+/// `not_found`.
+pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
+    let found: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+    found
+        .filter(|each| each.owner_id == developer.account.id && each.status != AppStatus::Deleted)
+        .ok_or_else(|| Code::NotFound.into())
+}
+
+/// An event about an app.
+fn event(topic: &Topic<AppView>, view: &AppView, now: Timestamp) -> Event {
+    let about =
+        About { store: None, app: Some(&view.id), entity: view.id.as_str(), version: view.version };
+    Event::new(topic, about, view, now)
+}
+
+/// Which apps.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AppsQuery {
+    /// Only this status.
+    #[deserr(default)]
+    status: Option<AppStatus>,
+}
+
+/// `GET /v1/app-store/developers/apps`: the caller's own apps, the newest first.
+pub async fn list(
+    developer: Developer,
+    State(app): State<App>,
+    Query(query): Query<AppsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let admits = |each: &CommerceApp| query.status.is_none_or(|status| each.status == status);
+    paging.answer(&app, &of(&developer).newest_first(), admits, |each| AppView::from(&each)).await
+}
+
+/// A developer's apps.
+pub fn of(developer: &Developer) -> table::Query {
+    table::Query::index(Index::Gsi2, format!("DEV#{}#APP", developer.account.id))
+}
+
+/// A new app.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// The name.
+    name: Text<1, 100>,
+    /// The readable name in URLs; no other app may have it.
+    slug: Handle,
+    /// Where it runs: its own origin.
+    app_url: WebUrl,
+    /// Where merchants may be sent back to: one to ten, compared byte for byte.
+    redirect_uris: RedirectUris,
+    /// What it may ask for.
+    #[deserr(default)]
+    scopes: Option<Scopes>,
+    /// Whether it runs inside the admin.
+    #[deserr(default)]
+    embedded: Flag,
+    /// Where events about it go.
+    #[deserr(default)]
+    webhook_url: Option<Exact<2048>>,
+    /// Whether it can keep a secret; it can unless said otherwise.
+    #[deserr(default)]
+    confidential: Option<Flag>,
+    /// Whether authorization needs PKCE; it does unless said otherwise, and always for an app
+    /// that cannot keep a secret.
+    #[deserr(default)]
+    require_pkce: Option<Flag>,
+}
+
+/// What is shown once, when it is made.
+#[derive(Debug, Serialize)]
+struct SecretsView {
+    #[serde(flatten)]
+    app: AppView,
+    /// The client secret; a public client has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+    /// What the app's webhooks are signed with, when it has a webhook URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook_secret: Option<String>,
+}
+
+/// `POST /v1/app-store/developers/apps`: an app, its OAuth client and its slug in one
+/// transaction; secrets are shown this once.
+///
+/// # Errors
+/// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid` and the egress policy's
+/// refusals as field errors.
+pub async fn create(
+    developer: Developer,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    developer.profile.may_publish()?;
+    let confidential = ask.confidential.is_none_or(|flag| flag.0);
+    let require_pkce = ask.require_pkce.is_none_or(|flag| flag.0);
+    let mut errors = judge_uris(&ask.redirect_uris, false);
+    errors.extend(judge_pkce(confidential, require_pkce));
+    errors.extend(webhook::judge(&app, ask.webhook_url.as_ref()).await);
+    if !errors.is_empty() {
+        return Err(Problem::invalid(errors));
+    }
+    // The index may lag behind, so that a race can pass the limit by a few: no harm in that.
+    if app.table.all::<CommerceApp>(&of(&developer), MAX_APPS).await?.len() >= MAX_APPS {
+        return Err(Code::AppLimit.with("maximum", MAX_APPS));
+    }
+    let now = app.clock.now();
+    let id = AppId::mint(now);
+    let hook = match &ask.webhook_url {
+        Some(url) => Some(Hook::new(&app, &id, url.as_str(), now).await?),
+        None => None,
+    };
+    let made = CommerceApp {
+        id,
+        owner_id: developer.account.id,
+        name: ask.name.into(),
+        slug: ask.slug,
+        app_url: ask.app_url,
+        redirect_uris: texts(ask.redirect_uris),
+        scopes: ask.scopes.unwrap_or_default(),
+        embedded: ask.embedded.0,
+        webhook_url: hook.as_ref().map(|hook| hook.subscription.url.clone()),
+        webhook_subscription_id: hook.as_ref().map(|hook| hook.subscription.id.clone()),
+        client_id: gateway::id::mint("cli_", now),
+        confidential,
+        require_pkce,
+        status: AppStatus::Draft,
+        listing: None,
+        approved_version: None,
+        open_submission_id: None,
+        published_at: None,
+        rating_count: 0,
+        rating_sum: 0,
+        stars: [0; 5],
+        active_installs: 0,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    save_new(&app, made, hook, now).await
+}
+
+/// Writes a new app with its client, slug and subscription.
+async fn save_new(
+    app: &App,
+    made: CommerceApp,
+    hook: Option<Hook>,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let secret = made.confidential.then(new_secret);
+    let client = Client {
+        client_id: made.client_id.clone(),
+        app_id: made.id.clone(),
+        confidential: made.confidential,
+        secrets: secret
+            .iter()
+            .map(|secret| ClientSecret { digest: seal::digest(secret), expires_at: None })
+            .collect(),
+        version: 1,
+    };
+    let slug = UniqueSlug { slug: made.slug.clone(), app_id: made.id.clone(), version: 1 };
+    let view = SecretsView {
+        app: AppView::from(&made),
+        client_secret: secret,
+        webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
+    };
+    app.table
+        .write()
+        .create(&slug, Code::SlugTaken)
+        .create(&made, Code::VersionConflict)
+        .create(&client, Code::VersionConflict)
+        .also(hook, |write, hook| write.create(&hook.subscription, Code::VersionConflict))
+        .emit(event(&APP_CREATED, &view.app, now))
+        .answer(Answer::created(&view).version(1).no_store(), now)
+        .await
+}
+
+fn new_secret() -> String {
+    format!("cls_{}", seal::random_secret())
+}
+
+fn texts(uris: RedirectUris) -> Vec<String> {
+    uris.0.into_iter().map(|uri| uri.0).collect()
+}
+
+/// What is wrong with redirect URIs that are each well formed.
+fn judge_uris(uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
+    let fault =
+        |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
+    let mut errors = Vec::new();
+    if uris.0.is_empty() {
+        let detail = "Must have at least one element.";
+        errors.push(fault("/redirect_uris".into(), "too_few", detail));
+    }
+    for (position, uri) in uris.0.iter().enumerate() {
+        let pointer = format!("/redirect_uris/{position}");
+        if uris.0.iter().take(position).any(|earlier| earlier == uri) {
+            errors.push(fault(pointer, "duplicate", "Must not be registered twice."));
+        } else if is_published && is_loopback(&uri.0) {
+            let detail = "A published app may not redirect to loopback addresses.";
+            errors.push(fault(pointer, "redirect_uri_invalid", detail));
+        }
+    }
+    errors
+}
+
+/// A client that cannot keep a secret proves itself by PKCE alone (RFC 9700 §2.1.1).
+fn judge_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
+    let detail = "An app that cannot keep a secret needs PKCE.";
+    let fault = Fault::new("pkce_required", detail);
+    (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
+}
+
+/// `GET /v1/app-store/developers/apps/{id}`: one of the caller's own apps.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+) -> Result<Answer, Problem> {
+    let found = own(&app, &developer, &id).await?;
+    Ok(Answer::ok(&AppView::from(&found)).version(found.version))
+}
+
+/// What is to change about an app. Whether it can keep a secret never changes: that would be
+/// another client.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The name.
+    #[deserr(default)]
+    name: Option<Text<1, 100>>,
+    /// The readable name in URLs; the one before is free again.
+    #[deserr(default)]
+    slug: Option<Handle>,
+    /// Where it runs: its own origin.
+    #[deserr(default)]
+    app_url: Option<WebUrl>,
+    /// Where merchants may be sent back to, in place of all before.
+    #[deserr(default)]
+    redirect_uris: Option<RedirectUris>,
+    /// What it may ask for from now on; what merchants granted stays (our choice).
+    #[deserr(default)]
+    scopes: Option<Scopes>,
+    /// Whether it runs inside the admin.
+    #[deserr(default)]
+    embedded: Option<Flag>,
+    /// Where events about it go; `null` ends them.
+    #[deserr(default)]
+    webhook_url: Patch<Exact<2048>>,
+    /// Whether authorization needs PKCE.
+    #[deserr(default)]
+    require_pkce: Option<Flag>,
+}
+
+/// `PATCH /v1/app-store/developers/apps/{id}`: changes an app, also a published one. A first
+/// `webhook_url` answers with the new `webhook_secret`, once.
+///
+/// # Errors
+/// `not_found`, `slug_taken`, `precondition_failed`; field errors as for a new app.
+pub async fn update(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let url = match &ask.webhook_url {
+        Patch::Set(url) => Some(url),
+        Patch::Keep | Patch::Clear => None,
+    };
+    let refused = webhook::judge(&app, url).await;
+    retry(|| async {
+        let before = own(&app, &developer, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let mut next = before.changed(now);
+        let mut errors: Vec<FieldError> = refused.iter().cloned().collect();
+        errors.extend(apply(&mut next, ask.clone()));
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let write = app.table.write();
+        let (write, webhook_secret) =
+            webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
+        let write = move_slug(write, &before, &next);
+        let view = SecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
+        next.save(write, Code::VersionConflict)
+            .emit(event(&APP_UPDATED, &view.app, now))
+            .answer(Answer::ok(&view).version(next.version).no_store(), now)
+            .await
+    })
+    .await
+}
+
+/// Applies everything but the webhook URL, and says what is wrong with the outcome.
+fn apply(next: &mut CommerceApp, ask: UpdateRequest) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(name) = ask.name {
+        next.name = name.into();
+    }
+    if let Some(slug) = ask.slug {
+        next.slug = slug;
+    }
+    if let Some(app_url) = ask.app_url {
+        next.app_url = app_url;
+    }
+    if let Some(uris) = ask.redirect_uris {
+        errors = judge_uris(&uris, next.is_published());
+        next.redirect_uris = texts(uris);
+    }
+    if let Some(scopes) = ask.scopes {
+        next.scopes = scopes;
+    }
+    if let Some(embedded) = ask.embedded {
+        next.embedded = embedded.0;
+    }
+    if let Some(require_pkce) = ask.require_pkce {
+        next.require_pkce = require_pkce.0;
+    }
+    errors.extend(judge_pkce(next.confidential, next.require_pkce));
+    errors
+}
+
+/// The new slug taken and the one before given back, when it changes.
+fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
+    if before.slug == next.slug {
+        return write;
+    }
+    let slug = UniqueSlug { slug: next.slug.clone(), app_id: next.id.clone(), version: 1 };
+    write.create(&slug, Code::SlugTaken).delete(&key::unique_app_slug(before.slug.as_str()))
+}

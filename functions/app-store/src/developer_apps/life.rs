@@ -1,0 +1,156 @@
+//! Publishing and deleting apps, and their client secret.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppView, Client, SECRET_OVERLAP};
+use commerce::caller::Developer;
+use commerce::event::{
+    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_SUBMISSION_WITHDRAWN, APP_UNPUBLISHED,
+    Topic,
+};
+use commerce::id::AppId;
+use commerce::key;
+use commerce::submission::Submission;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{IfMatch, Path};
+use gateway::table::{Write, retry};
+use serde::Serialize;
+
+use super::{event, new_secret, own};
+use crate::submissions::event as submission_event;
+
+/// `DELETE /v1/app-store/developers/apps/{id}`: deletes an app that is not published and not
+/// installed. Its client is gone, so that no token can be had any more, and its slug is free.
+///
+/// # Errors
+/// `not_found`, `app_installed`, `invalid_state_transition`, `precondition_failed`.
+pub async fn delete(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let before = own(&app, &developer, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let next = before.delete(now)?;
+        let write = withdraw_open(app.table.write(), &app, &before, now).await?;
+        let write = match &before.webhook_subscription_id {
+            Some(hook) => write.delete(&key::app_subscription(&id, hook)),
+            None => write,
+        };
+        next.save_unless_installed(write, Code::VersionConflict)
+            .delete(&key::client(&before.client_id))
+            .delete(&key::unique_app_slug(before.slug.as_str()))
+            .emit(event(&APP_DELETED, &AppView::from(&next), now))
+            .answer(Answer::no_content(), now)
+            .await
+    })
+    .await
+}
+
+/// Withdraws the submission that operators are looking at.
+async fn withdraw_open(
+    write: Write,
+    app: &App,
+    before: &CommerceApp,
+    now: Timestamp,
+) -> Result<Write, Problem> {
+    let Some(open) = &before.open_submission_id else { return Ok(write) };
+    let open: Option<Submission> = app.table.get(&key::submission(&before.id, open)).await?;
+    let Some(open) = open else { return Ok(write) };
+    let withdrawn = open.withdraw(now)?;
+    Ok(write.replace(&withdrawn, Code::VersionConflict).emit(submission_event(
+        &APP_SUBMISSION_WITHDRAWN,
+        &withdrawn,
+        now,
+    )))
+}
+
+/// A new client secret.
+#[derive(Debug, Serialize)]
+struct RotatedView {
+    client_id: String,
+    client_secret: String,
+    /// Until when the secret before works.
+    previous_secret_expires_at: Timestamp,
+}
+
+/// `POST /v1/app-store/developers/apps/{id}/secret/rotate`: a new client secret, shown once; the
+/// one before works for 24 hours more, one before that no longer.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` for a client that has no secret.
+pub async fn rotate_secret(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+) -> Result<Answer, Problem> {
+    let found = own(&app, &developer, &id).await?;
+    let client: Option<Client> = app.table.get(&key::client(&found.client_id)).await?;
+    let client = client.ok_or(Code::NotFound)?;
+    if !client.confidential {
+        return Err(Code::InvalidStateTransition.detail("A public client has no secret."));
+    }
+    let now = app.clock.now();
+    let secret = new_secret();
+    let view = RotatedView {
+        client_id: client.client_id.clone(),
+        client_secret: secret.clone(),
+        previous_secret_expires_at: now.plus(SECRET_OVERLAP),
+    };
+    app.table
+        .write()
+        .replace(&client.rotate(&secret, now), Code::VersionConflict)
+        .emit(event(&APP_SECRET_ROTATED, &AppView::from(&found), now))
+        .answer(Answer::ok(&view).no_store(), now)
+        .await
+}
+
+/// `POST /v1/app-store/developers/apps/{id}/publish`: brings an approved app into the catalogue.
+///
+/// # Errors
+/// `not_approved`, `invalid_state_transition`, `account_disabled`, `checks_failed`.
+pub async fn publish(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+) -> Result<Answer, Problem> {
+    developer.profile.may_publish()?;
+    move_to(&app, &developer, &id, &APP_PUBLISHED, CommerceApp::publish).await
+}
+
+/// `POST /v1/app-store/developers/apps/{id}/unpublish`: takes an app out of the catalogue;
+/// installations keep working.
+///
+/// # Errors
+/// `invalid_state_transition`.
+pub async fn unpublish(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+) -> Result<Answer, Problem> {
+    move_to(&app, &developer, &id, &APP_UNPUBLISHED, CommerceApp::unpublish).await
+}
+
+async fn move_to(
+    app: &App,
+    developer: &Developer,
+    id: &AppId,
+    topic: &Topic<AppView>,
+    decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let next = decide(&own(app, developer, id).await?, now)?;
+        let view = AppView::from(&next);
+        next.save(app.table.write(), Code::VersionConflict)
+            .emit(event(topic, &view, now))
+            .answer(Answer::ok(&view).version(next.version), now)
+            .await
+    })
+    .await
+}

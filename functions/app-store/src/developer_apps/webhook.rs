@@ -1,0 +1,80 @@
+//! The subscription behind an app's `webhook_url`: made, moved and ended with the app.
+
+use commerce::app::App as CommerceApp;
+use commerce::id::{AppId, SubscriptionId};
+use commerce::key;
+use commerce::subscription::{self, Subscription};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Exact, Fault, Patch};
+use gateway::signature::SigningSecret;
+use gateway::table::Write;
+
+/// A new subscription, and its secret, which is shown once.
+pub(super) struct Hook {
+    pub(super) subscription: Subscription,
+    pub(super) secret: String,
+}
+
+impl Hook {
+    pub(super) async fn new(
+        app: &App,
+        id: &AppId,
+        url: &str,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        let keys = app.secrets.keys().await?;
+        let secret = SigningSecret::generate();
+        let hook_id = SubscriptionId::mint(now);
+        let sealed = subscription::seal_secret(&keys.seal, &hook_id, &secret);
+        let mut made = Subscription::for_app(id, hook_id, url.to_owned(), sealed, now);
+        made.secret_hint = Some(subscription::hint(&secret));
+        Ok(Self { subscription: made, secret: secret.reveal() })
+    }
+}
+
+/// What the egress policy says against a webhook URL.
+pub(super) async fn judge<const MAX: usize>(
+    app: &App,
+    url: Option<&Exact<MAX>>,
+) -> Option<FieldError> {
+    let refusal = app.egress.check(url?.as_str()).await.err()?;
+    let fault = Fault::new(refusal.code(), refusal.to_string());
+    Some(FieldError { pointer: "/webhook_url".into(), fault })
+}
+
+/// Makes, moves or ends the app's subscription as its webhook URL changes. A new URL keeps the
+/// secret that the app already verifies with; a first one comes with a secret.
+pub(super) async fn change<const MAX: usize>(
+    write: Write,
+    app: &App,
+    next: &mut CommerceApp,
+    url: &Patch<Exact<MAX>>,
+    now: Timestamp,
+) -> Result<(Write, Option<String>), Problem> {
+    let present = next.webhook_subscription_id.clone();
+    match (url, present) {
+        (Patch::Keep, _) | (Patch::Clear, None) => Ok((write, None)),
+        (Patch::Clear, Some(present)) => {
+            next.webhook_url = None;
+            next.webhook_subscription_id = None;
+            Ok((write.delete(&key::app_subscription(&next.id, &present)), None))
+        }
+        (Patch::Set(url), Some(present)) => {
+            next.webhook_url = Some(url.as_str().to_owned());
+            let before: Option<Subscription> =
+                app.table.get(&key::app_subscription(&next.id, &present)).await?;
+            let before = before.ok_or_else(|| Problem::internal("an app without its webhook"))?;
+            let after = Subscription { url: url.as_str().to_owned(), ..before.changed(now) };
+            Ok((after.save(write, &before), None))
+        }
+        (Patch::Set(url), None) => {
+            let hook = Hook::new(app, &next.id, url.as_str(), now).await?;
+            next.webhook_url = Some(hook.subscription.url.clone());
+            next.webhook_subscription_id = Some(hook.subscription.id.clone());
+            let write = write.create(&hook.subscription, Code::VersionConflict);
+            Ok((write, Some(hook.secret)))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Developer profiles: what makes a merchant account a developer's.
+
+use axum::extract::State;
+use commerce::caller::{Developer as DeveloperCaller, Merchant};
+use commerce::developer::{Developer, DeveloperStatus, DeveloperView};
+use commerce::event::{About, DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Event, Topic};
+use commerce::fields::{Country, Email, WebUrl};
+use commerce::id::DeveloperId;
+use commerce::key;
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, Fault, FieldErrors, IfMatch, Patch, Text};
+
+/// `GET /v1/app-store/developers/register`: the caller's own profile.
+///
+/// # Errors
+/// `not_registered`.
+pub async fn show(merchant: Merchant, State(app): State<App>) -> Result<Answer, Problem> {
+    let profile: Option<Developer> = app.table.get(&key::developer(&merchant.account.id)).await?;
+    let profile = profile.ok_or(Code::NotRegistered)?;
+    Ok(Answer::ok(&DeveloperView::from(&profile)).version(profile.version))
+}
+
+/// `true`, and nothing else.
+#[derive(Debug)]
+pub struct Agreed;
+
+impl Deserr<FieldErrors> for Agreed {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let fault = match value {
+            Value::Boolean(true) => return Ok(Self),
+            Value::Boolean(false) => {
+                Fault::new("terms_not_agreed", "Only who agrees to the terms can register.")
+            }
+            _ => Fault::new("invalid_type", "Must be a boolean."),
+        };
+        Err(FieldErrors::at(location, fault))
+    }
+}
+
+/// A new profile.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct RegisterRequest {
+    /// The company; or else `name`.
+    #[deserr(default)]
+    company: Option<Text<1, 200>>,
+    /// The person's name, for who has no company.
+    #[deserr(default)]
+    name: Option<Text<1, 200>>,
+    /// Where the platform and merchants write to.
+    contact_email: Email,
+    /// The developer's site.
+    #[deserr(default)]
+    website: Option<WebUrl>,
+    /// Where the developer is.
+    country: Country,
+    /// That the developer agrees to the platform's terms: `true`.
+    #[expect(dead_code, reason = "to hold it is to have agreed")]
+    agree_terms: Agreed,
+}
+
+/// `POST /v1/app-store/developers/register`: makes the account a developer's.
+///
+/// # Errors
+/// `already_registered`.
+pub async fn register(
+    merchant: Merchant,
+    State(app): State<App>,
+    Body(ask): Body<RegisterRequest>,
+) -> Result<Answer, Problem> {
+    let company = match (ask.company, ask.name) {
+        (Some(name), None) | (None, Some(name)) => String::from(name),
+        (None, None) => {
+            return Err(Problem::field("/company", "required", "Send `company` or `name`."));
+        }
+        (Some(_), Some(_)) => {
+            let detail = "Send `company` or `name`, not both.";
+            return Err(Problem::field("/name", "conflicting_fields", detail));
+        }
+    };
+    let now = app.clock.now();
+    let profile = Developer {
+        id: DeveloperId::mint(now),
+        merchant_id: merchant.account.id,
+        company,
+        contact_email: ask.contact_email,
+        website: ask.website,
+        country: ask.country,
+        status: DeveloperStatus::Active,
+        verified: false,
+        terms_agreed_at: now,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let view = DeveloperView::from(&profile);
+    app.table
+        .write()
+        .create(&profile, Code::AlreadyRegistered)
+        .emit(event(&DEVELOPER_REGISTERED, &view, now))
+        .answer(Answer::created(&view).version(1), now)
+        .await
+}
+
+/// What is to change about a profile.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The company, or the person's name.
+    #[deserr(default)]
+    company: Option<Text<1, 200>>,
+    /// Where the platform and merchants write to.
+    #[deserr(default)]
+    contact_email: Option<Email>,
+    /// The developer's site; `null` removes it.
+    #[deserr(default)]
+    website: Patch<WebUrl>,
+    /// Where the developer is.
+    #[deserr(default)]
+    country: Option<Country>,
+}
+
+/// `PATCH /v1/app-store/developers/me`: changes the caller's profile. Another name or
+/// country must be verified anew (our choice).
+///
+/// # Errors
+/// `developer_required`, `precondition_failed`.
+pub async fn update(
+    developer: DeveloperCaller,
+    State(app): State<App>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let before = developer.profile;
+    if_match.check(before.version)?;
+    let now = app.clock.now();
+    let mut profile = before.changed(now);
+    if let Some(company) = ask.company {
+        profile.company = company.into();
+    }
+    if let Some(email) = ask.contact_email {
+        profile.contact_email = email;
+    }
+    if let Some(country) = ask.country {
+        profile.country = country;
+    }
+    ask.website.apply(&mut profile.website);
+    let same = profile.company == before.company && profile.country == before.country;
+    profile.verified = before.verified && same;
+    let view = DeveloperView::from(&profile);
+    app.table
+        .write()
+        .replace(&profile, Code::VersionConflict)
+        .emit(event(&DEVELOPER_UPDATED, &view, now))
+        .answer(Answer::ok(&view).version(profile.version), now)
+        .await
+}
+
+fn event(topic: &Topic<DeveloperView>, view: &DeveloperView, now: Timestamp) -> Event {
+    let about = About { store: None, app: None, entity: view.id.as_str(), version: view.version };
+    Event::new(topic, about, view, now)
+}

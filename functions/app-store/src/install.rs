@@ -1,0 +1,256 @@
+//! Choosing an app for a store, and what a store has chosen.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppStatus};
+use commerce::caller::Owner;
+use commerce::event::{APP_INSTALLED, About, Event};
+use commerce::id::{AppId, EventId, InstallationId};
+use commerce::installation::{Installation, InstallationStatus, InstallationView};
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Path, Query};
+use gateway::table::{self, retry};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::apps::{ScopeView, explained};
+
+/// Nothing beside `store_id`, which selects the store as on every merchant route.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct InstallRequest {}
+
+/// What has to follow an install before the app can act.
+#[derive(Debug, Serialize)]
+struct AuthorizeView {
+    /// Whether the merchant has to grant scopes.
+    required: bool,
+    client_id: String,
+    scopes: Vec<String>,
+    /// The app's first redirect URI.
+    redirect_uri: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct InstallResponse {
+    installation: InstallationView,
+    authorize: AuthorizeView,
+}
+
+impl InstallResponse {
+    fn of(installation: &Installation, app: &CommerceApp) -> Self {
+        Self {
+            installation: InstallationView::from(installation),
+            authorize: AuthorizeView {
+                required: installation.status == InstallationStatus::Pending,
+                client_id: app.client_id.clone(),
+                scopes: app.scopes.to_vec(),
+                redirect_uri: app.redirect_uris.first().cloned(),
+            },
+        }
+    }
+}
+
+/// `POST /v1/app-store/apps/{id}/install`: the app on the store, pending until it is authorized,
+/// or active at once when it asks for no scopes. Choosing a pending app again changes nothing and
+/// answers 200 (our choice).
+///
+/// # Errors
+/// `not_found` for an app that is not in the catalogue; `app_suspended`; `already_installed`.
+pub async fn install(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Body(InstallRequest {}): Body<InstallRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let (chosen, present) = load(&app, &owner, &id).await?;
+        let now = app.clock.now();
+        let by = &owner.account.id;
+        let next = match present {
+            None => Installation::begin(&chosen, &owner.store.id, by, now),
+            Some(gone) if gone.status == InstallationStatus::Uninstalled => {
+                gone.begin_again(&chosen, by, now)
+            }
+            Some(pending) if pending.status == InstallationStatus::Pending => {
+                let answer = InstallResponse::of(&pending, &chosen);
+                return Ok(Answer::ok(&answer).version(pending.version));
+            }
+            Some(present) => return Err(already_installed(&present)),
+        };
+        save(&app, &chosen, &next, now).await
+    })
+    .await
+}
+
+/// The app and the store's installation of it, in one round trip.
+async fn load(
+    app: &App,
+    owner: &Owner,
+    id: &AppId,
+) -> Result<(CommerceApp, Option<Installation>), Problem> {
+    let app_key = key::app(id);
+    let installation_key = key::installation(&Installation::id_of(&owner.store.id, id));
+    let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
+    let chosen: CommerceApp = batch.take(&app_key)?.ok_or(Code::NotFound)?;
+    match chosen.status {
+        AppStatus::Published => Ok((chosen, batch.take(&installation_key)?)),
+        AppStatus::Suspended => Err(Code::AppSuspended.into()),
+        _ => Err(Code::NotFound.into()),
+    }
+}
+
+fn already_installed(present: &Installation) -> Problem {
+    Code::AlreadyInstalled
+        .with("installation_id", present.id.as_str())
+        .with("current", present.status.as_str())
+}
+
+async fn save(
+    app: &App,
+    chosen: &CommerceApp,
+    next: &Installation,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let write = app.table.write();
+    let write = if next.version == 1 {
+        write.create(next, Code::VersionConflict)
+    } else {
+        write.replace(next, Code::VersionConflict)
+    };
+    // Either way the app must still be in the catalogue when the transaction happens.
+    let write = if next.status == InstallationStatus::Active {
+        CommerceApp::one_install_more(write, &chosen.id, Code::NotFound)
+    } else {
+        write.check(&key::app(&chosen.id), CommerceApp::still_published(), Code::NotFound)
+    };
+    let about = About {
+        store: Some(&next.store_id),
+        app: Some(&next.app_id),
+        entity: next.id.as_str(),
+        version: next.version,
+    };
+    let answer = InstallResponse::of(next, chosen);
+    write
+        .emit(Event::new(&APP_INSTALLED, about, &answer.installation, now))
+        .answer(Answer::created(&answer).version(next.version), now)
+        .await
+}
+
+/// Which installations.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct InstallationsQuery {
+    /// Only this status; all but `uninstalled` when left out (our choice).
+    #[deserr(default)]
+    status: Option<InstallationStatus>,
+}
+
+/// `GET /v1/app-store/installations`: the store's installations.
+pub async fn list(
+    owner: Owner,
+    State(app): State<App>,
+    Query(query): Query<InstallationsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let wanted = table::Query::index(Index::Gsi1, format!("STO#{}#INS", owner.store.id));
+    let admits = |each: &Installation| match query.status {
+        Some(status) => each.status == status,
+        None => each.status != InstallationStatus::Uninstalled,
+    };
+    paging.answer(&app, &wanted, admits, |each| InstallationView::from(&each)).await
+}
+
+/// `GET /v1/app-store/installations/{id}`: one installation.
+///
+/// # Errors
+/// `not_found`, also for another store's.
+pub async fn show(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+) -> Result<Answer, Problem> {
+    let installation = own(&app, &owner, &id).await?;
+    Ok(Answer::ok(&InstallationView::from(&installation)).version(installation.version))
+}
+
+/// The installation, if it is on the owner's store.
+async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
+    let found: Option<Installation> = app.table.get(&key::installation(id)).await?;
+    found.filter(|each| each.store_id == owner.store.id).ok_or_else(|| Code::NotFound.into())
+}
+
+/// One line of an installation's history.
+#[derive(Debug, Serialize)]
+struct AccessView {
+    id: EventId,
+    #[serde(rename = "type")]
+    name: String,
+    created_at: Timestamp,
+    request_id: String,
+    /// The event's data, as it was when it happened.
+    data: Value,
+}
+
+impl From<Event> for AccessView {
+    fn from(event: Event) -> Self {
+        let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+        Self {
+            id: event.id,
+            name: event.name,
+            created_at: event.created_at,
+            request_id: event.request_id,
+            data: body.get("data").cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// `GET /v1/app-store/installations/{id}/access-log`: what happened to the installation, the
+/// newest first: authorizations, tokens issued and revoked, suspensions. Kept as long as events.
+///
+/// # Errors
+/// `not_found`, also for another store's.
+pub async fn access_log(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let installation = own(&app, &owner, &id).await?;
+    let partition = format!("STO#{}#ENT#{}", owner.store.id, installation.id);
+    let wanted = table::Query::index(Index::Gsi2, partition).newest_first();
+    paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
+}
+
+/// What an app may do on a store, and what it could ask for.
+#[derive(Debug, Serialize)]
+struct ScopesView {
+    /// What the merchant granted.
+    granted: Vec<ScopeView>,
+    /// What the app is registered for: what it may ask for next.
+    registered: Vec<ScopeView>,
+}
+
+/// `GET /v1/app-store/installations/{id}/scopes`: granted and registered scopes, explained.
+///
+/// # Errors
+/// `not_found`, also for another store's.
+pub async fn scopes(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+) -> Result<Answer, Problem> {
+    let installation = own(&app, &owner, &id).await?;
+    let registered: Option<CommerceApp> = app.table.get(&key::app(&installation.app_id)).await?;
+    let view = ScopesView {
+        granted: explained(installation.scopes.iter()),
+        registered: registered.map(|each| explained(each.scopes.iter())).unwrap_or_default(),
+    };
+    Ok(Answer::ok(&view))
+}

@@ -1,0 +1,159 @@
+//! What a merchant does to an installation: suspend, resume, revoke its tokens, uninstall.
+
+use axum::extract::State;
+use commerce::caller::Owner;
+use commerce::event::{
+    APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, About, Event, Topic,
+};
+use commerce::id::InstallationId;
+use commerce::installation::{Installation, InstallationStatus, InstallationView};
+use commerce::key;
+use commerce::subscription::{Subscription, remove_of_app};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Path, Text};
+use gateway::table::{Change, Query, Write, retry};
+
+/// Why, in the merchant's words.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReasonRequest {
+    /// Shown on the installation and told to the app.
+    #[deserr(default)]
+    reason: Option<Text<0, 500>>,
+}
+
+impl ReasonRequest {
+    fn text(&self) -> Option<String> {
+        self.reason.clone().map(String::from)
+    }
+}
+
+/// `POST /v1/app-store/installations/{id}/uninstall`: every token is dead with the next request,
+/// and the app's webhook subscriptions on the store are gone, in one transaction.
+///
+/// # Errors
+/// `invalid_state_transition`.
+pub async fn uninstall(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+    Body(ask): Body<ReasonRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let known = load(&app, &owner, &id).await?;
+        let next = known.uninstall(ask.text(), now)?;
+        let mut write = app.table.write();
+        if known.status == InstallationStatus::Active {
+            write = uncount(write, &known);
+        }
+        let subscriptions = subscriptions(&app, &known).await?;
+        write = remove_of_app(write, &known.store_id, &known.app_id, &subscriptions);
+        finish(write, &next, &APP_UNINSTALLED, now).await
+    })
+    .await
+}
+
+/// `POST /v1/app-store/installations/{id}/suspend`: tokens are refused until it is resumed.
+///
+/// # Errors
+/// `invalid_state_transition`.
+pub async fn suspend(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+    Body(ask): Body<ReasonRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let known = load(&app, &owner, &id).await?;
+        let next = known.suspend(ask.text(), now)?;
+        finish(uncount(app.table.write(), &known), &next, &APP_SUSPENDED, now).await
+    })
+    .await
+}
+
+/// `POST /v1/app-store/installations/{id}/resume`.
+///
+/// # Errors
+/// `invalid_state_transition`.
+pub async fn resume(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let known = load(&app, &owner, &id).await?;
+        let next = known.resume(now)?;
+        let count = Change::new("SET active_installs = active_installs + :one").value(":one", 1);
+        let write =
+            app.table.write().update(&key::app(&known.app_id), count, Code::VersionConflict);
+        finish(write, &next, &APP_RESUMED, now).await
+    })
+    .await
+}
+
+/// `POST /v1/app-store/installations/{id}/tokens/revoke`: every token is dead; the app stays
+/// installed and must be authorized again before it can act.
+///
+/// # Errors
+/// `invalid_state_transition`.
+pub async fn revoke_tokens(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<InstallationId>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let next = load(&app, &owner, &id).await?.revoke_tokens(now)?;
+        finish(app.table.write(), &next, &APP_TOKENS_REVOKED, now).await
+    })
+    .await
+}
+
+/// The installation, if it is on the owner's store.
+async fn load(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
+    let known: Option<Installation> = app.table.get(&key::installation(id)).await?;
+    known
+        .filter(|installation| installation.store_id == owner.store.id)
+        .ok_or_else(|| Code::NotFound.into())
+}
+
+async fn finish(
+    write: Write,
+    next: &Installation,
+    topic: &Topic<InstallationView>,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let view = InstallationView::from(next);
+    let about = About {
+        store: Some(&next.store_id),
+        app: Some(&next.app_id),
+        entity: next.id.as_str(),
+        version: next.version,
+    };
+    write
+        .replace(next, Code::VersionConflict)
+        .emit(Event::new(topic, about, &view, now))
+        .answer(Answer::ok(&view).version(next.version), now)
+        .await
+}
+
+/// One active installation less; part of a transaction, whose token makes it happen once.
+fn uncount(write: Write, known: &Installation) -> Write {
+    let change = Change::new("SET active_installs = active_installs - :one")
+        .only_if("active_installs >= :one")
+        .value(":one", 1);
+    write.update(&key::app(&known.app_id), change, Code::VersionConflict)
+}
+
+/// The store's webhook subscriptions: at most 50, by its counter.
+async fn subscriptions(app: &App, known: &Installation) -> Result<Vec<Subscription>, Problem> {
+    let partition = Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
+    app.table.all(&partition, 60).await
+}

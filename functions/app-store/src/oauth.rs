@@ -1,0 +1,147 @@
+//! The OAuth endpoints: token, revoke, introspect, and the documents about them (RFC 6749, 7009,
+//! 7662, 8414, 9700). Errors are those of RFC 6749 §5.2.
+
+mod code;
+mod documents;
+mod exchange;
+mod issue;
+mod refresh;
+mod tokens;
+
+use axum::extract::State;
+use commerce::app::Client;
+use commerce::caller::OAuthClient;
+use commerce::id::{InstallationId, StoreId};
+use commerce::scope::{Requested, Scopes};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Exact, FieldErrors, Raw, read};
+use serde::Serialize;
+
+pub use documents::{jwks, metadata};
+pub use exchange::{exchange, mint_embedded};
+pub use tokens::{introspect, revoke};
+
+/// A request to the token endpoint, as a form or as JSON.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct TokenRequest {
+    /// `authorization_code` or `refresh_token`.
+    grant_type: Exact<128>,
+    /// The code.
+    #[deserr(default)]
+    code: Option<Exact<512>>,
+    /// The redirect URI of the authorization request.
+    #[deserr(default)]
+    redirect_uri: Option<Exact<2048>>,
+    /// The PKCE verifier.
+    #[deserr(default)]
+    code_verifier: Option<Exact<256>>,
+    /// The refresh token.
+    #[deserr(default)]
+    refresh_token: Option<Exact<512>>,
+    /// Less than what was granted, when refreshing.
+    #[deserr(default)]
+    scope: Option<Requested>,
+    /// The client, when it does not authenticate by header.
+    #[deserr(default)]
+    client_id: Option<Exact<128>>,
+    /// Its secret, when it does not authenticate by header.
+    #[deserr(default)]
+    client_secret: Option<Exact<256>>,
+}
+
+/// The answer of the token endpoint (interface: Token response fields).
+#[derive(Debug, Serialize)]
+struct TokenResponse {
+    access_token: String,
+    token_type: &'static str,
+    expires_in: i64,
+    expires_at: Timestamp,
+    scope: String,
+    scopes: Vec<String>,
+    installation_id: InstallationId,
+    store_id: StoreId,
+    refresh_token: String,
+    refresh_token_expires_in: i64,
+}
+
+/// What a client presents of itself: by header or in the body, not both (RFC 6749 §2.3).
+#[derive(Debug, Clone)]
+struct Credentials {
+    client_id: String,
+    unverified_secret: Option<String>,
+}
+
+impl Credentials {
+    fn of(
+        caller: OAuthClient,
+        client_id: Option<&Exact<128>>,
+        secret: Option<&Exact<256>>,
+    ) -> Result<Self, Problem> {
+        match (caller.unverified_basic, client_id, secret) {
+            (Some(_), _, Some(_)) => Err(Code::InvalidRequest.detail("Authenticate once: by header or in the body.")),
+            (Some((id, _)), Some(named), None) if named.as_str() != id => {
+                Err(Code::InvalidRequest.detail("Header and body name different clients."))
+            }
+            (Some((client_id, secret)), _, None) => {
+                Ok(Self { client_id, unverified_secret: Some(secret) })
+            }
+            (None, Some(id), secret) => Ok(Self {
+                client_id: id.as_str().to_owned(),
+                unverified_secret: secret.map(|secret| secret.as_str().to_owned()),
+            }),
+            (None, None, _) => Err(Code::InvalidClient.into()),
+        }
+    }
+
+    /// The client, if the credentials are its own.
+    fn authenticate(&self, found: Option<Client>, now: Timestamp) -> Result<Client, Problem> {
+        found
+            .filter(|client| client.is_authenticated_by(self.unverified_secret.as_deref(), now))
+            .ok_or_else(|| Code::InvalidClient.into())
+    }
+}
+
+/// `POST /v1/app-store/oauth/token`: a code or a refresh token for an access token.
+///
+/// Checks in the order of protocols §7: parse, client, code hash, client match, redirect match,
+/// PKCE, expiry, conditional redemption.
+///
+/// # Errors
+/// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,
+/// `unsupported_grant_type` (RFC 6749 §5.2).
+pub async fn token(
+    caller: OAuthClient,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let ask: TokenRequest = read(inbound.form_or_json()?)?;
+    let credentials =
+        Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+    match ask.grant_type.as_str() {
+        "authorization_code" => code::redeem(&app, &credentials, &ask).await,
+        "refresh_token" => refresh::refresh(&app, &credentials, &ask).await,
+        _ => Err(Code::UnsupportedGrantType.into()),
+    }
+}
+
+/// A parameter that this grant type needs.
+fn required<'a, const MAX: usize>(
+    value: Option<&'a Exact<MAX>>,
+    name: &str,
+) -> Result<&'a str, Problem> {
+    value
+        .map(Exact::as_str)
+        .ok_or_else(|| Code::InvalidRequest.detail(format!("The parameter {name} is required.")))
+}
+
+/// Scopes that are no more than these.
+fn narrowed(granted: &Scopes, asked: Option<&Requested>) -> Result<Scopes, Problem> {
+    let Some(asked) = asked else { return Ok(granted.clone()) };
+    let scopes = asked.scopes()?;
+    if granted.cover_all(&scopes) { Ok(scopes) } else { Err(Code::InvalidScope.into()) }
+}

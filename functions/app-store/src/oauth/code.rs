@@ -1,0 +1,115 @@
+//! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
+
+use commerce::app::{App as CommerceApp, AppStatus, Client};
+use commerce::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
+use commerce::installation::{Installation, InstallationStatus};
+use commerce::key;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::retry;
+
+use super::issue::{Purpose, issue};
+use super::{Credentials, TokenRequest, TokenResponse, required, tokens};
+
+/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
+/// the grant: one of the two presenters stole the code, and nobody can tell which.
+pub(super) async fn redeem(
+    app: &App,
+    credentials: &Credentials,
+    ask: &TokenRequest,
+) -> Result<Answer, Problem> {
+    let raw_code = required(ask.code.as_ref(), "code")?;
+    let redirect_uri = required(ask.redirect_uri.as_ref(), "redirect_uri")?;
+    let verifier = ask.code_verifier.as_ref().map(gateway::request::Exact::as_str);
+    let code_key = key::code(&seal::digest(raw_code));
+    let client_key = key::client(&credentials.client_id);
+    let mut batch = app.table.get_many(&[&client_key, &code_key]).await?;
+    let now = app.clock.now();
+    let client: Client = credentials.authenticate(batch.take(&client_key)?, now)?;
+    let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
+    code.judge(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
+    if code.state == CodeState::Redeemed {
+        tokens::revoke_grant(app, &code.grant_id).await?;
+        return Err(Code::InvalidGrant.into());
+    }
+    if !code.is_open(now) {
+        return Err(Code::InvalidGrant.into());
+    }
+    let outcome = retry(|| commit(app, &code)).await;
+    if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
+        // Somebody else's redemption may have won meanwhile: then this one is the replay.
+        let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
+        if current.is_some_and(|code| code.state == CodeState::Redeemed) {
+            tokens::revoke_grant(app, &code.grant_id).await?;
+        }
+    }
+    outcome
+}
+
+/// Code → redeemed, installation, grant, tokens and event: one transaction.
+async fn commit(app: &App, code: &AuthorizationCode) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let installation = load_installation(app, code).await?;
+    let grant = Grant::begin(code, now);
+    let purpose = Purpose {
+        installation: &installation,
+        client_id: &code.client_id,
+        scopes: &code.scopes,
+        grant_type: "authorization_code",
+        grant_id: Some(&grant.id),
+        session: None,
+    };
+    let issued = issue(app, &purpose, now).await?;
+    let (refresh, raw_refresh) = RefreshToken::mint(&grant, now);
+    let grant = grant.record(&issued.record, &refresh, now);
+    let answer = response(&issued.jwt, &issued.record, &grant, raw_refresh, now);
+    app.table
+        .write()
+        .update(&key::code(&code.digest), code.redemption(now), Code::InvalidGrant)
+        .replace(&installation.record(&issued.record, now), Code::VersionConflict)
+        .create(&issued.record, Code::VersionConflict)
+        .create(&refresh, Code::VersionConflict)
+        .create(&grant, Code::InvalidGrant)
+        .emit(issued.event)
+        .answer(answer, now)
+        .await
+}
+
+/// The installation, if it is active and of the code's generation, and its app may still act.
+async fn load_installation(app: &App, code: &AuthorizationCode) -> Result<Installation, Problem> {
+    let installation_key = key::installation(&code.installation_id);
+    let app_key = key::app(&code.app_id);
+    let mut batch = app.table.get_many(&[&installation_key, &app_key]).await?;
+    let owner: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
+    let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
+    let in_force = installation.status == InstallationStatus::Active
+        && installation.generation == code.generation
+        && !matches!(owner.status, AppStatus::Suspended | AppStatus::Deleted);
+    if in_force { Ok(installation) } else { Err(Code::InvalidGrant.into()) }
+}
+
+/// The answer of the token endpoint.
+pub(super) fn response(
+    jwt: &str,
+    record: &commerce::installation::AppToken,
+    grant: &Grant,
+    refresh_token: String,
+    now: Timestamp,
+) -> Answer {
+    Answer::ok(&TokenResponse {
+        access_token: jwt.to_owned(),
+        token_type: "Bearer",
+        expires_in: now.seconds_until(record.expires_at),
+        expires_at: record.expires_at,
+        scope: record.scopes.to_string(),
+        scopes: record.scopes.to_vec(),
+        installation_id: grant.installation_id.clone(),
+        store_id: grant.store_id.clone(),
+        refresh_token,
+        refresh_token_expires_in: now.seconds_until(grant.expires_at),
+    })
+    .no_store()
+}

@@ -1,0 +1,216 @@
+//! Token exchange: a merchant session for an embedded app token (RFC 8693), which dies with the
+//! session.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppStatus, Client};
+use commerce::caller::Owner;
+use commerce::id::{AppId, InstallationId, MerchantId, SessionId};
+use commerce::installation::{AppToken, Installation, InstallationStatus};
+use commerce::key;
+use commerce::scope::{Requested, Scopes};
+use commerce::session::UnverifiedToken;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Exact, FieldErrors, Raw, read};
+use gateway::table::{Condition, Write};
+use serde_json::{Value, json};
+
+use super::issue::{Issued, Purpose, issue};
+use super::narrowed;
+
+const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
+
+/// A request for an embedded token, as JSON or as a form.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ExchangeRequest {
+    /// The app, by its id.
+    #[deserr(default)]
+    app_id: Option<AppId>,
+    /// The app, by its client id.
+    #[deserr(default)]
+    client_id: Option<Exact<128>>,
+    /// Must be the app's installation on the store, when given.
+    #[deserr(default)]
+    installation_id: Option<InstallationId>,
+    /// Less than what was granted.
+    #[deserr(default)]
+    scope: Option<Requested>,
+    /// The RFC's grant type, when given.
+    #[deserr(default)]
+    grant_type: Option<Exact<128>>,
+    /// Must be the session's own token, when given.
+    #[deserr(default)]
+    subject_token: Option<Exact<512>>,
+    /// What kind of token that is; ours are access tokens.
+    #[deserr(default)]
+    subject_token_type: Option<Exact<128>>,
+    /// What is asked for; only access tokens are.
+    #[deserr(default)]
+    requested_token_type: Option<Exact<128>>,
+}
+
+/// `POST /v1/app-store/oauth/token-exchange`, behind merchant authentication.
+///
+/// # Errors
+/// `invalid_request`, `invalid_target`, `invalid_scope`, `store_not_owned`,
+/// `installation_inactive`.
+pub async fn exchange(
+    owner: Owner,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let mut body = inbound.form_or_json()?;
+    if let Value::Object(fields) = &mut body {
+        fields.remove("store_id");
+    }
+    let ask: ExchangeRequest = read(body)?;
+    ask.judge(&owner)?;
+    let app_id = app_id(&app, &ask).await?;
+    let now = app.clock.now();
+    let installation_id = Installation::id_of(&owner.store.id, &app_id);
+    if ask.installation_id.as_ref().is_some_and(|named| *named != installation_id) {
+        return Err(Code::InvalidTarget.into());
+    }
+    let (installation, published) = load(&app, &installation_id, &app_id).await?;
+    let scopes = narrowed(&installation.scopes, ask.scope.as_ref())?;
+    let session = (&owner.session.id, &owner.account.id);
+    let issued = embedded(&app, &installation, &published.client_id, &scopes, session, now).await?;
+    let answer = Answer::ok(&json!({
+        "access_token": issued.jwt,
+        "issued_token_type": ACCESS_TOKEN_TYPE,
+        "token_type": "Bearer",
+        "expires_in": now.seconds_until(issued.record.expires_at),
+        "expires_at": issued.record.expires_at,
+        "scope": scopes.to_string(),
+        "scopes": scopes.to_vec(),
+        "installation_id": installation.id,
+        "store_id": installation.store_id,
+        "app_id": installation.app_id,
+    }))
+    .no_store();
+    let token = issued.record.clone();
+    record(app.table.write(), &token, &installation, session)
+        .emit(issued.event)
+        .answer(answer, now)
+        .await
+}
+
+impl ExchangeRequest {
+    /// The parameters of RFC 8693 §2.1, each of which may be left out but not be wrong.
+    fn judge(&self, owner: &Owner) -> Result<(), Problem> {
+        let is = |value: &Option<Exact<128>>, wanted: &str| {
+            value.as_ref().is_none_or(|text| text.as_str() == wanted)
+        };
+        if !is(&self.grant_type, GRANT_TYPE) {
+            return Err(Code::UnsupportedGrantType.into());
+        }
+        if !is(&self.subject_token_type, ACCESS_TOKEN_TYPE)
+            || !is(&self.requested_token_type, ACCESS_TOKEN_TYPE)
+        {
+            return Err(Code::InvalidRequest.detail("Only access tokens are exchanged."));
+        }
+        let now = owner.session.last_used_at;
+        let foreign = self.subject_token.as_ref().is_some_and(|token| {
+            UnverifiedToken::parse(token.as_str())
+                .is_none_or(|token| !owner.session.admits(&token, &owner.account, now))
+        });
+        if foreign {
+            return Err(Code::InvalidRequest.detail("The subject token is not this session's."));
+        }
+        if self.app_id.is_some() == self.client_id.is_some() {
+            return Err(Code::InvalidRequest.detail("Name the app: app_id or client_id."));
+        }
+        Ok(())
+    }
+}
+
+async fn app_id(app: &App, ask: &ExchangeRequest) -> Result<AppId, Problem> {
+    match (&ask.app_id, &ask.client_id) {
+        (Some(id), _) => Ok(id.clone()),
+        (None, Some(client_id)) => {
+            let client: Option<Client> = app.table.get(&key::client(client_id.as_str())).await?;
+            client.map(|client| client.app_id).ok_or_else(|| Code::InvalidTarget.into())
+        }
+        (None, None) => Err(Code::InvalidRequest.into()),
+    }
+}
+
+/// The active installation of an app that may act.
+async fn load(
+    app: &App,
+    id: &InstallationId,
+    app_id: &AppId,
+) -> Result<(Installation, CommerceApp), Problem> {
+    let (installation_key, app_key) = (key::installation(id), key::app(app_id));
+    let mut batch = app.table.get_many(&[&installation_key, &app_key]).await?;
+    let installation: Option<Installation> = batch.take(&installation_key)?;
+    let published: Option<CommerceApp> = batch.take(&app_key)?;
+    let active = installation.filter(|known| known.status == InstallationStatus::Active);
+    match (active, published) {
+        (_, Some(app)) if app.status == AppStatus::Suspended => Err(Code::AppSuspended.into()),
+        (Some(installation), Some(app)) => Ok((installation, app)),
+        _ => Err(Code::InstallationInactive.into()),
+    }
+}
+
+async fn embedded(
+    app: &App,
+    installation: &Installation,
+    client_id: &str,
+    scopes: &Scopes,
+    session: (&SessionId, &MerchantId),
+    now: Timestamp,
+) -> Result<Issued, Problem> {
+    let purpose = Purpose {
+        installation,
+        client_id,
+        scopes,
+        grant_type: "token_exchange",
+        grant_id: None,
+        session: Some(session),
+    };
+    issue(app, &purpose, now).await
+}
+
+/// Session alive, installation active and of this generation, token: one transaction.
+fn record(
+    write: Write,
+    token: &AppToken,
+    installation: &Installation,
+    (session, merchant): (&SessionId, &MerchantId),
+) -> Write {
+    let active = Condition::new("#status = :active AND generation = :generation")
+        .name("#status", "status")
+        .value(":active", InstallationStatus::Active)
+        .value(":generation", installation.generation);
+    let alive = Condition::new("attribute_exists(PK)");
+    write
+        .check(&key::session(merchant, session), alive, Code::Unauthenticated)
+        .check(&key::installation(&installation.id), active, Code::InstallationInactive)
+        .create(token, Code::VersionConflict)
+}
+
+/// An embedded token for the bridge, when a merchant's admin asks on an app's behalf.
+///
+/// # Errors
+/// As [`exchange`].
+pub async fn mint_embedded(
+    app: &App,
+    installation: &Installation,
+    session: (&SessionId, &MerchantId),
+) -> Result<String, Problem> {
+    let now = app.clock.now();
+    let (installation, published) = load(app, &installation.id, &installation.app_id).await?;
+    let scopes = &installation.scopes;
+    let issued = embedded(app, &installation, &published.client_id, scopes, session, now).await?;
+    record(app.table.write(), &issued.record, &installation, session)
+        .emit(issued.event)
+        .commit()
+        .await?;
+    Ok(issued.jwt)
+}

@@ -1,0 +1,97 @@
+//! Minting access tokens: the JWT, and the record that lets it live.
+
+use std::time::Duration;
+
+use commerce::event::{APP_TOKEN_ISSUED, About, Event, TokenIssued};
+use commerce::id::{GrantId, MerchantId, SessionId};
+use commerce::installation::{AppToken, Installation};
+use commerce::scope::Scopes;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::config::AUDIENCE;
+use gateway::problem::Problem;
+use gateway::seal;
+use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
+
+/// An access token that is about to be issued.
+pub(super) struct Issued {
+    /// The JWT; shown once, stored nowhere.
+    pub(super) jwt: String,
+    /// Its record.
+    pub(super) record: AppToken,
+    /// What announces it.
+    pub(super) event: Event,
+}
+
+/// What a token is issued for.
+pub(super) struct Purpose<'a> {
+    /// The installation it acts for.
+    pub(super) installation: &'a Installation,
+    /// The client it is issued to.
+    pub(super) client_id: &'a str,
+    /// What it may do.
+    pub(super) scopes: &'a Scopes,
+    /// `authorization_code`, `refresh_token` or `token_exchange`.
+    pub(super) grant_type: &'static str,
+    /// The grant it comes of.
+    pub(super) grant_id: Option<&'a GrantId>,
+    /// The session it is bound to, and whose that is: embedded tokens.
+    pub(super) session: Option<(&'a SessionId, &'a MerchantId)>,
+}
+
+/// Signs a token and prepares its record.
+pub(super) async fn issue(app: &App, what: &Purpose<'_>, now: Timestamp) -> Result<Issued, Problem> {
+    let installation = what.installation;
+    let seconds = if what.session.is_some() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
+    let lifetime = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    // Whole seconds, as the JWT counts them, so that record and claims end together.
+    let issued_at = Timestamp::from_millis(now.seconds().saturating_mul(1_000));
+    let expires_at = issued_at.plus(lifetime);
+    let claims = Claims {
+        iss: app.config.base_url.clone(),
+        sub: installation.id.to_string(),
+        aud: AUDIENCE.to_owned(),
+        client_id: what.client_id.to_owned(),
+        app_id: installation.app_id.to_string(),
+        installation_id: installation.id.to_string(),
+        store_id: installation.store_id.to_string(),
+        scope: what.scopes.to_string(),
+        iat: issued_at.seconds(),
+        nbf: issued_at.seconds(),
+        exp: expires_at.seconds(),
+        jti: seal::random_secret(),
+        gty: what.grant_type.to_owned(),
+        sid: what.session.map(|(session, _)| session.to_string()),
+        act: what.session.map(|(_, merchant)| Actor { sub: merchant.to_string() }),
+    };
+    let keys = app.secrets.signing_keys().await?;
+    let jwt = token::sign(&keys, &claims).map_err(Problem::internal)?;
+    let record = AppToken {
+        digest: seal::digest(&jwt),
+        installation_id: installation.id.clone(),
+        grant_id: what.grant_id.cloned(),
+        session_id: what.session.map(|(session, _)| session.clone()),
+        scopes: what.scopes.clone(),
+        generation: installation.generation,
+        revoked: false,
+        expires_at,
+        created_at: now,
+        version: 1,
+    };
+    let about = About {
+        store: Some(&installation.store_id),
+        app: Some(&installation.app_id),
+        entity: installation.id.as_str(),
+        version: installation.version,
+    };
+    let data = TokenIssued {
+        installation_id: installation.id.clone(),
+        app_id: installation.app_id.clone(),
+        store_id: installation.store_id.clone(),
+        grant_type: what.grant_type.to_owned(),
+        scopes: what.scopes.to_vec(),
+        expires_at,
+    };
+    let event = Event::new(&APP_TOKEN_ISSUED, about, &data, now);
+    Ok(Issued { jwt, record, event })
+}

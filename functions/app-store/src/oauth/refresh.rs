@@ -1,0 +1,79 @@
+//! Refreshing: rotation with a short overlap, and revocation of the grant on replay
+//! (RFC 9700 §4.14.2).
+
+use commerce::app::{App as CommerceApp, AppStatus, Client};
+use commerce::grant::{Grant, RefreshToken, Use};
+use commerce::installation::{Installation, InstallationStatus};
+use commerce::key;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::retry;
+
+use super::issue::{Purpose, issue};
+use super::{Credentials, TokenRequest, code, narrowed, required, tokens};
+
+/// A refresh token for a new pair of tokens.
+pub(super) async fn refresh(
+    app: &App,
+    credentials: &Credentials,
+    ask: &TokenRequest,
+) -> Result<Answer, Problem> {
+    let raw = required(ask.refresh_token.as_ref(), "refresh_token")?;
+    let digest = seal::digest(raw);
+    let token_key = key::refresh_token(&digest);
+    let client_key = key::client(&credentials.client_id);
+    let mut batch = app.table.get_many(&[&client_key, &token_key]).await?;
+    let now = app.clock.now();
+    let client: Client = credentials.authenticate(batch.take(&client_key)?, now)?;
+    let token: RefreshToken = batch.take(&token_key)?.ok_or(Code::InvalidGrant)?;
+    if token.client_id != client.client_id || now >= token.expires_at {
+        return Err(Code::InvalidGrant.into());
+    }
+    retry(|| rotate(app, &token, ask)).await
+}
+
+/// Grant, installation, both tokens and event: one transaction.
+async fn rotate(app: &App, used: &RefreshToken, ask: &TokenRequest) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let grant_key = key::grant(&used.grant_id);
+    let installation_key = key::installation(&used.installation_id);
+    let mut batch = app.table.get_many(&[&grant_key, &installation_key]).await?;
+    let grant: Grant = batch.take(&grant_key)?.ok_or(Code::InvalidGrant)?;
+    let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
+    let owner: Option<CommerceApp> = app.table.get(&key::app(&grant.app_id)).await?;
+    let in_force = installation.status == InstallationStatus::Active
+        && installation.generation == grant.generation
+        && owner.is_some_and(|app| !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted));
+    let how = grant.present(&used.digest, now);
+    if how == Use::Replay {
+        tokens::revoke_grant(app, &grant.id).await?;
+    }
+    if !in_force || matches!(how, Use::Replay | Use::Refuse) {
+        return Err(Code::InvalidGrant.into());
+    }
+    let granted = grant.scopes.intersection(&installation.scopes);
+    let scopes = narrowed(&granted, ask.scope.as_ref())?;
+    let purpose = Purpose {
+        installation: &installation,
+        client_id: &grant.client_id,
+        scopes: &scopes,
+        grant_type: "refresh_token",
+        grant_id: Some(&grant.id),
+        session: None,
+    };
+    let issued = issue(app, &purpose, now).await?;
+    let (next, raw_next) = RefreshToken::mint(&grant, now);
+    let grant = grant.rotated(&used.digest, how, now).record(&issued.record, &next, now);
+    let answer = code::response(&issued.jwt, &issued.record, &grant, raw_next, now);
+    app.table
+        .write()
+        .replace(&grant, Code::VersionConflict)
+        .replace(&installation.record(&issued.record, now), Code::VersionConflict)
+        .create(&issued.record, Code::VersionConflict)
+        .create(&next, Code::VersionConflict)
+        .emit(issued.event)
+        .answer(answer, now)
+        .await
+}

@@ -1,0 +1,194 @@
+//! What becomes of tokens: revocation (RFC 7009), introspection (RFC 7662), and the end of a
+//! whole grant.
+
+use axum::extract::State;
+use commerce::app::Client;
+use commerce::caller::OAuthClient;
+use commerce::grant::{Grant, RefreshToken};
+use commerce::id::GrantId;
+use commerce::installation::{AppToken, Installation};
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::config::AUDIENCE;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Exact, FieldErrors, Raw, read};
+use gateway::seal;
+use gateway::table::{Batch, retry};
+use serde_json::{Value, json};
+
+use super::Credentials;
+
+/// A request about a token.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AboutToken {
+    /// The token.
+    token: Exact<4096>,
+    /// `access_token` or `refresh_token`: a hint, never needed here.
+    #[deserr(default)]
+    token_type_hint: Option<Exact<64>>,
+    /// The client, when it does not authenticate by header.
+    #[deserr(default)]
+    client_id: Option<Exact<128>>,
+    /// Its secret, when it does not authenticate by header.
+    #[deserr(default)]
+    client_secret: Option<Exact<256>>,
+}
+
+/// A token of the asking client, as it is recorded.
+enum Known {
+    Access(Box<AppToken>, Box<Installation>),
+    Refresh(Box<RefreshToken>),
+}
+
+/// `POST /v1/app-store/oauth/revoke`: 200 also for a token that is unknown or another client's,
+/// which stays as it is (RFC 7009 §2.2). Revoking a refresh token ends its grant (§2.1).
+///
+/// # Errors
+/// `invalid_client`, `unsupported_token_type`.
+pub async fn revoke(
+    caller: OAuthClient,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let ask: AboutToken = read(inbound.form_or_json()?)?;
+    match find(&app, caller, &ask).await? {
+        Some(Known::Refresh(token)) => revoke_grant(&app, &token.grant_id).await?,
+        Some(Known::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
+        None => {}
+    }
+    Ok(Answer::ok(&json!({})).no_store())
+}
+
+/// `POST /v1/app-store/oauth/introspect`: what a token is, to the client it belongs to; of any
+/// other it is only said that it is not active (RFC 7662 §2.2).
+///
+/// # Errors
+/// `invalid_client`.
+pub async fn introspect(
+    caller: OAuthClient,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let ask: AboutToken = read(inbound.form_or_json()?)?;
+    let now = app.clock.now();
+    let described = match find(&app, caller, &ask).await? {
+        Some(Known::Access(token, installation)) if installation.admit(&token, now).is_ok() => {
+            describe_access(&app, &token, &installation)
+        }
+        Some(Known::Refresh(token)) => describe_refresh(&app, &token).await?,
+        _ => json!({"active": false}),
+    };
+    Ok(Answer::ok(&described).no_store())
+}
+
+fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> Value {
+    json!({
+        "active": true,
+        "token_type": "Bearer",
+        "scope": token.scopes.intersection(&installation.scopes).to_string(),
+        "sub": installation.id,
+        "aud": AUDIENCE,
+        "iss": app.config.base_url,
+        "iat": token.created_at.seconds(),
+        "exp": token.expires_at.seconds(),
+        "app_id": installation.app_id,
+        "installation_id": installation.id,
+        "store_id": installation.store_id,
+    })
+}
+
+async fn describe_refresh(app: &App, token: &RefreshToken) -> Result<Value, Problem> {
+    let grant: Option<Grant> = app.table.get(&key::grant(&token.grant_id)).await?;
+    let now = app.clock.now();
+    let usable = grant.filter(|grant| {
+        use commerce::grant::Use;
+        matches!(grant.present(&token.digest, now), Use::Rotate | Use::Repeat)
+    });
+    Ok(match usable {
+        None => json!({"active": false}),
+        Some(grant) => json!({
+            "active": true,
+            "token_type": "refresh_token",
+            "scope": grant.scopes.to_string(),
+            "client_id": grant.client_id,
+            "iss": app.config.base_url,
+            "iat": token.created_at.seconds(),
+            "exp": token.expires_at.seconds(),
+            "installation_id": grant.installation_id,
+            "store_id": grant.store_id,
+        }),
+    })
+}
+
+/// The asking client's own token, if the token is that.
+async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option<Known>, Problem> {
+    let credentials =
+        Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+    if let Some(hint) = &ask.token_type_hint
+        && !matches!(hint.as_str(), "access_token" | "refresh_token")
+    {
+        return Err(Code::UnsupportedTokenType.into());
+    }
+    let digest = seal::digest(ask.token.as_str());
+    let client_key = key::client(&credentials.client_id);
+    let keys = [key::app_token(&digest), key::refresh_token(&digest)];
+    let [access_key, refresh_key] = &keys;
+    let mut batch: Batch = app.table.get_many(&[&client_key, access_key, refresh_key]).await?;
+    let client: Client = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
+    if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
+        let own = token.client_id == client.client_id;
+        return Ok(own.then(|| Known::Refresh(Box::new(token))));
+    }
+    let Some(token) = batch.take::<AppToken>(access_key)? else { return Ok(None) };
+    let installation: Option<Installation> =
+        app.table.get(&key::installation(&token.installation_id)).await?;
+    let own = installation.filter(|installation| installation.app_id == client.app_id);
+    Ok(own.map(|installation| Known::Access(Box::new(token), Box::new(installation))))
+}
+
+/// Takes one access token out of the records.
+async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
+    let now = app.clock.now();
+    let key = key::installation(&token.installation_id);
+    let installation: Option<Installation> = app.table.get(&key).await?;
+    let write = app.table.write().delete(&key::app_token(&token.digest));
+    let recorded = installation
+        .filter(|installation| installation.configuration.token_hashes.contains_key(&token.digest));
+    write
+        .also(recorded, |write, installation| {
+            let mut next = installation.changed(now);
+            next.configuration.token_hashes.remove(&token.digest);
+            write.replace(&next, Code::VersionConflict)
+        })
+        .commit()
+        .await
+}
+
+/// Revokes every token of a grant in one transaction. Safe to repeat, and cheap to: a grant that
+/// is revoked is only read.
+pub(super) async fn revoke_grant(app: &App, id: &GrantId) -> Result<(), Problem> {
+    retry(|| revoke_grant_once(app, id)).await
+}
+
+async fn revoke_grant_once(app: &App, id: &GrantId) -> Result<(), Problem> {
+    let now = app.clock.now();
+    let grant: Option<Grant> = app.table.get(&key::grant(id)).await?;
+    let Some(grant) = grant.filter(|grant| grant.revoked_at.is_none()) else { return Ok(()) };
+    let key = key::installation(&grant.installation_id);
+    let installation: Option<Installation> = app.table.get(&key).await?;
+    let mut write = app.table.write().replace(&grant.revoked(now), Code::VersionConflict);
+    for digest in grant.access_tokens.keys() {
+        write = write.delete(&key::app_token(digest));
+    }
+    write
+        .also(installation, |write, installation| {
+            let mut next = installation.changed(now);
+            next.configuration.token_hashes.retain(|hash, _| !grant.access_tokens.contains_key(hash));
+            write.replace(&next, Code::VersionConflict)
+        })
+        .commit()
+        .await
+}

@@ -1,0 +1,213 @@
+//! Reviews of apps by the stores that use them, and the developers' replies.
+
+use axum::extract::State;
+use commerce::app_review::{self, AppReview, AppReviewView};
+use commerce::caller::{Developer, Owner};
+use commerce::event::{APP_REVIEWED, About, Event};
+use commerce::id::{AppId, ReviewId};
+use commerce::installation::{Installation, InstallationStatus};
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::Public;
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Item};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text};
+use gateway::table::{self, Condition};
+
+use crate::apps::published;
+
+/// One star to five.
+type Stars = Int<1, 5>;
+
+/// The stars as they are kept.
+fn kept(stars: Stars) -> u8 {
+    u8::try_from(stars.0).unwrap_or(1)
+}
+
+/// Which reviews.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReviewsQuery {
+    /// Only reviews with this many stars.
+    #[deserr(default)]
+    rating: Option<Stars>,
+}
+
+/// `GET /v1/app-store/apps/{id}/reviews`: a published app's reviews, the newest first, with what
+/// they add up to.
+///
+/// # Errors
+/// `not_found`.
+pub async fn list(
+    _: Public,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Query(query): Query<ReviewsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let found = published(&app, &id).await?;
+    let wanted = table::Query::index(Index::Gsi1, format!("APP#{id}#REV")).newest_first();
+    let stars = query.rating.map(kept);
+    paging
+        .with("rating", app_review::rating_of(&found))
+        .answer(
+            &app,
+            &wanted,
+            |review: &AppReview| stars.is_none_or(|stars| review.rating == stars),
+            |review| AppReviewView::from(&review),
+        )
+        .await
+}
+
+/// What a merchant says about an app.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReviewRequest {
+    /// One star to five.
+    rating: Stars,
+    /// In words.
+    body: Text<1, 5000>,
+}
+
+/// `POST /v1/app-store/apps/{id}/reviews`: the store's one review of an app it uses.
+///
+/// # Errors
+/// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
+pub async fn write(
+    owner: Owner,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Body(ask): Body<ReviewRequest>,
+) -> Result<Answer, Problem> {
+    published(&app, &id).await?;
+    let now = app.clock.now();
+    let body = String::from(ask.body);
+    let review = AppReview::write(&id, &owner.store, kept(ask.rating), body, now);
+    let installation = key::installation(&Installation::id_of(&owner.store.id, &id));
+    let active = Condition::new("#status = :active")
+        .name("#status", "status")
+        .value(":active", InstallationStatus::Active);
+    let write = app
+        .table
+        .write()
+        .check(&installation, active, Code::NotInstalled)
+        .create(&review, Code::AlreadyReviewed);
+    let view = AppReviewView::from(&review);
+    app_review::count_new(write, &review)
+        .emit(reviewed(&review, &view, now))
+        .answer(Answer::created(&view).version(review.version), now)
+        .await
+}
+
+fn reviewed(review: &AppReview, view: &AppReviewView, now: Timestamp) -> Event {
+    let about = About {
+        store: Some(&review.store_id),
+        app: Some(&review.app_id),
+        entity: review.id.as_str(),
+        version: review.version,
+    };
+    Event::new(&APP_REVIEWED, about, view, now)
+}
+
+/// What is to change about a review.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct EditRequest {
+    /// One star to five.
+    #[deserr(default)]
+    rating: Option<Stars>,
+    /// In words.
+    #[deserr(default)]
+    body: Option<Text<1, 5000>>,
+}
+
+/// `PATCH /v1/app-store/apps/{id}/reviews/{rid}`: the store changes its review.
+///
+/// # Errors
+/// `not_found`, also for another store's review; `precondition_failed`.
+pub async fn edit(
+    owner: Owner,
+    State(app): State<App>,
+    Path((id, review_id)): Path<(AppId, ReviewId)>,
+    if_match: IfMatch,
+    Body(ask): Body<EditRequest>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let before = own(&app, &owner, &id, &review_id).await?;
+    if_match.check(before.version)?;
+    let after = before.edit(ask.rating.map(kept), ask.body.map(String::from), now);
+    let view = AppReviewView::from(&after);
+    let write = app.table.write().replace(&after, Code::VersionConflict);
+    app_review::count_changed(write, &before, &after)
+        .emit(reviewed(&after, &view, now))
+        .answer(Answer::ok(&view).version(after.version), now)
+        .await
+}
+
+/// `DELETE /v1/app-store/apps/{id}/reviews/{rid}`: the store takes its review back.
+///
+/// # Errors
+/// `not_found`, also for another store's review; `precondition_failed`.
+pub async fn delete(
+    owner: Owner,
+    State(app): State<App>,
+    Path((id, review_id)): Path<(AppId, ReviewId)>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let review = own(&app, &owner, &id, &review_id).await?;
+    if_match.check(review.version)?;
+    let unchanged = Condition::new("id = :id AND #version = :version")
+        .name("#version", "version")
+        .value(":id", &review.id)
+        .value(":version", review.version);
+    let write = app.table.write().delete_if(&review.key(), unchanged, Code::VersionConflict);
+    app_review::count_gone(write, &review).answer(Answer::no_content(), app.clock.now()).await
+}
+
+/// The store's own review, if it has this id.
+async fn own(
+    app: &App,
+    owner: &Owner,
+    id: &AppId,
+    review_id: &ReviewId,
+) -> Result<AppReview, Problem> {
+    let review: Option<AppReview> = app.table.get(&key::app_review(id, &owner.store.id)).await?;
+    review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
+}
+
+/// What a developer answers.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReplyRequest {
+    /// In words.
+    body: Text<1, 5000>,
+}
+
+/// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply`: the app's developer answers a review, in
+/// place of an earlier answer.
+///
+/// # Errors
+/// `not_found`, also for the review of another developer's app.
+pub async fn reply(
+    developer: Developer,
+    State(app): State<App>,
+    Path((id, review_id)): Path<(AppId, ReviewId)>,
+    Body(ask): Body<ReplyRequest>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    crate::developer_apps::own(&app, &developer, &id).await?;
+    let review = AppReview::find(&app, &review_id).await?;
+    if review.app_id != id {
+        return Err(Code::NotFound.into());
+    }
+    let review = review.answer(ask.body.into(), now);
+    app.table
+        .write()
+        .replace(&review, Code::VersionConflict)
+        .answer(Answer::ok(&AppReviewView::from(&review)).version(review.version), now)
+        .await
+}

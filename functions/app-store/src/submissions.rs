@@ -1,0 +1,320 @@
+//! Submissions: a developer proposes a version of an app, an operator decides.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, Category, Client, Listing};
+use commerce::caller::{Developer, Operator};
+use commerce::event::{
+    APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN, APP_SUBMITTED,
+    About, Event, Topic,
+};
+use commerce::fields::WebUrl;
+use commerce::id::{AppId, SubmissionId};
+use commerce::key;
+use commerce::submission::{self, Proposal, Release, Submission, SubmissionStatus, SubmissionView};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path, Query, Text};
+use gateway::table::{self, retry};
+
+use crate::developer_apps::own;
+
+/// An event about a submission.
+pub fn event(topic: &Topic<SubmissionView>, submission: &Submission, now: Timestamp) -> Event {
+    let about = About {
+        store: None,
+        app: Some(&submission.app_id),
+        entity: submission.id.as_str(),
+        version: submission.version,
+    };
+    Event::new(topic, about, &SubmissionView::from(submission), now)
+}
+
+/// Which submissions.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SubmissionsQuery {
+    /// Only this status.
+    #[deserr(default)]
+    status: Option<SubmissionStatus>,
+}
+
+/// `GET /v1/app-store/developers/apps/{id}/submissions`: the app's submissions, the newest first.
+///
+/// # Errors
+/// `not_found`.
+pub async fn list(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Query(query): Query<SubmissionsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    own(&app, &developer, &id).await?;
+    let wanted =
+        table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
+    let admits = |each: &Submission| query.status.is_none_or(|status| each.status == status);
+    paging.answer(&app, &wanted, admits, |each| SubmissionView::from(&each)).await
+}
+
+/// What the catalogue is to say.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListingRequest {
+    /// One sentence.
+    tagline: Text<1, 120>,
+    /// What the app does.
+    description: Text<1, 10_000>,
+    /// Where the catalogue shows it.
+    category: Category,
+    /// The icon.
+    #[deserr(default)]
+    icon_url: Option<WebUrl>,
+    /// The privacy policy.
+    privacy_policy_url: WebUrl,
+    /// Where merchants ask for help.
+    #[deserr(default)]
+    support_url: Option<WebUrl>,
+    /// What it costs, in the developer's words.
+    pricing: Text<1, 500>,
+}
+
+/// A version of an app.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SubmitRequest {
+    /// Its number (Semantic Versioning); after the approved one.
+    version: Release,
+    /// What the catalogue is to say.
+    listing: ListingRequest,
+    /// What is new, for merchants.
+    changelog: Text<1, 5000>,
+    /// How an operator tries it.
+    test_instructions: Text<1, 5000>,
+    /// Where it is shown at work.
+    #[deserr(default)]
+    screencast_url: Option<WebUrl>,
+}
+
+impl From<SubmitRequest> for Proposal {
+    fn from(ask: SubmitRequest) -> Self {
+        Self {
+            app_version: ask.version,
+            listing: Listing {
+                tagline: ask.listing.tagline.into(),
+                description: ask.listing.description.into(),
+                category: ask.listing.category,
+                icon_url: ask.listing.icon_url,
+                privacy_policy_url: ask.listing.privacy_policy_url,
+                support_url: ask.listing.support_url,
+                pricing: ask.listing.pricing.into(),
+            },
+            changelog: ask.changelog.into(),
+            test_instructions: ask.test_instructions.into(),
+            screencast_url: ask.screencast_url,
+        }
+    }
+}
+
+/// `POST /v1/app-store/developers/apps/{id}/submissions`: submits a version of the app, if every
+/// automatic check lets it pass. One submission at a time.
+///
+/// # Errors
+/// `submission_open`, `invalid_state_transition`, `account_disabled`; `checks_failed` with every
+/// check, and nothing written.
+pub async fn submit(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    Body(ask): Body<SubmitRequest>,
+) -> Result<Answer, Problem> {
+    developer.profile.may_publish()?;
+    let proposal = Proposal::from(ask);
+    retry(|| async {
+        let before = own(&app, &developer, &id).await?;
+        before.may_submit()?;
+        let client: Option<Client> = app.table.get(&key::client(&before.client_id)).await?;
+        let webhook = match &before.webhook_url {
+            Some(url) => app.egress.check(url).await.err(),
+            None => None,
+        };
+        let checks = submission::checks(&before, client.as_ref(), webhook, &proposal);
+        let now = app.clock.now();
+        let made = Submission::open(&before, proposal.clone(), checks, now)?;
+        let next = CommerceApp { open_submission_id: Some(made.id.clone()), ..before.changed(now) };
+        next.save(app.table.write(), Code::VersionConflict)
+            .create(&made, Code::VersionConflict)
+            .emit(event(&APP_SUBMITTED, &made, now))
+            .answer(Answer::created(&SubmissionView::from(&made)).version(made.version), now)
+            .await
+    })
+    .await
+}
+
+/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}`: one submission.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    developer: Developer,
+    State(app): State<App>,
+    Path((id, submission_id)): Path<(AppId, SubmissionId)>,
+) -> Result<Answer, Problem> {
+    own(&app, &developer, &id).await?;
+    let found: Option<Submission> = app.table.get(&key::submission(&id, &submission_id)).await?;
+    let found = found.ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&SubmissionView::from(&found)).version(found.version))
+}
+
+/// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw`: takes a submission back.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`.
+pub async fn withdraw(
+    developer: Developer,
+    State(app): State<App>,
+    Path((id, submission_id)): Path<(AppId, SubmissionId)>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let owned = own(&app, &developer, &id).await?;
+        let before: Option<Submission> =
+            app.table.get(&key::submission(&id, &submission_id)).await?;
+        let now = app.clock.now();
+        let after = before.ok_or(Code::NotFound)?.withdraw(now)?;
+        save(&app, &owned, &after, &APP_SUBMISSION_WITHDRAWN, now).await
+    })
+    .await
+}
+
+/// Writes an ended submission, and the app as it leaves it.
+async fn save(
+    app: &App,
+    owned: &CommerceApp,
+    after: &Submission,
+    topic: &Topic<SubmissionView>,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    after
+        .applied_to(owned, now)
+        .save(app.table.write(), Code::VersionConflict)
+        .replace(after, Code::VersionConflict)
+        .emit(event(topic, after, now))
+        .answer(Answer::ok(&SubmissionView::from(after)).version(after.version), now)
+        .await
+}
+
+/// `GET /v1/app-store/submissions`: the operators' queue, the oldest first; those that wait,
+/// unless another status is asked for.
+pub async fn queue(
+    _: Operator,
+    State(app): State<App>,
+    Query(query): Query<SubmissionsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let status = query.status.unwrap_or(SubmissionStatus::Submitted);
+    let wanted = table::Query::index(Index::Gsi1, format!("SUBQ#{status}"));
+    paging.answer(&app, &wanted, |_: &Submission| true, |each| SubmissionView::from(&each)).await
+}
+
+/// An operator's decision.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct DecisionRequest {
+    /// What the developer is told; at least one unless it is approved.
+    #[deserr(default)]
+    notes: Option<AtMost<Text<1, 2000>, 20>>,
+}
+
+impl DecisionRequest {
+    fn notes(self) -> Vec<String> {
+        self.notes.map(|notes| notes.0).unwrap_or_default().into_iter().map(String::from).collect()
+    }
+
+    fn reasons(self) -> Result<Vec<String>, Problem> {
+        let notes = self.notes();
+        if notes.is_empty() {
+            let detail = "Tell the developer why.";
+            return Err(Problem::field("/notes", "required", detail));
+        }
+        Ok(notes)
+    }
+}
+
+/// `POST /v1/app-store/submissions/{sid}/approve`: what was proposed becomes the app's listing
+/// and approved version. A first approval does not publish; its developer does.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn approve(
+    operator: Operator,
+    State(app): State<App>,
+    Path(id): Path<SubmissionId>,
+    if_match: IfMatch,
+    Body(ask): Body<DecisionRequest>,
+) -> Result<Answer, Problem> {
+    let decision = Decision { status: SubmissionStatus::Approved, topic: &APP_APPROVED };
+    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
+}
+
+/// `POST /v1/app-store/submissions/{sid}/reject`: the version is refused, with reasons.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn reject(
+    operator: Operator,
+    State(app): State<App>,
+    Path(id): Path<SubmissionId>,
+    if_match: IfMatch,
+    Body(ask): Body<DecisionRequest>,
+) -> Result<Answer, Problem> {
+    let decision = Decision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
+    decide(&operator, &app, &id, if_match, decision, &ask.reasons()?).await
+}
+
+/// `POST /v1/app-store/submissions/{sid}/request-changes`: the version is to be changed and
+/// submitted anew.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn request_changes(
+    operator: Operator,
+    State(app): State<App>,
+    Path(id): Path<SubmissionId>,
+    if_match: IfMatch,
+    Body(ask): Body<DecisionRequest>,
+) -> Result<Answer, Problem> {
+    let status = SubmissionStatus::ChangesRequested;
+    let decision = Decision { status, topic: &APP_CHANGES_REQUESTED };
+    decide(&operator, &app, &id, if_match, decision, &ask.reasons()?).await
+}
+
+/// How a submission ends, and what is announced.
+#[derive(Clone, Copy)]
+struct Decision {
+    status: SubmissionStatus,
+    topic: &'static Topic<SubmissionView>,
+}
+
+async fn decide(
+    operator: &Operator,
+    app: &App,
+    id: &SubmissionId,
+    if_match: IfMatch,
+    decision: Decision,
+    notes: &[String],
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = Submission::find(app, id).await?;
+        if_match.check(before.version)?;
+        let by = &operator.account.id;
+        let after = before.decide(decision.status, notes.to_vec(), by, now)?;
+        let submitted: Option<CommerceApp> = app.table.get(&key::app(&after.app_id)).await?;
+        save(app, &submitted.ok_or(Code::NotFound)?, &after, decision.topic, now).await
+    })
+    .await
+}

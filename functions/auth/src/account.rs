@@ -1,0 +1,176 @@
+//! The account: read, changed, given up.
+
+use axum::extract::State;
+use commerce::caller;
+use commerce::challenge::{Link, Purpose};
+use commerce::event::{About, Event, MERCHANT_DELETED, MERCHANT_UPDATED};
+use commerce::fields::{Email, Locale};
+use commerce::key;
+use commerce::mail::{Letter, Mail};
+use commerce::merchant::{Merchant, MerchantView, UniqueEmail};
+use commerce::store::{MAX_STORES, Store};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Patch, Raw, Text};
+use gateway::table::{Query, Write};
+use serde_json::json;
+
+use crate::password::{Guess, confirm};
+
+/// `GET /v1/auth/me` — the account.
+pub(crate) async fn get(caller: caller::Merchant) -> Result<Answer, Problem> {
+    Ok(shown(&caller.account))
+}
+
+fn shown(account: &Merchant) -> Answer {
+    Answer::ok(&MerchantView::from(account)).version(account.version)
+}
+
+/// The event of a changed account.
+pub(crate) fn updated(account: &Merchant, now: Timestamp) -> Event {
+    let entity = account.id.as_str();
+    let about = About { store: None, app: None, entity, version: account.version };
+    Event::new(&MERCHANT_UPDATED, about, &MerchantView::from(account), now)
+}
+
+/// `PATCH /v1/auth/me`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct UpdateRequest {
+    /// The person's name; `null` clears it.
+    #[deserr(default)]
+    name: Patch<Text<1, 200>>,
+    /// The language of mails; `null` clears it.
+    #[deserr(default)]
+    locale: Patch<Locale>,
+    /// Another address, which has to be verified again.
+    #[deserr(default)]
+    email: Option<Email>,
+    /// The current password; needed for another address.
+    #[deserr(default)]
+    current_password: Option<Guess>,
+}
+
+/// `PATCH /v1/auth/me` — changes the account. Another address needs the current password; it takes
+/// effect at once, unverified, and the former one is told.
+///
+/// # Errors
+/// `email_taken`, `invalid_credentials`, `too_many_attempts`.
+pub(crate) async fn update(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let account = caller.account;
+    if_match.check(account.version)?;
+    let now = app.clock.now();
+    let mut next = account.changed(now);
+    ask.name.apply(&mut next.name);
+    ask.locale.apply(&mut next.locale);
+    if let Some(email) = ask.email {
+        next.email = email;
+    }
+    let same =
+        (&next.name, &next.locale, &next.email) == (&account.name, &account.locale, &account.email);
+    if same {
+        return Ok(shown(&account));
+    }
+    let write = app.table.write();
+    // Another case is the same mailbox.
+    let write = if next.email.normalized() == account.email.normalized() {
+        write
+    } else {
+        let guess = ask.current_password.ok_or_else(|| {
+            Problem::field("/current_password", "required", "Needed to change the e-mail address.")
+        })?;
+        let subject = confirm(&app, &account, &guess, &inbound).await?;
+        next.email_verified = false;
+        moved(&app, write, &account, &next, now).await?.delete(&subject.key())
+    };
+    write
+        .replace(&next, Code::VersionConflict)
+        .emit(updated(&next, now))
+        .answer(shown(&next), now)
+        .await
+}
+
+/// Moves the account's claim from the former address to the next one: one claims, the other lets
+/// go, both are written to.
+async fn moved(
+    app: &App,
+    write: Write,
+    former: &Merchant,
+    next: &Merchant,
+    now: Timestamp,
+) -> Result<Write, Problem> {
+    let keys = app.secrets.keys().await?;
+    let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
+    let letter = Letter::verify_email(&next.email, &token, &app.config.base_url);
+    // An address that was never proven may be a stranger's, who is not told of this account.
+    let notice = former.email_verified.then(|| {
+        let letter = Letter::email_changed(&former.email, &next.email, now);
+        Mail::compose(&keys.seal, &letter, now)
+    });
+    let former_key = key::unique_email(&former.email.normalized());
+    let held = UniqueEmail::is_held_by(former);
+    Ok(write
+        .put_if(&UniqueEmail::of(next), UniqueEmail::is_free(now), Code::EmailTaken)
+        .delete_if(&former_key, held, Code::VersionConflict)
+        .create(&link, Code::VersionConflict)
+        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .also(notice.transpose()?, Write::emit))
+}
+
+/// `DELETE /v1/auth/me`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct DeleteRequest {
+    /// The current password (our choice: a stolen session must not be enough).
+    current_password: Guess,
+}
+
+/// `DELETE /v1/auth/me` — gives the account up: every session ends now, it is removed in 30 days,
+/// and until then nobody else can take its address (our choice).
+///
+/// # Errors
+/// `owns_active_stores`, `invalid_credentials`, `too_many_attempts`.
+pub(crate) async fn delete(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    if_match: IfMatch,
+    Body(ask): Body<DeleteRequest>,
+) -> Result<Answer, Problem> {
+    let account = caller.account;
+    if_match.check(account.version)?;
+    let (index, place) = key::stores_of(&account.id, account.created_at);
+    let stores: Vec<Store> = app.table.all(&Query::index(index, place.pk), MAX_STORES).await?;
+    if !stores.is_empty() {
+        let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();
+        return Err(Code::OwnsActiveStores.with("store_ids", ids));
+    }
+    let subject = confirm(&app, &account, &ask.current_password, &inbound).await?;
+    let keys = app.secrets.keys().await?;
+    let now = app.clock.now();
+    let gone = account.given_up(now);
+    let delete_at = gone.delete_at.unwrap_or(now);
+    let letter = Letter::account_deleted(&gone.email, delete_at);
+    let entity = gone.id.as_str();
+    let about = About { store: None, app: None, entity, version: gone.version };
+    let event = Event::new(&MERCHANT_DELETED, about, &MerchantView::from(&gone), now);
+    let held = UniqueEmail::is_held_by(&account);
+    app.table
+        .write()
+        .replace(&gone, Code::VersionConflict)
+        .put_if(&UniqueEmail::of(&gone), held, Code::VersionConflict)
+        .delete(&subject.key())
+        .emit(event)
+        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)
+        .await
+}

@@ -1,0 +1,272 @@
+//! Sessions: what a client learns of its own, and what ends them.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use commerce::caller::{self, SESSION_COOKIE};
+use commerce::fields::Subdomain;
+use commerce::id::{SessionId, StoreId};
+use commerce::key;
+use commerce::merchant::{Merchant, MerchantView};
+use commerce::session::{CreatedVia, Session};
+use commerce::store::{MAX_STORES, Store, StoreView};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Inbound, Path, Raw};
+use gateway::table::{Condition, Query};
+use http::{StatusCode, header};
+use serde::Serialize;
+
+/// What a sign-in answers with.
+#[derive(Debug, Serialize)]
+pub(crate) struct SignedIn {
+    /// The account.
+    merchant: MerchantView,
+    /// The session and its token, which is shown this once.
+    session: Granted,
+    /// The store that a sign-up opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<StoreView>,
+}
+
+/// A session with its token.
+#[derive(Debug, Serialize)]
+struct Granted {
+    id: SessionId,
+    access_token: String,
+    token_type: &'static str,
+    /// Seconds until it ends in any case.
+    expires_in: i64,
+    expires_at: Timestamp,
+    /// When it ends if it is not used.
+    idle_expires_at: Timestamp,
+    created_via: CreatedVia,
+}
+
+impl SignedIn {
+    /// The view of a session that has just begun.
+    pub(crate) fn new(
+        merchant: MerchantView,
+        session: &Session,
+        token: &str,
+        store: Option<StoreView>,
+        now: Timestamp,
+    ) -> Self {
+        let session = Granted {
+            id: session.id.clone(),
+            access_token: token.to_owned(),
+            token_type: "Bearer",
+            expires_in: now.seconds_until(session.expires_at),
+            expires_at: session.expires_at,
+            idle_expires_at: session.idle_expires_at,
+            created_via: session.created_via,
+        };
+        Self { merchant, session, store }
+    }
+}
+
+/// The answer to a sign-in, with the session cookie if the client wants one (our choice: only
+/// browsers need it, and whoever did not ask for it should not carry it along).
+pub(crate) fn signed_in(status: StatusCode, body: &SignedIn, cookie: bool) -> Answer {
+    let answer = Answer::json(status, body).no_store();
+    if !cookie {
+        return answer;
+    }
+    let (token, seconds) = (&body.session.access_token, body.session.expires_in);
+    answer.header(header::SET_COOKIE, &set_cookie(token, seconds))
+}
+
+/// `__Host-`: only over TLS, for this host alone (RFC 6265bis §4.1.3.2).
+fn set_cookie(token: &str, seconds: i64) -> String {
+    format!("{SESSION_COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}")
+}
+
+/// The answer, which makes the browser forget the cookie if that is what it sent.
+pub(crate) fn without_cookie(answer: Answer, inbound: &Inbound) -> Answer {
+    if came_by_cookie(inbound) {
+        return answer.header(header::SET_COOKIE, &set_cookie("", 0));
+    }
+    answer
+}
+
+/// Whether an authenticated request presented its session as a cookie.
+fn came_by_cookie(inbound: &Inbound) -> bool {
+    !inbound.headers.contains_key(header::AUTHORIZATION)
+}
+
+/// A merchant with a live session, whose absence is told in its own words.
+#[derive(Debug, Clone)]
+pub(crate) struct Holder(caller::Merchant);
+
+gateway::caller_argument!(Holder);
+
+impl Caller for Holder {
+    fn access() -> Access {
+        Access::Merchant
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let merchant = caller::Merchant::authenticate(app, inbound).await;
+        merchant.map(Self).map_err(|problem| match problem.code {
+            Code::Unauthenticated => Code::SessionInactive.with("active", false),
+            _ => problem,
+        })
+    }
+
+    fn identity(&self) -> Identity {
+        self.0.identity()
+    }
+}
+
+/// `GET /v1/auth/custom/session`
+#[derive(Debug, Serialize)]
+struct CustomSession {
+    active: bool,
+    session: ActiveSession,
+    merchant: MerchantView,
+    stores: Vec<OwnStore>,
+}
+
+#[derive(Debug, Serialize)]
+struct ActiveSession {
+    id: SessionId,
+    expires_at: Timestamp,
+    idle_expires_at: Timestamp,
+    created_via: CreatedVia,
+}
+
+#[derive(Debug, Serialize)]
+struct OwnStore {
+    id: StoreId,
+    subdomain: Subdomain,
+    role: &'static str,
+}
+
+/// `GET /v1/auth/custom/session` — whether the credential is good, for whom, and on which stores.
+///
+/// # Errors
+/// `session_inactive`, with `active: false`.
+pub(crate) async fn custom(
+    Holder(caller): Holder,
+    State(app): State<App>,
+) -> Result<Answer, Problem> {
+    let (index, place) = key::stores_of(&caller.account.id, caller.account.created_at);
+    let stores: Vec<Store> = app.table.all(&Query::index(index, place.pk), MAX_STORES).await?;
+    let owned = |store: Store| OwnStore { id: store.id, subdomain: store.subdomain, role: "owner" };
+    let body = CustomSession {
+        active: true,
+        session: ActiveSession {
+            id: caller.session.id,
+            expires_at: caller.session.expires_at,
+            idle_expires_at: caller.session.idle_expires_at,
+            created_via: caller.session.created_via,
+        },
+        merchant: MerchantView::from(&caller.account),
+        stores: stores.into_iter().map(owned).collect(),
+    };
+    Ok(Answer::ok(&body).no_store())
+}
+
+/// A session as its owner sees it among the others.
+#[derive(Debug, Serialize)]
+struct SessionView {
+    id: SessionId,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /// Within five minutes.
+    last_used_at: Timestamp,
+    idle_expires_at: Timestamp,
+    expires_at: Timestamp,
+    created_via: CreatedVia,
+    /// The network it began from.
+    ip_prefix: String,
+    /// The program it began with.
+    user_agent: Option<String>,
+    /// Whether it is the one that asks.
+    current: bool,
+    version: u64,
+}
+
+/// `GET /v1/auth/sessions` — the account's live sessions, newest first.
+pub(crate) async fn list(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let account = &caller.account;
+    let query = Query::partition(account.key().pk).begins_with(key::SESSIONS).newest_first();
+    let view = |session: Session| SessionView {
+        current: session.id == caller.session.id,
+        id: session.id,
+        created_at: session.created_at,
+        updated_at: session.last_used_at,
+        last_used_at: session.last_used_at,
+        idle_expires_at: session.idle_expires_at,
+        expires_at: session.expires_at,
+        created_via: session.created_via,
+        ip_prefix: session.ip_prefix,
+        user_agent: session.user_agent,
+        version: session.version,
+    };
+    paging.answer(&app, &query, |session: &Session| session.is_alive(account, now), view).await
+}
+
+/// `DELETE /v1/auth/sessions/{id}` — ends one of the account's sessions, the current one included.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn end(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Path(id): Path<SessionId>,
+) -> Result<Answer, Problem> {
+    let session_key = key::session(&caller.account.id, &id);
+    let exists = Condition::new("attribute_exists(PK)");
+    app.table
+        .write()
+        .delete_if(&session_key, exists, Code::NotFound)
+        .answer(Answer::no_content(), app.clock.now())
+        .await
+}
+
+/// `POST /v1/auth/session/refresh` — a new token; the old one dies in the same transaction. Of
+/// several requests with one token, one gets the new one.
+///
+/// # Errors
+/// `unauthenticated`.
+pub(crate) async fn refresh(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let account: &Merchant = &caller.account;
+    let (session, token) = caller.session.renewed(account, now);
+    let body = SignedIn::new(MerchantView::from(account), &session, &token, None, now);
+    let exists = Condition::new("attribute_exists(PK)");
+    app.table
+        .write()
+        .delete_if(&caller.session.key(), exists, Code::Unauthenticated)
+        .create(&session, Code::VersionConflict)
+        .answer(signed_in(StatusCode::OK, &body, came_by_cookie(&inbound)), now)
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cookie_is_the_hosts_alone_and_out_of_reach_of_scripts() {
+        assert_eq!(
+            set_cookie("mst_1", 60),
+            "__Host-session=mst_1; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=60"
+        );
+    }
+}

@@ -1,0 +1,281 @@
+//! Sign-up, sign-in by password, sign-out.
+
+use axum::extract::State;
+use commerce::caller;
+use commerce::challenge::{Link, Purpose};
+use commerce::event::{About, Event, MERCHANT_CREATED, STORE_CREATED};
+use commerce::fields::{Country, Currency, Email, Locale, Subdomain};
+use commerce::id::{ChallengeId, MerchantId};
+use commerce::key;
+use commerce::mail::{Letter, Mail};
+use commerce::merchant::{Merchant, MerchantStatus, MerchantView, Registration, UniqueEmail};
+use commerce::session::{CreatedVia, Session};
+use commerce::store::{Opening, Store, StoreView, UniqueSubdomain};
+use commerce::throttle::{self, Kind, Subject, Throttle};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::Public;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, Fault, FieldErrors, Flag, FromText, Inbound, Raw, Text};
+use gateway::table::retry;
+use http::StatusCode;
+
+use crate::password::{Guess, NewPassword};
+use crate::session::{self, SignedIn};
+
+/// `POST /v1/auth/signup`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct SignupRequest {
+    /// The address of the account.
+    email: Email,
+    /// 8 to 128 characters, and not a common one.
+    password: NewPassword,
+    /// The person's name.
+    #[deserr(default)]
+    name: Option<Text<1, 200>>,
+    /// The language of mails, and the default one of the store.
+    #[deserr(default)]
+    locale: Option<Locale>,
+    /// The name of a first store; with `subdomain`.
+    #[deserr(default)]
+    store_name: Option<Text<1, 200>>,
+    /// The subdomain of the first store; with `store_name`.
+    #[deserr(default)]
+    subdomain: Option<Subdomain>,
+    /// The currency of the first store; `USD` unless given (our choice).
+    #[deserr(default)]
+    currency: Option<Currency>,
+    /// Where the first store trades from; `US` unless given (our choice).
+    #[deserr(default)]
+    country: Option<Country>,
+    /// Whether to set the session cookie too.
+    #[deserr(default)]
+    cookie: Flag,
+}
+
+impl SignupRequest {
+    /// The first store, if any of its fields is given; then both its name and its subdomain are
+    /// needed.
+    fn opening(&self) -> Result<Option<Opening>, Problem> {
+        let asked = self.store_name.is_some()
+            || self.subdomain.is_some()
+            || self.currency.is_some()
+            || self.country.is_some();
+        if !asked {
+            return Ok(None);
+        }
+        let (Some(name), Some(subdomain)) = (&self.store_name, &self.subdomain) else {
+            let absent = [
+                ("/store_name", self.store_name.is_none()),
+                ("/subdomain", self.subdomain.is_none()),
+            ];
+            let errors = absent.into_iter().filter(|(_, absent)| *absent).map(|(pointer, _)| {
+                let fault = Fault::new("required", "A first store needs a name and a subdomain.");
+                FieldError { pointer: pointer.to_owned(), fault }
+            });
+            return Err(Problem::invalid(errors.collect()));
+        };
+        Ok(Some(Opening {
+            name: name.clone().into(),
+            subdomain: subdomain.clone(),
+            currency: given_or(self.currency.clone(), "USD")?,
+            country: given_or(self.country.clone(), "US")?,
+            locale: self.locale.clone(),
+            timezone: None,
+        }))
+    }
+}
+
+fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem> {
+    match given {
+        Some(given) => Ok(given),
+        None => T::from_text(otherwise).map_err(|fault| Problem::internal(fault.detail)),
+    }
+}
+
+/// `POST /v1/auth/signup` — an account, signed in, and optionally its first store: one
+/// transaction (data-model: What must be atomic).
+///
+/// # Errors
+/// `email_taken`, `subdomain_taken`.
+pub(crate) async fn signup(
+    _: Public,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<SignupRequest>,
+) -> Result<Answer, Problem> {
+    let opening = ask.opening()?;
+    let password_hash = ask.password.hash().await?;
+    let keys = app.secrets.keys().await?;
+    let now = app.clock.now();
+    let listed = |operator: &String| operator.eq_ignore_ascii_case(ask.email.as_str());
+    let registration = Registration {
+        operator: app.config.operators.iter().any(listed),
+        email: ask.email,
+        password_hash,
+        name: ask.name.map(String::from),
+        locale: ask.locale,
+    };
+    let account = Merchant::register(registration, now);
+    let store = opening.map(|opening| Store::open(&account.id, opening, now));
+    let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
+    let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
+    let letter = Letter::verify_email(&account.email, &link_token, &app.config.base_url);
+    let view = MerchantView::from(&account);
+    let created = event(&account, now);
+    let store_view = store.as_ref().map(StoreView::from);
+    let body = SignedIn::new(view, &session, &token, store_view.clone(), now);
+    let answer = session::signed_in(StatusCode::CREATED, &body, ask.cookie.0);
+    app.table
+        .write()
+        .put_if(&UniqueEmail::of(&account), UniqueEmail::is_free(now), Code::EmailTaken)
+        .create(&account, Code::VersionConflict)
+        .create(&session, Code::VersionConflict)
+        .create(&link, Code::VersionConflict)
+        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .emit(created)
+        .also(store.zip(store_view), |write, (store, view)| {
+            let about = About {
+                store: Some(&store.id),
+                app: None,
+                entity: store.id.as_str(),
+                version: store.version,
+            };
+            let free = UniqueSubdomain::is_free_for(&store.id, now);
+            write
+                .put_if(&UniqueSubdomain::of(&store), free, Code::SubdomainTaken)
+                .create(&store, Code::VersionConflict)
+                .emit(Event::new(&STORE_CREATED, about, &view, now))
+        })
+        .answer(answer, now)
+        .await
+}
+
+/// The event of a new account.
+fn event(account: &Merchant, now: Timestamp) -> Event {
+    let entity = account.id.as_str();
+    let about = About { store: None, app: None, entity, version: account.version };
+    Event::new(&MERCHANT_CREATED, about, &MerchantView::from(account), now)
+}
+
+/// A session that begins with this request.
+pub(crate) fn begin(
+    account: &Merchant,
+    via: CreatedVia,
+    inbound: &Inbound,
+    now: Timestamp,
+) -> (Session, String) {
+    Session::begin(account, via, inbound.client_prefix(), inbound.header("user-agent"), now)
+}
+
+/// Counts an attempt of this kind, and finds the account of the address. An unknown address
+/// takes the same round trips.
+pub(crate) async fn find(
+    app: &App,
+    kind: Kind,
+    email: &Email,
+    inbound: &Inbound,
+    challenge: Option<&ChallengeId>,
+) -> Result<(Subject, Throttle, Option<Merchant>), Problem> {
+    let subject = Subject::new(kind, email, &inbound.client_prefix());
+    let normalized = email.normalized();
+    let email_key = key::unique_email(&normalized);
+    let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&email_key]).await?;
+    let claim: Option<UniqueEmail> = batch.take(&email_key)?;
+    // A derived id is nobody's: accounts have minted ones.
+    let nobody = || MerchantId::derive(&["nobody", &normalized]);
+    let id = claim.map_or_else(nobody, |claim| claim.merchant_id);
+    let account: Option<Merchant> = app.table.get(&key::merchant(&id)).await?;
+    Ok((subject, throttle, account))
+}
+
+/// # Errors
+/// `account_disabled`, also for a deleted account: asked only of who has proven to be its owner.
+pub(crate) fn admit(account: Merchant) -> Result<Merchant, Problem> {
+    match account.status {
+        MerchantStatus::Active => Ok(account),
+        MerchantStatus::Disabled => Err(Code::AccountDisabled.into()),
+        MerchantStatus::Deleted => Err(Code::AccountDisabled.detail("This account is deleted.")),
+    }
+}
+
+/// `POST /v1/auth/signin`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct SigninRequest {
+    /// The address of the account.
+    email: Email,
+    /// The password.
+    password: Guess,
+    /// Whether to set the session cookie too.
+    #[deserr(default)]
+    cookie: Flag,
+}
+
+/// `POST /v1/auth/signin` — a session for the right password.
+///
+/// # Errors
+/// `invalid_credentials`, the same for an unknown address; `account_disabled`, only with the
+/// right password; `too_many_attempts`.
+pub(crate) async fn signin(
+    _: Public,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<SigninRequest>,
+) -> Result<Answer, Problem> {
+    let (subject, _, account) = find(&app, Kind::SignIn, &ask.email, &inbound, None).await?;
+    let hash = account.as_ref().map(|account| account.password_hash.as_str());
+    let right = ask.password.matches(hash).await;
+    let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
+    let account = admit(account)?;
+    let now = app.clock.now();
+    let (session, token) = begin(&account, CreatedVia::Password, &inbound, now);
+    let body = SignedIn::new(MerchantView::from(&account), &session, &token, None, now);
+    app.table
+        .write()
+        .create(&session, Code::VersionConflict)
+        .delete(&subject.key())
+        .answer(session::signed_in(StatusCode::OK, &body, ask.cookie.0), now)
+        .await
+}
+
+/// `POST /v1/auth/signout`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct SignoutRequest {
+    /// Whether to end every session of the account.
+    #[deserr(default)]
+    all: Flag,
+}
+
+/// `POST /v1/auth/signout` — ends the session, and with it the embedded tokens bound to it. With
+/// `all`, ends every session by raising the credential generation, without enumerating them.
+pub(crate) async fn signout(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<SignoutRequest>,
+) -> Result<Answer, Problem> {
+    let answer = session::without_cookie(Answer::no_content(), &inbound);
+    let session_key = caller.session.key();
+    if !ask.all.0 {
+        let now = app.clock.now();
+        return app.table.write().delete(&session_key).answer(answer, now).await;
+    }
+    retry(|| async {
+        let now = app.clock.now();
+        let account: Option<Merchant> = app.table.get(&caller.account.key()).await?;
+        let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
+        app.table
+            .write()
+            .replace(&account, Code::VersionConflict)
+            .delete(&session_key)
+            .answer(answer.clone(), now)
+            .await
+    })
+    .await
+}

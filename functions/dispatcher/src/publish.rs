@@ -1,0 +1,113 @@
+//! Fan-out: an event becomes one delivery for each subscription that takes it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use commerce::delivery::Delivery;
+use commerce::event::{Event, OutboxState};
+use commerce::id::AppId;
+use commerce::installation::Installation;
+use commerce::key;
+use commerce::subscription::{MAX_PER_STORE, Subscription};
+use commerce::usage;
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::table::Query;
+
+/// Subscriptions read of one partition: a store's limit, or an app's own.
+const MOST: usize = 60;
+
+/// Publishes an event: its deliveries and its new state are one transaction, on the condition that
+/// it is pending; then the messages. Publishing twice is publishing once.
+///
+/// # Errors
+/// 503 when the table or the queue cannot be reached. A defect of ours marks the event as failed
+/// instead, for its owner to see and to requeue.
+pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
+    match fan_out(app, event).await {
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        Err(problem) if problem.code == Code::Internal => {
+            problem.log();
+            fail(app, event, &problem).await
+        }
+        outcome => outcome,
+    }
+}
+
+async fn fan_out(app: &App, event: &Event) -> Result<(), Problem> {
+    let deliveries = deliveries(app, event).await?;
+    let published = event.moved_to(OutboxState::Published, None, app.clock.now());
+    let mut write = app.table.write().replace(&published, Code::VersionConflict);
+    for delivery in &deliveries {
+        write = write.create(delivery, Code::VersionConflict);
+    }
+    usage::count(write, event).commit().await?;
+    let messages: Vec<_> =
+        deliveries.iter().map(|delivery| (delivery.message(), Duration::ZERO)).collect();
+    if let Err(problem) = app.webhook_queue.send(&messages).await {
+        // Each delivery is due in a minute; the sweep queues what is missing.
+        tracing::warn!(cause = %problem, event = event.id.as_str(), "messages not queued");
+    }
+    Ok(())
+}
+
+/// The deliveries of an event.
+async fn deliveries(app: &App, event: &Event) -> Result<Vec<Delivery>, Problem> {
+    let mut subscriptions: Vec<Subscription> = Vec::new();
+    let partitions = [
+        event.store_id.as_ref().map(|store| key::store(store).pk),
+        event.app_id.as_ref().map(|app| key::app(app).pk),
+    ];
+    for partition in partitions.into_iter().flatten() {
+        let query = Query::partition(partition).begins_with(key::SUBSCRIPTIONS);
+        subscriptions.extend(app.table.all::<Subscription>(&query, MOST).await?);
+    }
+    let installations = installations(app, event, &subscriptions).await?;
+    let now = app.clock.now();
+    let takes = |subscription: &&Subscription| {
+        let installation = subscription.app_id.as_ref().and_then(|app| installations.get(app));
+        subscription.takes(event, installation)
+    };
+    Ok(subscriptions
+        .iter()
+        .filter(takes)
+        .map(|subscription| Delivery::new(event, subscription, now))
+        .collect())
+}
+
+/// The installations of the apps that subscribed on the event's store: what an app may be told
+/// ends with its installation, not with its subscription.
+async fn installations(
+    app: &App,
+    event: &Event,
+    subscriptions: &[Subscription],
+) -> Result<HashMap<AppId, Installation>, Problem> {
+    let Some(store) = &event.store_id else { return Ok(HashMap::new()) };
+    let of_apps = subscriptions.iter().filter(|subscription| subscription.scopes.is_some());
+    let keys: HashMap<AppId, Key> = of_apps
+        .filter_map(|subscription| subscription.app_id.clone())
+        .map(|app| (app.clone(), key::installation(&Installation::id_of(store, &app))))
+        .collect();
+    let mut batch = app.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
+    let mut found = HashMap::new();
+    for (app, key) in keys {
+        if let Some(installation) = batch.take::<Installation>(&key)? {
+            found.insert(app, installation);
+        }
+    }
+    Ok(found)
+}
+
+/// Marks an event as failed, unless it has been published meanwhile.
+pub(crate) async fn fail(app: &App, event: &Event, problem: &Problem) -> Result<(), Problem> {
+    let why = Some(problem.code.as_str().to_owned());
+    let failed = event.moved_to(OutboxState::Failed, why, app.clock.now());
+    match app.table.write().replace(&failed, Code::VersionConflict).commit().await {
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        outcome => outcome,
+    }
+}
+
+// A transaction takes 100 actions: the event, its counter, and every subscription there can be.
+const _: () = assert!(MAX_PER_STORE < 90);

@@ -1,0 +1,206 @@
+//! The sweep: once a minute, everything whose due mark has passed is taken up again, whatever
+//! became of its stream record or its message.
+//!
+//! Due marks are keys in an eventually consistent index: they say where to look. What is done is
+//! decided on the item as the table has it.
+
+use std::time::Duration;
+
+use commerce::delivery::{Delivery, Message};
+use commerce::event::{About, Event, OutboxState, STORE_REDACTED};
+use commerce::id::MailId;
+use commerce::mail;
+use commerce::store::{Store, StoreStatus, StoreView};
+use futures_util::StreamExt;
+use gateway::app::App;
+use gateway::clock::HOUR;
+use gateway::item::{Item, Key};
+use gateway::outbox::{Due, SHARDS};
+use gateway::problem::{Code, Problem};
+use serde::Serialize;
+
+use crate::PARALLEL;
+use crate::publish::{fail, publish};
+
+/// Work taken up of one kind and shard in one sweep: 16 times as much of a kind. What is beyond
+/// it is older than what follows and comes first in the next sweep.
+const PER_SHARD: usize = 200;
+/// Items read at once.
+const CHUNK: usize = 50;
+
+/// How long an event may fail to be published before it is given up (our choice).
+const GIVEN_UP_AFTER: Duration = HOUR;
+
+/// What a sweep took up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SweepReport {
+    /// Events published.
+    pub events: usize,
+    /// Deliveries put back on the queue.
+    pub deliveries: usize,
+    /// Mails put back on the queue.
+    pub mails: usize,
+    /// Deleted stores whose grace ended.
+    pub redactions: usize,
+    /// Pieces of work that failed; they stay due.
+    pub failures: usize,
+}
+
+/// Takes up everything that is due.
+pub async fn sweep(app: &App) -> SweepReport {
+    let mut report = SweepReport::default();
+    for kind in Due::ALL {
+        let outcomes = futures_util::stream::iter(SHARDS.chars())
+            .map(|shard| sweep_shard(app, kind, shard))
+            .buffer_unordered(PARALLEL)
+            .collect::<Vec<_>>()
+            .await;
+        let slot = match kind {
+            Due::Event => &mut report.events,
+            Due::Delivery => &mut report.deliveries,
+            Due::Mail => &mut report.mails,
+            Due::Redaction => &mut report.redactions,
+        };
+        for tally in outcomes {
+            *slot = slot.saturating_add(tally.done);
+            report.failures = report.failures.saturating_add(tally.failed);
+        }
+    }
+    report
+}
+
+/// Counts what was done and what failed: one piece of work that fails, fails alone.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    done: usize,
+    failed: usize,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: Result<bool, Problem>) {
+        match outcome {
+            Ok(true) => self.done = self.done.saturating_add(1),
+            Ok(false) => {}
+            Err(problem) => {
+                tracing::warn!(cause = %problem, "due work not taken up");
+                self.failed = self.failed.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// One shard of one kind.
+async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
+    let mut tally = Tally::default();
+    let query = kind.query(shard, app.clock.now());
+    let keys = match app.table.keys(&query, PER_SHARD).await {
+        Ok(keys) => keys,
+        Err(problem) => {
+            tally.count(Err(problem));
+            return tally;
+        }
+    };
+    for chunk in keys.chunks(CHUNK) {
+        let outcome = match kind {
+            Due::Event => events(app, chunk, &mut tally).await,
+            Due::Delivery => deliveries(app, chunk, &mut tally).await,
+            Due::Mail => mails(app, chunk, &mut tally).await,
+            Due::Redaction => redactions(app, chunk, &mut tally).await,
+        };
+        tally.count(outcome.map(|()| false));
+    }
+    tally
+}
+
+/// The items of these keys; one that cannot be read is counted and passed over.
+async fn load<T: Item>(app: &App, keys: &[Key], tally: &mut Tally) -> Result<Vec<T>, Problem> {
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = Vec::new();
+    for key in keys {
+        match batch.take(key) {
+            Ok(item) => found.extend(item),
+            Err(problem) => tally.count(Err(problem)),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a write happened; losing a race is not a failure, somebody else has done the work.
+fn happened(outcome: Result<(), Problem>) -> Result<bool, Problem> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(problem) if problem.code == Code::VersionConflict => Ok(false),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Events that the stream missed. One that could not be published for an hour is marked as
+/// failed, for its owner to see, so that it does not stand in the way for ever.
+async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for event in load::<Event>(app, keys, tally).await? {
+        if event.state != OutboxState::Pending {
+            continue;
+        }
+        let outcome = publish(app, &event).await;
+        if let Err(problem) = &outcome
+            && event.created_at.plus(GIVEN_UP_AFTER) <= app.clock.now()
+        {
+            fail(app, &event, problem).await?;
+        }
+        tally.count(outcome.map(|()| true));
+    }
+    Ok(())
+}
+
+/// Deliveries whose time has come and that no message carries. The mark is moved on *before* the
+/// message is sent: moved after it, it would race the worker for the item. A crash in between
+/// delays the delivery until the new mark, and loses nothing.
+async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let mut messages: Vec<(Message, Duration)> = Vec::new();
+    for delivery in load::<Delivery>(app, keys, tally).await? {
+        let now = app.clock.now();
+        if delivery.due_at.is_none_or(|at| now < at) {
+            continue;
+        }
+        let swept = delivery.swept(now);
+        let write = app.table.write().replace(&swept, Code::VersionConflict);
+        let outcome = happened(write.commit().await);
+        if matches!(outcome, Ok(true)) {
+            messages.push((swept.message(), swept.delay(now).unwrap_or_default()));
+        }
+        tally.count(outcome);
+    }
+    app.webhook_queue.send(&messages).await
+}
+
+/// Mails whose message was lost.
+async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
+    let messages: Vec<_> =
+        ids.map(|mail_id| (mail::Message { mail_id }, Duration::ZERO)).collect();
+    app.mail_queue.send(&messages).await?;
+    tally.done = tally.done.saturating_add(messages.len());
+    Ok(())
+}
+
+/// Deleted stores whose grace has ended: announced once, because the mark goes with the event.
+async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for store in load::<Store>(app, keys, tally).await? {
+        let now = app.clock.now();
+        let is_due = store.redact_at.is_some_and(|at| at <= now);
+        if store.status != StoreStatus::Deleted || !is_due {
+            continue;
+        }
+        let redacted = Store { redact_at: None, ..store.changed(now) };
+        let about = About {
+            store: Some(&redacted.id),
+            app: None,
+            entity: redacted.id.as_str(),
+            version: redacted.version,
+        };
+        let event = Event::new(&STORE_REDACTED, about, &StoreView::from(&redacted), now);
+        let write = app.table.write().replace(&redacted, Code::VersionConflict).emit(event);
+        tally.count(happened(write.commit().await));
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! The demo: a merchant with an open store, and an operator, made on the first start of a data
+//! directory, so that there is something to call.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use commerce::fields::Email;
+use commerce::id::MerchantId;
+use commerce::key;
+use commerce::merchant::{Merchant, MerchantStatus, UniqueEmail};
+use commerce::session::{CreatedVia, Session};
+use gateway::app::App;
+use gateway::embedded::AnyError;
+use gateway::password::{self, Password};
+use gateway::problem::Code;
+use gateway::request::FromText;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::System;
+
+/// Someone who can sign in to the demo.
+#[derive(Debug, Clone, Copy)]
+pub struct Account {
+    /// The e-mail address.
+    pub email: &'static str,
+    /// The password.
+    pub password: &'static str,
+    name: &'static str,
+    operator: bool,
+}
+
+/// The merchant who owns the demo store.
+pub const MERCHANT: Account = Account {
+    email: "demo@example.com",
+    password: "demo-merchant-1",
+    name: "Demo Merchant",
+    operator: false,
+};
+
+/// The platform operator.
+pub const OPERATOR: Account = Account {
+    email: "operator@example.com",
+    password: "demo-operator-1",
+    name: "Demo Operator",
+    operator: true,
+};
+
+/// The demo store's subdomain.
+pub const SUBDOMAIN: &str = "demo-store";
+
+/// Makes the demo, unless it is there: then this is one read. The operator comes last, so that
+/// an attempt that broke off is made again.
+pub async fn seed(system: &System) -> Result<(), AnyError> {
+    let app = system.app();
+    if account(app, &OPERATOR).await?.is_some() {
+        return Ok(());
+    }
+    let merchant = match account(app, &MERCHANT).await? {
+        Some(found) => found,
+        None => create(app, &MERCHANT).await?,
+    };
+    let now = app.clock.now();
+    let via = CreatedVia::Signup;
+    let (session, token) = Session::begin(&merchant, via, "127.0.0.0/24".to_owned(), None, now);
+    app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
+    open_store(&system.router(), &token).await?;
+    create(app, &OPERATOR).await?;
+    Ok(())
+}
+
+async fn account(app: &App, who: &Account) -> Result<Option<Merchant>, AnyError> {
+    let email = email(who)?;
+    let found: Option<UniqueEmail> =
+        app.table.get(&key::unique_email(&email.normalized())).await.map_err(told)?;
+    match found {
+        Some(unique) => {
+            Ok(app.table.get(&key::merchant(&unique.merchant_id)).await.map_err(told)?)
+        }
+        None => Ok(None),
+    }
+}
+
+async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
+    let now = app.clock.now();
+    let password = Password::parse(who.password).map_err(|error| format!("{error:?}"))?;
+    let merchant = Merchant {
+        id: MerchantId::mint(now),
+        email: email(who)?,
+        email_verified: true,
+        name: Some(who.name.to_owned()),
+        locale: None,
+        password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
+        status: MerchantStatus::Active,
+        operator: who.operator,
+        credential_generation: 1,
+        delete_at: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let write = app.table.write().create(&UniqueEmail::of(&merchant), Code::EmailTaken);
+    write.create(&merchant, Code::VersionConflict).commit().await.map_err(told)?;
+    Ok(merchant)
+}
+
+fn email(who: &Account) -> Result<Email, AnyError> {
+    Email::from_text(who.email).map_err(|fault| format!("{fault:?}").into())
+}
+
+/// The store as any client would make it.
+async fn open_store(router: &Router, token: &str) -> Result<(), AnyError> {
+    let mine = call(router, token, "GET", "/v1/stores", None).await?;
+    let known = mine.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned);
+    let store = match known {
+        Some(id) => id,
+        None => {
+            let ask = json!({
+                "name": "Demo Store", "subdomain": SUBDOMAIN, "currency": "INR", "country": "IN",
+                "locale": "en-IN", "timezone": "Asia/Kolkata",
+            });
+            let made = call(router, token, "POST", "/v1/stores", Some(ask)).await?;
+            made.get("id").and_then(Value::as_str).ok_or("the store has no id")?.to_owned()
+        }
+    };
+    let path = |rest: &str| format!("/v1/stores/{store}{rest}");
+    let store_now = call(router, token, "GET", &path(""), None).await?;
+    if store_now.get("status").and_then(Value::as_str) != Some("active") {
+        call(router, token, "POST", &path("/activate"), Some(json!({}))).await?;
+    }
+    let menu = json!({"items": [
+        {"title": "Home", "type": "home"},
+        {"title": "About us", "type": "link", "url": "https://example.com/about", "children": [
+            {"title": "Privacy", "type": "policy", "ref": "privacy"},
+        ]},
+        {"title": "Shipping", "type": "policy", "ref": "shipping"},
+    ]});
+    call(router, token, "PUT", &path("/navigation/main"), Some(menu)).await?;
+    for (handle, title, text) in [
+        ("refund", "Refunds", "Send it back within 30 days and we return the money."),
+        ("privacy", "Privacy", "We keep what an order needs, and nothing else."),
+        ("shipping", "Shipping", "Orders leave within two working days."),
+    ] {
+        let body_html = format!("<p>{text}</p>");
+        let policy = json!({"title": title, "body_html": body_html, "published": true});
+        call(router, token, "PUT", &path(&format!("/policies/{handle}")), Some(policy)).await?;
+    }
+    Ok(())
+}
+
+async fn call(
+    router: &Router,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> Result<Value, AnyError> {
+    let body = body.map_or_else(Body::empty, |json| Body::from(json.to_string()));
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .body(body)?;
+    let answer: Response = router.clone().oneshot(request).await?;
+    let status = answer.status();
+    let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await?;
+    if !status.is_success() {
+        let text = String::from_utf8_lossy(&bytes);
+        return Err(format!("{method} {path} answered {status}: {text}").into());
+    }
+    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
+/// A problem as an error: its cause goes with it, for it is printed on the developer's machine.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn told(problem: gateway::problem::Problem) -> AnyError {
+    problem.log();
+    problem.to_string().into()
+}

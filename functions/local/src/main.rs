@@ -1,0 +1,206 @@
+//! `cargo run -p local`: the whole system on this machine.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use gateway::clock::MINUTE;
+use gateway::config::MailConfig;
+use gateway::embedded::emulators::Ports;
+use gateway::embedded::{self, AnyError};
+use lexopt::Arg::{Long, Short};
+use lexopt::ValueExt;
+use local::{Options, System, demo, keys};
+use tokio::signal::unix::{SignalKind, signal};
+
+const USAGE: &str = "\
+The commerce gateway on this machine.
+
+Usage: cargo run -p local -- [options]
+
+  --port <port>          where the API listens on 127.0.0.1 (3000; 0 takes any free port)
+  --data <directory>     where everything is kept (.data)
+  --no-demo              make no demo store on the first start
+  --reset                start with an empty directory
+  --emulators-only       only the AWS endpoints and the pumps, for `sam local start-api`:
+                         DynamoDB on 8000, SQS on 9324, Secrets Manager on 4566
+  --generate-keys        print fresh values for a deployment's two secrets, and end
+  --rotate-keys <file>   print both secrets of that file (- for standard input) with the signing
+                         keys rotated, and end
+  --help                 this text
+";
+
+/// The ports that `--emulators-only` takes: those of the well-known local servers.
+const PORTS: Ports = Ports { dynamodb: 8000, sqs: 9324, secrets: 4566 };
+
+/// What the command line asks for.
+enum Command {
+    Help,
+    GenerateKeys,
+    RotateKeys(OsString),
+    Run(Run),
+}
+
+struct Run {
+    port: u16,
+    data: PathBuf,
+    with_demo: bool,
+    reset: bool,
+    with_api: bool,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match start().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("{cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start() -> Result<(), AnyError> {
+    match command(lexopt::Parser::from_env())? {
+        Command::Help => print!("{USAGE}"),
+        Command::GenerateKeys => println!("{:#}", keys::generate()?),
+        Command::RotateKeys(file) => println!("{:#}", keys::rotate(&read(&file)?)?),
+        Command::Run(run) => serve(run).await?,
+    }
+    Ok(())
+}
+
+fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let mut run = Run {
+        port: 3000,
+        data: PathBuf::from(".data"),
+        with_demo: true,
+        reset: false,
+        with_api: true,
+    };
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("port") => run.port = arguments.value()?.parse()?,
+            Long("data") => run.data = arguments.value()?.into(),
+            Long("no-demo") => run.with_demo = false,
+            Long("reset") => run.reset = true,
+            Long("emulators-only") => run.with_api = false,
+            Long("generate-keys") => return Ok(Command::GenerateKeys),
+            Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
+            Long("help") | Short('h') => return Ok(Command::Help),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Run(run))
+}
+
+fn read(file: &OsString) -> Result<String, AnyError> {
+    if file == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    Ok(fs::read_to_string(file)?)
+}
+
+async fn serve(run: Run) -> Result<(), AnyError> {
+    gateway::log::init("warn,gateway=info,local=info");
+    if run.reset {
+        empty(&run.data)?;
+    }
+    let mails = run.data.join("mail");
+    let system = System::start(Options {
+        port: run.with_api.then_some(run.port),
+        embedded: embedded::Options {
+            data: Some(run.data.clone()),
+            ports: if run.with_api { Ports::default() } else { PORTS },
+            operators: vec![demo::OPERATOR.email.to_owned()],
+            mail: MailConfig {
+                directory: Some(mails),
+                print: true,
+                from: "Commerce <no-reply@localhost.example>".to_owned(),
+                ..MailConfig::default()
+            },
+            ..embedded::Options::default()
+        },
+        sweep_every: Some(MINUTE),
+    })
+    .await?;
+    let has_demo = run.with_demo && run.with_api;
+    if has_demo {
+        demo::seed(&system).await?;
+    }
+    println!("{}", greeting(&system, &run, has_demo));
+    end_is_asked().await?;
+    println!("Stopping.");
+    system.stop().await;
+    Ok(())
+}
+
+/// The addresses, who can sign in, and what to try.
+fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
+    let url = system.url();
+    let aws = system.embedded().emulators();
+    let mut text = String::new();
+    if run.with_api {
+        let _ = writeln!(text, "The API is at {url}\n");
+    }
+    let _ = write!(
+        text,
+        "Data in {}; mails in {}\nAWS_ENDPOINT_URL_DYNAMODB={}\nAWS_ENDPOINT_URL_SQS={}\n\
+         AWS_ENDPOINT_URL_SECRETS_MANAGER={}\n",
+        run.data.display(),
+        run.data.join("mail").display(),
+        aws.dynamodb_endpoint(),
+        aws.sqs_endpoint(),
+        aws.secrets_endpoint(),
+    );
+    if has_demo {
+        for (role, who) in [("Merchant", demo::MERCHANT), ("Operator", demo::OPERATOR)] {
+            let _ = write!(text, "\n{role}: {} / {}", who.email, who.password);
+        }
+        let _ = writeln!(text, "\nStore:    {}", demo::SUBDOMAIN);
+    }
+    if run.with_api {
+        let _ = write!(
+            text,
+            "\nTry:\n  curl {url}/health\n  curl {url}/v1/operations/event-types\n  \
+             curl {url}/v1/auth/signin -H 'Content-Type: application/json' -d '{}'\n",
+            serde_json::json!({"email": demo::MERCHANT.email, "password": demo::MERCHANT.password}),
+        );
+    }
+    text
+}
+
+/// Ctrl-C, or a polite kill.
+async fn end_is_asked() -> Result<(), AnyError> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        _ = terminated.recv() => {}
+    }
+    Ok(())
+}
+
+/// Removes what a local system keeps in its directory, and nothing else; and not while another
+/// process is using it.
+fn empty(data: &Path) -> Result<(), AnyError> {
+    match File::open(data.join("lock")) {
+        Ok(lock) => lock.try_lock().map_err(|_| "another process is using the data directory")?,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(cause.into()),
+    }
+    for name in ["table.db", "table.db-wal", "table.db-shm", "secrets.json", "mail"] {
+        let path = data.join(name);
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        if let Err(cause) = removed
+            && cause.kind() != ErrorKind::NotFound
+        {
+            return Err(cause.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! What Lambda's event sources are in a deployment: the table's stream, the queues and the
+//! schedule, each pumped into the function that listens to it.
+//!
+//! A pump that dies with its process loses nothing: an event that the stream did not hand on, and
+//! a message that a queue forgot, are still due in the table, and the next sweep finds them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
+use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
+use gateway::app::App;
+use gateway::embedded::Embedded;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Records taken off the stream at once, as the event source mapping has it.
+const STREAM_BATCH: usize = 100;
+/// How long an empty stream is left alone.
+const STREAM_IDLE: Duration = Duration::from_millis(20);
+/// How often a failed stream batch is tried again before it is left to the sweep.
+const STREAM_TRIES: u32 = 3;
+/// How long one request waits for a message: the longest SQS allows.
+const LONG_POLL_SECONDS: i32 = 20;
+/// How long a pump rests after a failed call.
+const REST: Duration = Duration::from_millis(500);
+/// Webhook messages worked on at once: a receiver that hangs holds one place, not the others.
+const WEBHOOKS_AT_ONCE: usize = 64;
+/// Mails worked on at once.
+const MAILS_AT_ONCE: usize = 4;
+
+/// Starts every pump in `tasks`.
+pub(crate) fn start(
+    embedded: &Arc<Embedded>,
+    sweep_every: Option<Duration>,
+    tasks: &mut JoinSet<()>,
+) {
+    let app = embedded.app();
+    tasks.spawn(stream(Arc::clone(embedded)));
+    let queue = |url: &str, at_once| Source {
+        app: app.clone(),
+        client: embedded.sqs(),
+        url: url.to_owned(),
+        at_once,
+    };
+    let webhooks = queue(&app.config.webhook_queue_url, WEBHOOKS_AT_ONCE);
+    tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
+    let mails = queue(&app.config.mail_queue_url, MAILS_AT_ONCE);
+    tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
+    if let Some(every) = sweep_every {
+        tasks.spawn(schedule(Arc::clone(embedded), every));
+    }
+}
+
+/// Hands the table's stream to the dispatcher, in order.
+async fn stream(embedded: Arc<Embedded>) {
+    loop {
+        match embedded.emulators().stream_records(STREAM_BATCH) {
+            Ok(records) if records.is_empty() => tokio::time::sleep(STREAM_IDLE).await,
+            Ok(mut records) => {
+                records.retain(is_news);
+                if !records.is_empty() {
+                    hand_on(embedded.app(), records).await;
+                }
+            }
+            Err(cause) => {
+                tracing::error!(%cause, "the stream cannot be read");
+                tokio::time::sleep(REST).await;
+            }
+        }
+    }
+}
+
+/// The event source's filter, as `template.yaml` has it: new events and new mails.
+fn is_news(record: &Value) -> bool {
+    let text = |pointer: &str| record.pointer(pointer).and_then(Value::as_str);
+    text("/eventName") == Some("INSERT")
+        && matches!(text("/dynamodb/NewImage/entity/S"), Some("event" | "mail"))
+}
+
+/// Gives records to the dispatcher, and again from the first that failed, as Lambda does.
+async fn hand_on(app: &App, mut records: Vec<Value>) {
+    for _ in 0..STREAM_TRIES {
+        let event = match serde_json::from_value(json!({ "Records": &records })) {
+            Ok(event) => event,
+            Err(cause) => return tracing::error!(%cause, "a stream record is malformed"),
+        };
+        let dispatcher = app.clone();
+        let answer = contain(async move {
+            serde_json::to_value(dispatcher::handle_stream(&dispatcher, event).await)
+        });
+        // No answer is a failure of the whole batch.
+        let failed = match answer.await {
+            Some(Ok(answer)) => Some(failures(&answer)),
+            Some(Err(_)) | None => None,
+        };
+        let number = |record: &Value| {
+            record.pointer("/dynamodb/SequenceNumber").and_then(Value::as_str).map(str::to_owned)
+        };
+        let first = records.iter().position(|record| {
+            failed.as_ref().is_none_or(|f| number(record).is_some_and(|n| f.contains(&n)))
+        });
+        match first {
+            Some(first) => records = records.split_off(first),
+            None => return,
+        }
+        tokio::time::sleep(REST).await;
+    }
+    tracing::warn!(count = records.len(), "stream records are left to the sweep");
+}
+
+/// The identifiers in a partial batch answer.
+fn failures(answer: &Value) -> Vec<String> {
+    let failures = answer.get("batchItemFailures").and_then(Value::as_array);
+    let identifier = |failure: &Value| failure.get("itemIdentifier")?.as_str().map(str::to_owned);
+    failures.into_iter().flatten().filter_map(identifier).collect()
+}
+
+/// Runs a function so that its panic does not end its pump: in a Lambda it would not either.
+async fn contain<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    let mut alone = JoinSet::new();
+    alone.spawn(call);
+    alone.join_next().await?.inspect_err(|cause| tracing::error!(%cause, "a function failed")).ok()
+}
+
+/// A queue, and how much of it is worked on at once.
+#[derive(Clone)]
+struct Source {
+    app: App,
+    client: aws_sdk_sqs::Client,
+    url: String,
+    at_once: usize,
+}
+
+impl Source {
+    /// Hands each message to `handle`, and deletes what did not fail. A failed one is seen again
+    /// when its visibility ends, and after five times in the dead-letter queue.
+    async fn pump<H, F>(self, handle: H)
+    where
+        H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
+        F: Future<Output = SqsBatchResponse> + Send + 'static,
+    {
+        let room = Arc::new(Semaphore::new(self.at_once));
+        let mut working = JoinSet::new();
+        loop {
+            // A message is received only when somebody is free to work on it: its visibility
+            // ends whether or not anybody has begun.
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+            let messages = self.receive(room.available_permits().saturating_add(1)).await;
+            drop(place);
+            for message in messages {
+                let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+                let (source, handle) = (self.clone(), handle.clone());
+                working.spawn(async move {
+                    source.work(message, handle).await;
+                    drop(place);
+                });
+            }
+            while working.try_join_next().is_some() {}
+        }
+    }
+
+    async fn receive(&self, most: usize) -> Vec<Message> {
+        let received = self
+            .client
+            .receive_message()
+            .queue_url(&self.url)
+            .max_number_of_messages(i32::try_from(most.min(10)).unwrap_or(10))
+            .wait_time_seconds(LONG_POLL_SECONDS)
+            .message_system_attribute_names(MessageSystemAttributeName::All)
+            .send()
+            .await;
+        match received {
+            Ok(received) => received.messages.unwrap_or_default(),
+            Err(cause) => {
+                tracing::error!(%cause, url = self.url, "the queue cannot be read");
+                tokio::time::sleep(REST).await;
+                Vec::new()
+            }
+        }
+    }
+
+    async fn work<H, F>(&self, message: Message, handle: H)
+    where
+        H: Fn(App, SqsEvent) -> F,
+        F: Future<Output = SqsBatchResponse>,
+    {
+        let receipt = message.receipt_handle.clone();
+        let mut event = SqsEvent::default();
+        event.records.push(lambda_message(message));
+        let answer = handle(self.app.clone(), event).await;
+        if !answer.batch_item_failures.is_empty() {
+            return;
+        }
+        let delete = self.client.delete_message().queue_url(&self.url);
+        if let Err(cause) = delete.set_receipt_handle(receipt).send().await {
+            tracing::warn!(%cause, url = self.url, "a message stays in its queue");
+        }
+    }
+}
+
+/// The message as Lambda delivers it.
+fn lambda_message(message: Message) -> SqsMessage {
+    let mut record = SqsMessage::default();
+    let attributes = message.attributes.unwrap_or_default();
+    let text = |(name, value): (MessageSystemAttributeName, String)| (name.to_string(), value);
+    record.attributes = attributes.into_iter().map(text).collect();
+    record.message_id = message.message_id;
+    record.receipt_handle = message.receipt_handle;
+    record.md5_of_body = message.md5_of_body;
+    record.body = message.body;
+    record.event_source = Some("aws:sqs".to_owned());
+    record
+}
+
+/// Sweeps what is due, first at once: what an earlier process left behind.
+async fn schedule(embedded: Arc<Embedded>, every: Duration) {
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let app = embedded.app().clone();
+        let swept = contain(async move { dispatcher::sweep(&app).await }).await;
+        tracing::debug!(?swept, "swept");
+        if let Err(cause) = embedded.emulators().sweep_ttl().await {
+            tracing::error!(%cause, "expired items stay");
+        }
+    }
+}

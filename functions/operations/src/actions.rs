@@ -1,0 +1,228 @@
+//! What is done to a webhook subscription: switched on and off, tested, its secret changed.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::delivery::{self, Delivery, DeliveryView};
+use commerce::event::{self, About, Entry, Event};
+use commerce::id::SubscriptionId;
+use commerce::scope::{Required, WriteWebhooks};
+use commerce::subscription::{
+    DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret,
+};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Text};
+use gateway::signature::SigningSecret;
+use gateway::table;
+use serde_json::{Map, Value, json};
+
+use crate::subscriptions::{WithSecret, find, may_read, replace};
+
+/// Loads, decides and writes; once more when a delivery's report came in between.
+async fn act<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &SubscriptionId,
+    if_match: IfMatch,
+    decide: impl Fn(&Subscription, Timestamp) -> Result<Subscription, Problem>,
+) -> Result<Answer, Problem> {
+    table::retry(|| async {
+        let before = find(app, caller, id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let after = decide(&before, now)?;
+        replace(app, &before, &after, now).await
+    })
+    .await
+}
+
+/// `POST /webhook-subscriptions/{id}/enable` — also after the service switched it off; it starts
+/// with a clean bill of health (api §10).
+///
+/// # Errors
+/// 409 `invalid_state_transition` when it is on.
+pub(crate) async fn enable(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    act(&app, &caller, &id, if_match, Subscription::enable).await
+}
+
+/// `POST /webhook-subscriptions/{id}/disable` — what is on its way is cancelled when it comes up
+/// (api §10).
+///
+/// # Errors
+/// 409 `invalid_state_transition` when it is off.
+pub(crate) async fn disable(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    act(&app, &caller, &id, if_match, Subscription::disable).await
+}
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct TestRequest {
+    /// The event to send a sample of; the first that the subscription takes, if left out.
+    event_type: Option<Text<1, 100>>,
+    /// Show what would be sent, and send nothing.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+/// `POST /webhook-subscriptions/{id}/test` — sends a sample, once, also while the subscription is
+/// off, and holds nothing against the receiver: 202. With `dry_run`, 200 with the exact headers
+/// and body that would be sent (api §10).
+///
+/// # Errors
+/// 422 `unknown_event_type`; 403 `insufficient_scope`.
+pub(crate) async fn test(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    Body(ask): Body<TestRequest>,
+) -> Result<Answer, Problem> {
+    let subscription = find(&app, &caller, &id).await?;
+    let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
+    may_read(&caller.actor, topic.scope)?;
+    let now = app.clock.now();
+    let data = topic.example_data();
+    let entity = data.get("id").and_then(Value::as_str).unwrap_or(topic.entity);
+    let about = About {
+        store: subscription.store_id.as_ref(),
+        app: subscription.app_id.as_ref(),
+        entity,
+        version: 1,
+    };
+    let event = Event::sample(&topic, about, now);
+    let delivery = Delivery { test: true, ..Delivery::new(&event, &subscription, now) };
+    if ask.dry_run.0 {
+        return preview(&app, &subscription, &event, &delivery.claimed(now), now).await;
+    }
+    let answer = Answer::accepted(&json!({"delivery": DeliveryView::from(&delivery)}));
+    let write = app
+        .table
+        .write()
+        .create(&event, Code::VersionConflict)
+        .create(&delivery, Code::VersionConflict);
+    let answer = write.answer(answer, now).await?;
+    queue(&app, &delivery).await;
+    Ok(answer)
+}
+
+/// The topic to send a sample of.
+fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
+    let unknown = || {
+        let detail = "Must be a name of GET /v1/operations/event-types.";
+        Problem::field("/event_type", "unknown_event_type", detail)
+    };
+    if let Some(name) = asked {
+        return event::find(name).ok_or_else(unknown);
+    }
+    let takes = |entry: &Entry| {
+        let wanted = |filter: &String| event::matches(filter, entry.name);
+        let allowed = subscription.scopes.as_ref().is_none_or(|scopes| {
+            entry.scope.is_some_and(|scope| scopes.cover(scope))
+        });
+        allowed && subscription.event_types.iter().any(wanted)
+    };
+    event::catalogue().into_iter().find(takes).ok_or_else(unknown)
+}
+
+/// What would be sent, to the byte.
+async fn preview(
+    app: &App,
+    subscription: &Subscription,
+    event: &Event,
+    delivery: &Delivery,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let seal = &app.secrets.keys().await?.seal;
+    let keys = subscription.signing_keys(seal, now);
+    let opened = keys.zip(subscription.custom_headers(seal));
+    let (keys, custom) = opened.ok_or_else(|| Problem::internal("a secret does not open"))?;
+    let headers: Map<String, Value> = delivery::headers(event, delivery, &keys, &custom, now)
+        .into_iter()
+        .map(|(name, value)| (name, value.into()))
+        .collect();
+    let shown = json!({
+        "dry_run": true,
+        "method": "POST",
+        "url": subscription.url,
+        "headers": headers,
+        "body": event.body,
+    });
+    Ok(Answer::ok(&shown).no_store())
+}
+
+/// Queues a delivery that has been written. A message that is not sent is no loss: the delivery
+/// is due in a minute.
+pub(crate) async fn queue(app: &App, delivery: &Delivery) {
+    let message = (delivery.message(), Duration::ZERO);
+    if let Err(problem) = app.webhook_queue.send(&[message]).await {
+        tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
+    }
+}
+
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct RotateRequest {
+    /// How long the old secret signs too, in seconds; a day if left out, 0 if it has leaked.
+    grace_seconds: Option<Int<0, 604_800>>,
+    /// A secret of the caller's own; without one, one is drawn.
+    secret: Option<OwnSecret>,
+}
+
+/// `POST /webhook-subscriptions/{id}/secret/rotate` — 200 with the new secret, which is shown
+/// this once. Until the grace ends `webhook-signature` carries both, and `X-Service-Hmac-SHA256`
+/// stays on the old one (protocols §8).
+///
+/// # Errors
+/// 409 `invalid_state_transition` during a rotation, unless without a grace.
+pub(crate) async fn rotate(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+    Body(ask): Body<RotateRequest>,
+) -> Result<Answer, Problem> {
+    let keys = app.secrets.keys().await?;
+    let grace = ask.grace_seconds.map_or(DEFAULT_GRACE, |Int(seconds)| {
+        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+    });
+    let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
+    table::retry(|| async {
+        let before = find(&app, &caller, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let sealed = seal_secret(&keys.seal, &id, &secret);
+        let after = before.rotate(sealed, Some(hint(&secret)), grace, now)?;
+        let view = WithSecret::new(&after, &secret, now);
+        let answer = Answer::ok(&view).version(after.version).no_store();
+        after.save(app.table.write(), &before).answer(answer, now).await
+    })
+    .await
+}
+
+/// `POST /webhook-subscriptions/{id}/secret/promote` — the new secret alone signs from now on
+/// (protocols §8).
+///
+/// # Errors
+/// 409 `no_secret_rotation`.
+pub(crate) async fn promote(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    act(&app, &caller, &id, if_match, Subscription::promote).await
+}

@@ -1,0 +1,70 @@
+//! The audit log: what happened on a store, and who did it.
+
+use axum::extract::State;
+use commerce::caller::Owner;
+use commerce::event::Event;
+use commerce::id::EventId;
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::Problem;
+use gateway::request::{FieldErrors, Query, Text};
+use serde::Serialize;
+
+use crate::outbox::EntityView;
+use crate::range::{KEPT, Range};
+
+/// One entry.
+#[derive(Debug, Serialize)]
+struct EntryView {
+    id: EventId,
+    action: String,
+    /// `merchant:mer_…` or `installation:ins_…`; none for the service itself.
+    actor: Option<String>,
+    entity: EntityView,
+    request_id: String,
+    trace_id: String,
+    created_at: Timestamp,
+}
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only this action: an event's name.
+    action: Option<Text<1, 100>>,
+    /// Only what was done to this entity.
+    entity_id: Option<Text<1, 100>>,
+    /// Only what happened at or after this time; at most 30 days back.
+    since: Option<Timestamp>,
+    /// Only what happened at or before this time.
+    until: Option<Timestamp>,
+}
+
+/// `GET /audit-log` — the store's events, the newest first (api §10).
+pub(crate) async fn list(
+    caller: Owner,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store;
+    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let days = range.queries(|day| key::events_on(&store.id, day));
+    let is_asked_for = |event: &Event| {
+        query.action.as_ref().is_none_or(|action| event.name == action.as_str())
+            && query.entity_id.as_ref().is_none_or(|id| event.entity_id == id.as_str())
+    };
+    let view = |event: Event| EntryView {
+        entity: EntityView::from(&event),
+        id: event.id,
+        action: event.name,
+        actor: event.actor,
+        request_id: event.request_id,
+        trace_id: event.trace_id,
+        created_at: event.created_at,
+    };
+    paging.answer_over(&app, &days, is_asked_for, view).await
+}

@@ -1,0 +1,187 @@
+//! Webhook deliveries: what was sent, what was answered, and sending it again.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::delivery::{
+    Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of,
+};
+use commerce::event::Event;
+use commerce::id::{DeliveryId, EventId, SubscriptionId};
+use commerce::key;
+use commerce::scope::{ReadWebhooks, Required, WriteWebhooks};
+use commerce::subscription::Subscription;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Path, Query, Text};
+use gateway::table::{self, Change};
+use serde_json::json;
+
+use crate::actions::queue;
+use crate::range::{KEPT, Range};
+
+/// Attempts shown of one delivery: ten of each run.
+const MOST_ATTEMPTS: usize = 100;
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those in this state.
+    status: Option<DeliveryStatus>,
+    /// Only those to this subscription.
+    subscription_id: Option<SubscriptionId>,
+    /// Only those of this event.
+    event_id: Option<EventId>,
+    /// Only those of events of this name.
+    event_type: Option<Text<1, 100>>,
+    /// Only those made at or after this time; at most 30 days before `until`.
+    since: Option<Timestamp>,
+    /// Only those made at or before this time.
+    until: Option<Timestamp>,
+}
+
+/// `GET /webhook-deliveries` — the store's, the newest first; an app sees those to its own
+/// subscriptions (api §10).
+pub(crate) async fn list(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store;
+    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let scope = scope_of(Some(&store.id), None);
+    let days = range.queries(|day| key::deliveries_on(&scope, day));
+    let is_asked_for = |delivery: &Delivery| {
+        is_visible(delivery, &caller)
+            && query.status.is_none_or(|status| delivery.status == status)
+            && query.subscription_id.as_ref().is_none_or(|id| delivery.subscription_id == *id)
+            && query.event_id.as_ref().is_none_or(|id| delivery.event_id == *id)
+            && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
+    };
+    let view = |delivery: Delivery| DeliveryView::from(&delivery);
+    paging.answer_over(&app, &days, is_asked_for, view).await
+}
+
+/// Whether a delivery is the caller's to see.
+fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool {
+    let app = caller.actor.app();
+    delivery.store_id.as_ref() == Some(&caller.store.id)
+        && app.is_none_or(|app| delivery.app_id.as_ref() == Some(&app.app_id))
+}
+
+async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &DeliveryId,
+) -> Result<Delivery, Problem> {
+    let found = app.table.get::<Delivery>(&key::delivery(id)).await?;
+    found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /webhook-deliveries/{id}` (api §10).
+pub(crate) async fn show(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<DeliveryId>,
+) -> Result<Answer, Problem> {
+    let delivery = find(&app, &caller, &id).await?;
+    Ok(Answer::ok(&DeliveryView::from(&delivery)).version(delivery.version))
+}
+
+/// `GET /webhook-deliveries/{id}/attempts` — every attempt, the first first: status, duration,
+/// error class, and the first 16 KB of the answer (protocols §8).
+pub(crate) async fn attempts(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<DeliveryId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    find(&app, &caller, &id).await?;
+    let all = table::Query::partition(key::delivery(&id).pk).begins_with(key::ATTEMPTS);
+    paging.answer(&app, &all, |_: &Attempt| true, AttemptView::from).await
+}
+
+/// `POST /webhook-deliveries/{id}/redeliver` — 202 with a new delivery of the same event, which
+/// receivers know by its event id (api §10).
+///
+/// # Errors
+/// 409 `delivery_in_flight`; `payload_expunged`; `invalid_state_transition` when the subscription
+/// is off or gone.
+pub(crate) async fn redeliver(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<DeliveryId>,
+) -> Result<Answer, Problem> {
+    let before = find(&app, &caller, &id).await?;
+    if before.expunged_at.is_some() {
+        return Err(Code::PayloadExpunged.into());
+    }
+    if before.is_in_flight() {
+        return Err(Code::DeliveryInFlight.into());
+    }
+    let event_key = key::event(&before.event_id);
+    let subscription_key = before.message().subscription_key();
+    let mut batch = app.table.get_many(&[&event_key, &subscription_key]).await?;
+    let event = batch.take::<Event>(&event_key)?.filter(|event| !event.is_expunged());
+    let event = event.ok_or(Code::PayloadExpunged)?;
+    let subscription: Subscription = batch
+        .take(&subscription_key)?
+        .ok_or_else(|| Problem::state("subscription_deleted", &[]))?;
+    if !subscription.is_enabled() && !before.test {
+        return Err(Problem::state("subscription_disabled", &["enable"]));
+    }
+    let now = app.clock.now();
+    let nonce = gateway::id::mint("", now);
+    let again = Delivery {
+        test: before.test,
+        redelivery_of: Some(before.id),
+        ..Delivery::again(&event, &subscription, &nonce, now)
+    };
+    let answer = Answer::accepted(&json!({"delivery": DeliveryView::from(&again)}));
+    let write = app.table.write().create(&again, Code::VersionConflict);
+    let answer = write.answer(answer, now).await?;
+    queue(&app, &again).await;
+    Ok(answer)
+}
+
+/// `DELETE /webhook-deliveries/{id}/content` — what was recorded of the answers is removed, and
+/// the delivery can never be sent again. When the store's owner asks, the event's payload goes
+/// too, for every delivery of it; an app cannot take that from the others (our choice).
+///
+/// # Errors
+/// 409 `delivery_in_flight` while it is being attempted.
+pub(crate) async fn expunge(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<DeliveryId>,
+) -> Result<Answer, Problem> {
+    table::retry(|| async {
+        let before = find(&app, &caller, &id).await?;
+        if before.status == DeliveryStatus::Delivering {
+            return Err(Code::DeliveryInFlight.into());
+        }
+        let partition = table::Query::partition(before.key().pk).begins_with(key::ATTEMPTS);
+        let attempts: Vec<Attempt> = app.table.all(&partition, MOST_ATTEMPTS).await?;
+        let now = app.clock.now();
+        let mut write = app.table.write().replace(&before.expunged(now), Code::VersionConflict);
+        // A transaction takes 100 actions; attempts beyond 90 are of a delivery that was recovered
+        // nine times over.
+        for attempt in attempts.iter().filter(|attempt| attempt.response_body.is_some()).take(90) {
+            let change = Change::new("REMOVE response_body").only_if("attribute_exists(PK)");
+            write = write.update(&attempt.key(), change, Code::VersionConflict);
+        }
+        if caller.actor.app().is_none()
+            && let Some(event) = app.table.get::<Event>(&key::event(&before.event_id)).await?
+            && !event.is_expunged()
+        {
+            write = write.replace(&event.expunged(), Code::VersionConflict);
+        }
+        write.answer(Answer::no_content(), now).await
+    })
+    .await
+}

@@ -1,0 +1,40 @@
+//! The catalogue of events.
+
+use commerce::event::{self, Entry};
+use gateway::answer::Answer;
+use gateway::caller::Public;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Path, Text};
+use http::header;
+use serde_json::{Value, json};
+
+/// The catalogue changes with a release only.
+const CACHED: &str = "public, max-age=300";
+
+fn view(entry: &Entry) -> Value {
+    json!({
+        "type": entry.name,
+        "entity": entry.entity,
+        "scope": entry.scope,
+        "description": entry.about,
+        "schema": entry.schema(),
+        "example": entry.example(),
+    })
+}
+
+/// `GET /event-types` — every event, with the scope an app needs for it, the JSON Schema of its
+/// body, and an example (protocols §8).
+pub(crate) async fn list(_: Public, paging: Paging) -> Result<Answer, Problem> {
+    let all: Vec<Value> = event::catalogue().iter().map(view).collect();
+    Ok(paging.whole(&all)?.header(header::CACHE_CONTROL, CACHED))
+}
+
+/// `GET /event-types/{type}` (protocols §8).
+pub(crate) async fn show(
+    _: Public,
+    Path(name): Path<Text<1, 100>>,
+) -> Result<Answer, Problem> {
+    let entry = event::find(name.as_str()).ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&view(&entry)).header(header::CACHE_CONTROL, CACHED))
+}

@@ -1,0 +1,43 @@
+//! What requests cost, and how much the caller has left.
+
+use axum::extract::State;
+use commerce::caller::Owner;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::budget::{self, Cost, Tier};
+use gateway::caller::Caller;
+use gateway::problem::Problem;
+use serde_json::{Value, json};
+
+/// `GET /rate-limits` — the table of costs, the buckets, and the caller's own as it is now
+/// (protocols §5).
+pub(crate) async fn show(caller: Owner, State(app): State<App>) -> Result<Answer, Problem> {
+    let identity = caller.identity();
+    let available = budget::available(&app, &identity).await?;
+    let costs: Vec<Value> = Cost::PUBLISHED.iter().map(|(class, cost)| cost_view(class, *cost)).collect();
+    let tiers: Vec<Value> =
+        [Tier::App, Tier::Merchant, Tier::Public].into_iter().map(tier_view).collect();
+    let bucket = json!({
+        "tier": identity.tier.name(),
+        "available": available,
+        "capacity": identity.tier.capacity(),
+        "restore_rate": identity.tier.restore_rate(),
+    });
+    let shown = json!({"unit": "cost", "costs": costs, "tiers": tiers, "bucket": bucket});
+    Ok(Answer::ok(&shown).no_store())
+}
+
+fn cost_view(class: &str, cost: Cost) -> Value {
+    match cost {
+        Cost::Fixed(points) => json!({"class": class, "points": points}),
+        Cost::List => json!({
+            "class": class,
+            "formula": "1 + ceil(limit / 10), refunded to what was returned",
+            "points": Cost::list(20),
+        }),
+    }
+}
+
+fn tier_view(tier: Tier) -> Value {
+    json!({"name": tier.name(), "capacity": tier.capacity(), "restore_rate": tier.restore_rate()})
+}

@@ -1,0 +1,175 @@
+//! The outbox: events and how far they have come on their way out (protocols §12).
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{self, Event, OutboxState};
+use commerce::id::EventId;
+use commerce::key;
+use commerce::scope::{ReadOperations, Required, WriteOperations};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Path, Query};
+use gateway::table;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::range::{KEPT, Range};
+
+/// An event as the outbox shows it.
+#[derive(Debug, Serialize)]
+struct OutboxView {
+    id: EventId,
+    r#type: String,
+    status: OutboxState,
+    failure: Option<String>,
+    entity: EntityView,
+    request_id: String,
+    trace_id: String,
+    published_at: Option<Timestamp>,
+    payload_expunged: bool,
+    allowed_actions: Vec<&'static str>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+/// What an event is about.
+#[derive(Debug, Serialize)]
+pub(crate) struct EntityView {
+    r#type: String,
+    id: String,
+    version: u64,
+}
+
+impl From<&Event> for EntityView {
+    fn from(event: &Event) -> Self {
+        Self {
+            r#type: event.entity_type.clone(),
+            id: event.entity_id.clone(),
+            version: event.entity_version,
+        }
+    }
+}
+
+impl From<&Event> for OutboxView {
+    fn from(event: &Event) -> Self {
+        Self {
+            id: event.id.clone(),
+            r#type: event.name.clone(),
+            status: event.state,
+            failure: event.failure.clone(),
+            entity: EntityView::from(event),
+            request_id: event.request_id.clone(),
+            trace_id: event.trace_id.clone(),
+            published_at: event.published_at,
+            payload_expunged: event.is_expunged(),
+            allowed_actions: event.allowed_actions(),
+            created_at: event.created_at,
+            updated_at: event.published_at.unwrap_or(event.created_at),
+            version: event.version,
+        }
+    }
+}
+
+/// One event with its payload.
+#[derive(Debug, Serialize)]
+struct WithPayload {
+    #[serde(flatten)]
+    view: OutboxView,
+    /// The frozen body; `null` when it was removed, or is not the caller's to read.
+    payload: Option<Value>,
+}
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those in this state.
+    status: Option<OutboxState>,
+    /// Only those at or after this time; at most 30 days back.
+    since: Option<Timestamp>,
+    /// Only those at or before this time.
+    until: Option<Timestamp>,
+}
+
+/// `GET /outbox` — the store's events, the newest first (api §10).
+pub(crate) async fn list(
+    caller: StoreAccess<ReadOperations>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store;
+    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let days = range.queries(|day| key::events_on(&store.id, day));
+    let is_asked_for = |event: &Event| query.status.is_none_or(|status| event.state == status);
+    paging.answer_over(&app, &days, is_asked_for, |event: Event| OutboxView::from(&event)).await
+}
+
+async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &EventId,
+) -> Result<Event, Problem> {
+    let found = app.table.get::<Event>(&key::event(id)).await?;
+    let ours = found.filter(|event| event.store_id.as_ref() == Some(&caller.store.id));
+    ours.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /outbox/{id}` — with the payload, for an app if its scopes can read it (api §10).
+pub(crate) async fn show(
+    caller: StoreAccess<ReadOperations>,
+    State(app): State<App>,
+    Path(id): Path<EventId>,
+) -> Result<Answer, Problem> {
+    let event = find(&app, &caller, &id).await?;
+    let scope = event::find(&event.name).and_then(|entry| entry.scope);
+    let readable =
+        caller.actor.app().is_none() || scope.is_some_and(|scope| caller.actor.may(scope));
+    let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();
+    let shown = WithPayload { view: OutboxView::from(&event), payload };
+    Ok(Answer::ok(&shown).version(event.version))
+}
+
+/// `POST /outbox/{id}/requeue` — a failed or discarded event is published by the next sweep
+/// (api §10).
+///
+/// # Errors
+/// 409 `invalid_state_transition`, `payload_expunged`.
+pub(crate) async fn requeue(
+    caller: StoreAccess<WriteOperations>,
+    State(app): State<App>,
+    Path(id): Path<EventId>,
+) -> Result<Answer, Problem> {
+    change(&app, &caller, &id, Event::requeue).await
+}
+
+/// `POST /outbox/{id}/discard` — an event that is not to be published (api §10).
+///
+/// # Errors
+/// 409 `invalid_state_transition` when it has been.
+pub(crate) async fn discard(
+    caller: StoreAccess<WriteOperations>,
+    State(app): State<App>,
+    Path(id): Path<EventId>,
+) -> Result<Answer, Problem> {
+    change(&app, &caller, &id, Event::discard).await
+}
+
+async fn change(
+    app: &App,
+    caller: &StoreAccess<WriteOperations>,
+    id: &EventId,
+    decide: impl Fn(&Event, Timestamp) -> Result<Event, Problem>,
+) -> Result<Answer, Problem> {
+    table::retry(|| async {
+        let now = app.clock.now();
+        let after = decide(&find(app, caller, id).await?, now)?;
+        let answer = Answer::ok(&OutboxView::from(&after)).version(after.version);
+        app.table.write().replace(&after, Code::VersionConflict).answer(answer, now).await
+    })
+    .await
+}

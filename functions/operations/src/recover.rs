@@ -1,0 +1,195 @@
+//! Recovering what a subscription missed, and how much it missed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::delivery::{Delivery, DeliveryStatus};
+use commerce::id::SubscriptionId;
+use commerce::key;
+use commerce::scope::{ReadWebhooks, WriteWebhooks};
+use commerce::subscription::Stats;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::{DAY, HOUR, Timestamp};
+use gateway::item::Index;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Path};
+use gateway::table::Query;
+use serde_json::json;
+
+use crate::range::Range;
+use crate::subscriptions::find;
+
+/// Deliveries one call recovers.
+const MOST: usize = 10_000;
+/// How far back.
+const MOST_RANGE: Duration = DAY.saturating_mul(14);
+/// Deliveries written in one transaction.
+const CHUNK: usize = 50;
+/// Deliveries whose messages are sent at once; the sweep sends the others'.
+const AT_ONCE: usize = 100;
+/// What statistics look back on.
+const WINDOW: Duration = HOUR.saturating_mul(24);
+/// Deliveries of a day that statistics count.
+const MOST_COUNTED: usize = 1_000;
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct RecoverRequest {
+    /// Deliveries made at or after this time; at most 14 days before `until`.
+    since: Timestamp,
+    /// Deliveries made at or before this time; now, if left out.
+    until: Option<Timestamp>,
+}
+
+/// `POST /webhook-subscriptions/{id}/recover` — every delivery of the range that ended without
+/// success begins its attempts again: 202 `{matched}`. Asking twice recovers once, because what
+/// is on its way again no longer matches (api §10).
+///
+/// # Errors
+/// 409 `invalid_state_transition` while the subscription is off; 422 `range_too_wide`.
+pub(crate) async fn recover(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    Body(ask): Body<RecoverRequest>,
+) -> Result<Answer, Problem> {
+    let subscription = find(&app, &caller, &id).await?;
+    if !subscription.is_enabled() {
+        let actions = subscription.allowed_actions();
+        return Err(Problem::state(subscription.status.as_str(), &actions));
+    }
+    let now = app.clock.now();
+    let floor = caller.store.created_at;
+    let range = Range::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
+    let lost = lost(&app, &id, range).await?;
+    let mut recovered: Vec<Delivery> = Vec::new();
+    for chunk in lost.chunks(CHUNK) {
+        recovered.extend(write(&app, chunk, now).await?);
+    }
+    let soon: Vec<_> = recovered
+        .iter()
+        .take(AT_ONCE)
+        .map(|delivery| (delivery.message(), Duration::ZERO))
+        .collect();
+    if let Err(problem) = app.webhook_queue.send(&soon).await {
+        tracing::warn!(cause = %problem, "messages not queued");
+    }
+    let has_more = lost.len() >= MOST;
+    Ok(Answer::accepted(&json!({"matched": recovered.len(), "has_more": has_more})))
+}
+
+/// What ended without success in the range and still has its payload.
+async fn lost(app: &App, id: &SubscriptionId, range: Range) -> Result<Vec<Delivery>, Problem> {
+    let mut found = Vec::new();
+    for day in range.days() {
+        for status in DeliveryStatus::LOST {
+            let query = Query::index(Index::Gsi2, key::deliveries_to(id, day))
+                .begins_with(format!("{}#", status.as_str()));
+            let mut start = None;
+            loop {
+                let room = MOST.saturating_sub(found.len());
+                if room == 0 {
+                    return Ok(found);
+                }
+                let is_meant = |delivery: &Delivery| {
+                    range.holds(delivery.created_at)
+                        && delivery.expunged_at.is_none()
+                        && !delivery.test
+                };
+                let page = app.table.page::<Delivery>(&query, room.min(500), start, is_meant).await?;
+                found.extend(page.items);
+                start = page.next;
+                if start.is_none() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Writes a chunk at once, or, when one of it has changed meanwhile, each by itself.
+async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Delivery>, Problem> {
+    let recovered: Vec<Delivery> = chunk.iter().map(|delivery| delivery.recovered(now)).collect();
+    let together = recovered.iter().fold(app.table.write(), |write, delivery| {
+        write.replace(delivery, Code::VersionConflict)
+    });
+    match together.commit().await {
+        Ok(()) => return Ok(recovered),
+        Err(problem) if problem.code == Code::VersionConflict => {}
+        Err(problem) => return Err(problem),
+    }
+    let mut written = Vec::new();
+    for delivery in recovered {
+        match app.table.write().replace(&delivery, Code::VersionConflict).commit().await {
+            Ok(()) => written.push(delivery),
+            Err(problem) if problem.code == Code::VersionConflict => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    Ok(written)
+}
+
+/// `GET /webhook-subscriptions/{id}/stats` — the last 24 hours: deliveries by state, and how fast
+/// the receiver answers (api §10).
+pub(crate) async fn stats(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+) -> Result<Answer, Problem> {
+    let subscription = find(&app, &caller, &id).await?;
+    let now = app.clock.now();
+    let range = Range::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
+    let mut counts: BTreeMap<&str, u64> =
+        DeliveryStatus::ALL.iter().map(|status| (status.as_str(), 0)).collect();
+    let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);
+    for day in range.days() {
+        let query = Query::index(Index::Gsi2, key::deliveries_to(&id, day));
+        let is_meant = |delivery: &Delivery| range.holds(delivery.created_at) && !delivery.test;
+        let page = app.table.page::<Delivery>(&query, MOST_COUNTED, None, is_meant).await?;
+        truncated |= page.next.is_some();
+        for delivery in page.items {
+            let count = counts.entry(delivery.status.as_str()).or_default();
+            *count = count.saturating_add(1);
+            total = total.saturating_add(1);
+            durations.extend(delivery.last_duration_ms);
+        }
+    }
+    durations.sort_unstable();
+    let succeeded = counts.get(DeliveryStatus::Succeeded.as_str()).copied().unwrap_or(0);
+    let shown = json!({
+        "subscription_id": id,
+        "window_seconds": WINDOW.as_secs(),
+        "health": subscription.health.word(),
+        "total": total,
+        "by_status": counts,
+        "success_percent": succeeded.saturating_mul(100).checked_div(total),
+        "duration_ms": {"p50": percentile(&durations, 50), "p95": percentile(&durations, 95)},
+        "truncated": truncated,
+        "receiver": Stats::from(&subscription),
+    });
+    Ok(Answer::ok(&shown))
+}
+
+/// The smallest of these that `percent` of them do not exceed; they are sorted.
+fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
+    let rank = sorted.len().saturating_mul(percent).div_ceil(100).saturating_sub(1);
+    sorted.get(rank).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percentile;
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let hundred: Vec<u64> = (1..=100).collect();
+        assert_eq!(percentile(&hundred, 50), Some(50));
+        assert_eq!(percentile(&hundred, 95), Some(95));
+        assert_eq!((percentile(&[7], 95), percentile(&[], 50)), (Some(7), None));
+    }
+}

@@ -1,0 +1,306 @@
+//! Webhook subscriptions: list, create, show, update, delete.
+//!
+//! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
+//! subscribe only to topics that its token's scopes can read (protocols §8).
+
+use axum::extract::State;
+use commerce::caller::{Actor, StoreAccess, insufficient_scope};
+use commerce::id::SubscriptionId;
+use commerce::key;
+use commerce::scope::{ReadWebhooks, Required, WriteWebhooks};
+use commerce::subscription::{
+    CustomHeaders, EventTypes, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
+    give_place_back, hint, seal_secret, take_place,
+};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text};
+use gateway::signature::SigningSecret;
+use gateway::table::{self, Condition};
+use serde::Serialize;
+
+/// The longest URL, in characters.
+type Url = Text<1, 2048>;
+
+/// A subscription with its secret, which is shown this once.
+#[derive(Serialize)]
+pub(crate) struct WithSecret {
+    #[serde(flatten)]
+    view: SubscriptionView,
+    /// `whsec_` and base64.
+    secret: String,
+}
+
+impl WithSecret {
+    pub(crate) fn new(subscription: &Subscription, secret: &SigningSecret, now: Timestamp) -> Self {
+        Self { view: SubscriptionView::at(subscription, now), secret: secret.reveal() }
+    }
+}
+
+/// Whether a subscription is the actor's to see.
+fn is_visible(subscription: &Subscription, actor: &Actor) -> bool {
+    actor.app().is_none_or(|app| subscription.app_id.as_ref() == Some(&app.app_id))
+}
+
+/// The subscription of this id, if it is the caller's.
+///
+/// # Errors
+/// `not_found`, the same for an unknown and for a foreign one.
+pub(crate) async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &SubscriptionId,
+) -> Result<Subscription, Problem> {
+    let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+    let visible = found.filter(|subscription| is_visible(subscription, &caller.actor));
+    visible.ok_or_else(|| Code::NotFound.into())
+}
+
+/// Writes `after` in place of `before` and answers with it.
+pub(crate) async fn replace(
+    app: &App,
+    before: &Subscription,
+    after: &Subscription,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let answer = Answer::ok(&SubscriptionView::at(after, now)).version(after.version);
+    after.save(app.table.write(), before).answer(answer, now).await
+}
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those in this state.
+    status: Option<SubscriptionStatus>,
+}
+
+/// `GET /webhook-subscriptions` — all of them, the oldest first; never a secret (api §10).
+pub(crate) async fn list(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let partition = key::store(&caller.store.id).pk;
+    let all = table::Query::partition(partition).begins_with(key::SUBSCRIPTIONS);
+    let now = app.clock.now();
+    let is_asked_for = |subscription: &Subscription| {
+        is_visible(subscription, &caller.actor)
+            && query.status.is_none_or(|status| subscription.status == status)
+    };
+    let view = |subscription: Subscription| SubscriptionView::at(&subscription, now);
+    paging.answer(&app, &all, is_asked_for, view).await
+}
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct CreateRequest {
+    /// Where events go: https, a public host, port 443 or 8443.
+    url: Url,
+    /// Names of the catalogue, `noun.*` or `*`.
+    event_types: EventTypes,
+    /// What it is for.
+    description: Option<Text<0, 200>>,
+    /// Sent along with every event.
+    headers: Option<CustomHeaders>,
+    /// Whether it takes events from the start; it does unless this says otherwise.
+    enabled: Option<Flag>,
+    /// A secret of the caller's own; without one, one is drawn.
+    secret: Option<OwnSecret>,
+}
+
+/// `POST /webhook-subscriptions` — 201 with the secret, which is shown this once (api §10).
+///
+/// # Errors
+/// 422 `invalid_url`, `blocked_address`, `unknown_event_type`; 403 `insufficient_scope` for a
+/// topic the app cannot read; 409 `subscription_limit`.
+pub(crate) async fn create(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    authorize(&caller.actor, &ask.event_types)?;
+    judge_url(&app, &ask.url).await?;
+    let seal = &app.secrets.keys().await?.seal;
+    let now = app.clock.now();
+    let id = SubscriptionId::mint(now);
+    let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
+    let sealed = seal_secret(seal, &id, &secret);
+    let mut made = Subscription::for_store(
+        &caller.store.id,
+        caller.actor.id(),
+        id,
+        ask.url.into(),
+        ask.event_types.to_vec(),
+        sealed,
+        now,
+    );
+    made.secret_hint = Some(hint(&secret));
+    made.description = ask.description.map(String::from).filter(|text| !text.is_empty());
+    made.app_id = caller.actor.app().map(|app| app.app_id.clone());
+    made.scopes = caller.actor.app().map(|app| app.scopes.clone());
+    if ask.enabled == Some(Flag(false)) {
+        made.status = SubscriptionStatus::Disabled;
+    }
+    let made = made.with_headers(seal, &ask.headers.unwrap_or_default().0);
+    let view = WithSecret::new(&made, &secret, now);
+    let answer = Answer::created(&view).version(made.version).no_store();
+    let write = app.table.write().create(&made, Code::VersionConflict);
+    take_place(write, &caller.store.id).answer(answer, now).await
+}
+
+/// `GET /webhook-subscriptions/{id}` (api §10).
+pub(crate) async fn show(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+) -> Result<Answer, Problem> {
+    let found = find(&app, &caller, &id).await?;
+    let view = SubscriptionView::at(&found, app.clock.now());
+    Ok(Answer::ok(&view).version(found.version))
+}
+
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct UpdateRequest {
+    /// Where events go; the receiver starts with a clean bill of health.
+    url: Option<Url>,
+    /// Names of the catalogue, `noun.*` or `*`; replaces all.
+    event_types: Option<EventTypes>,
+    /// What it is for; `null` clears it.
+    #[deserr(default)]
+    description: Patch<Text<0, 200>>,
+    /// Sent along with every event; replaces all.
+    headers: Option<CustomHeaders>,
+    /// Whether it takes events.
+    enabled: Option<Flag>,
+}
+
+/// `PATCH /webhook-subscriptions/{id}` (api §10).
+///
+/// # Errors
+/// As for `POST`; 412 when `If-Match` names another version.
+pub(crate) async fn update(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    find(&app, &caller, &id).await?;
+    if let Some(types) = &ask.event_types {
+        authorize(&caller.actor, types)?;
+    }
+    if let Some(url) = &ask.url {
+        judge_url(&app, url).await?;
+    }
+    let keys = app.secrets.keys().await?;
+    table::retry(|| async {
+        let before = find(&app, &caller, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let mut after = apply(&before, ask.clone(), &caller.actor, now)?;
+        if let Some(headers) = &ask.headers {
+            after = after.with_headers(&keys.seal, &headers.0);
+        }
+        replace(&app, &before, &after, now).await
+    })
+    .await
+}
+
+fn apply(
+    before: &Subscription,
+    ask: UpdateRequest,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<Subscription, Problem> {
+    let mut after = match ask.enabled {
+        Some(Flag(enabled)) if enabled == before.is_enabled() => before.changed(now),
+        Some(Flag(true)) => before.enable(now)?,
+        Some(Flag(false)) if before.status == SubscriptionStatus::Disabled => before.changed(now),
+        Some(Flag(false)) if before.is_enabled() => before.disable(now)?,
+        // Off by the service's doing, and now by its owner's.
+        Some(Flag(false)) => {
+            let status = SubscriptionStatus::Disabled;
+            Subscription { status, disabled_reason: None, ..before.changed(now) }
+        }
+        None => before.changed(now),
+    };
+    if let Some(types) = ask.event_types {
+        after.event_types = types.to_vec();
+        if let Some(app) = actor.app() {
+            after.scopes = Some(app.scopes.clone());
+        }
+    }
+    ask.description.apply(&mut after.description);
+    if let Some(url) = ask.url.map(String::from)
+        && url != after.url
+    {
+        after.url = url;
+        after.health = before.health.renewed();
+    }
+    Ok(after)
+}
+
+/// `DELETE /webhook-subscriptions/{id}` — what was on its way to it is cancelled when it comes up
+/// (api §10).
+///
+/// # Errors
+/// 412 when `If-Match` names another version.
+pub(crate) async fn delete(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    table::retry(|| async {
+        let found = find(&app, &caller, &id).await?;
+        if_match.check(found.version)?;
+        let unchanged = Condition::new("#version = :version")
+            .name("#version", "version")
+            .value(":version", found.version);
+        let write = app.table.write().delete_if(&found.key(), unchanged, Code::VersionConflict);
+        let write = give_place_back(write, &caller.store.id);
+        write.answer(Answer::no_content(), app.clock.now()).await
+    })
+    .await
+}
+
+/// An app subscribes to what it can read. A filter of many topics stands for those it can, at the
+/// time of each event; a topic by name must be among them, and a topic without a scope is for the
+/// store's owner.
+fn authorize(actor: &Actor, types: &EventTypes) -> Result<(), Problem> {
+    for filter in types.filters().iter().filter(|filter| filter.is_exact()) {
+        for scope in filter.scopes() {
+            may_read(actor, scope)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the actor may be sent events that ask for this scope.
+///
+/// # Errors
+/// `insufficient_scope`.
+pub(crate) fn may_read(actor: &Actor, scope: Option<&'static str>) -> Result<(), Problem> {
+    match scope {
+        _ if actor.app().is_none() => Ok(()),
+        Some(scope) if actor.may(scope) => Ok(()),
+        Some(scope) => Err(insufficient_scope(scope)),
+        None => {
+            let detail = "This event goes to the store's owner, and to the webhook_url of the app \
+                          it is about.";
+            Err(Code::InsufficientScope.detail(detail))
+        }
+    }
+}
+
+async fn judge_url(app: &App, url: &Url) -> Result<(), Problem> {
+    let judged = app.egress.check(url.as_str()).await;
+    judged.map(drop).map_err(|refusal| Problem::field("/url", refusal.code(), refusal.to_string()))
+}

@@ -1,0 +1,146 @@
+//! Whether what happened was handed on: the outbox held against the deliveries.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::delivery::{Delivery, scope_of};
+use commerce::event::{Event, OutboxState};
+use commerce::id::{AppId, EventId};
+use commerce::installation::Installation;
+use commerce::key;
+use commerce::scope::ReadOperations;
+use commerce::subscription::Subscription;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::request::{FieldErrors, Query};
+use gateway::table;
+use serde_json::json;
+
+use crate::range::Range;
+
+/// What is looked at of each kind, the newest first.
+const MOST: usize = 500;
+/// Keys read in one round trip.
+const CHUNK: usize = 100;
+/// The longest range.
+const MOST_RANGE: Duration = DAY.saturating_mul(14);
+/// The range, if none is asked for.
+const DEFAULT_RANGE: Duration = DAY;
+/// How long an event may be pending: stream, then sweep, and room for both to be late.
+const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
+
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct VerifyQuery {
+    /// From this time on; a day back if left out, at most 14.
+    since: Option<Timestamp>,
+}
+
+/// `GET /outbox/verify` — `checked` events; `missing`: pending for more than five minutes, or
+/// published without a delivery that a subscription should have had; `orphan`: deliveries without
+/// their event (api §10).
+pub(crate) async fn verify(
+    caller: StoreAccess<ReadOperations>,
+    State(app): State<App>,
+    Query(query): Query<VerifyQuery>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));
+    let range = Range::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
+    let events: Vec<Event> = newest(&app, range.queries(|day| key::events_on(&store.id, day))).await?;
+    let stuck = events.iter().filter(|event| {
+        event.state == OutboxState::Pending && event.created_at.plus(MAY_BE_PENDING) <= now
+    });
+    let stuck = stuck.count();
+    let expected = expected(&app, &caller, &events).await?;
+    let undelivered = absent::<Delivery>(&app, &expected).await?;
+    let scope = scope_of(Some(&store.id), None);
+    let deliveries: Vec<Delivery> =
+        newest(&app, range.queries(|day| key::deliveries_on(&scope, day))).await?;
+    let known: BTreeSet<&EventId> = events.iter().map(|event| &event.id).collect();
+    let unknown: BTreeSet<&EventId> =
+        deliveries.iter().map(|delivery| &delivery.event_id).filter(|id| !known.contains(id)).collect();
+    let unknown: Vec<Key> = unknown.into_iter().map(key::event).collect();
+    let eventless = absent::<Event>(&app, &unknown).await?;
+    let orphan = deliveries
+        .iter()
+        .filter(|delivery| eventless.contains(&key::event(&delivery.event_id)))
+        .count();
+    Ok(Answer::ok(&json!({
+        "checked": events.len(),
+        "missing": stuck.saturating_add(undelivered.len()),
+        "orphan": orphan,
+        "since": since.max(store.created_at),
+        "truncated": events.len() >= MOST || deliveries.len() >= MOST,
+    })))
+}
+
+/// The newest items over these days, at most [`MOST`].
+async fn newest<T: Item>(app: &App, days: Vec<table::Query>) -> Result<Vec<T>, Problem> {
+    let mut found: Vec<T> = Vec::new();
+    for day in days {
+        let room = MOST.saturating_sub(found.len());
+        if room == 0 {
+            break;
+        }
+        found.extend(app.table.all::<T>(&day, room).await?);
+    }
+    Ok(found)
+}
+
+/// The deliveries there should be: for each published event, of each subscription that is as it
+/// was when the event happened.
+async fn expected(
+    app: &App,
+    caller: &StoreAccess<ReadOperations>,
+    events: &[Event],
+) -> Result<Vec<Key>, Problem> {
+    let store = &caller.store.id;
+    let partition =
+        table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
+    let subscriptions: Vec<Subscription> = app.table.all(&partition, CHUNK).await?;
+    let mut installations: HashMap<AppId, Installation> = HashMap::new();
+    for id in subscriptions.iter().filter_map(|subscription| subscription.app_id.clone()) {
+        let key = key::installation(&Installation::id_of(store, &id));
+        if !installations.contains_key(&id)
+            && let Some(found) = app.table.get::<Installation>(&key).await?
+        {
+            installations.insert(id, found);
+        }
+    }
+    let mut keys = Vec::new();
+    for event in events.iter().filter(|event| event.state == OutboxState::Published) {
+        for subscription in &subscriptions {
+            let installation =
+                subscription.app_id.as_ref().and_then(|id| installations.get(id));
+            let settled = |at: Timestamp| at < event.created_at;
+            if settled(subscription.updated_at)
+                && installation.is_none_or(|installation| settled(installation.updated_at))
+                && subscription.takes(event, installation)
+            {
+                keys.push(key::delivery(&Delivery::first_id(&event.id, &subscription.id)));
+            }
+        }
+    }
+    Ok(keys)
+}
+
+/// Those of the keys that hold nothing.
+async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<Vec<Key>, Problem> {
+    let mut absent = Vec::new();
+    for chunk in keys.chunks(CHUNK) {
+        let mut batch = app.table.get_many(&chunk.iter().collect::<Vec<_>>()).await?;
+        for key in chunk {
+            if batch.take::<T>(key)?.is_none() {
+                absent.push(key.clone());
+            }
+        }
+    }
+    Ok(absent)
+}

@@ -1,0 +1,77 @@
+//! Navigation menus.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{About, Event, NAVIGATION_UPDATED};
+use commerce::fields::Handle;
+use commerce::id::StoreId;
+use commerce::key;
+use commerce::navigation::{Items, Menu, MenuView};
+use commerce::scope::{ReadContent, WriteContent};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Path};
+use gateway::table::retry;
+
+use crate::save;
+
+/// `GET /v1/stores/{id}/navigation/{handle}`: one menu.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadContent>,
+    State(app): State<App>,
+    Path((_, handle)): Path<(StoreId, Handle)>,
+) -> Result<Answer, Problem> {
+    let key = key::navigation(&caller.store.id, handle.as_str());
+    let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+    Ok(shown(&menu))
+}
+
+fn shown(menu: &Menu) -> Answer {
+    Answer::ok(&MenuView::from(menu)).version(menu.version)
+}
+
+/// A whole menu.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct PutRequest {
+    /// The items of the first level, each with those below it: at most 200 in all, in at most
+    /// three levels.
+    items: Items,
+}
+
+/// `PUT /v1/stores/{id}/navigation/{handle}`: makes a menu, or puts another in its place.
+///
+/// # Errors
+/// `precondition_failed`.
+pub async fn put(
+    caller: StoreAccess<WriteContent>,
+    State(app): State<App>,
+    Path((_, handle)): Path<(StoreId, Handle)>,
+    if_match: IfMatch,
+    Body(ask): Body<PutRequest>,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let now = app.clock.now();
+    retry(|| async {
+        let present = app.table.get(&key::navigation(store, handle.as_str())).await?;
+        let present = present.unwrap_or_else(|| Menu::blank(store, handle.clone(), now));
+        if_match.check(present.version)?;
+        let menu = present.with(ask.items.clone(), now);
+        let about = About {
+            store: Some(store),
+            app: None,
+            entity: menu.handle.as_str(),
+            version: menu.version,
+        };
+        save(&app, &menu)
+            .emit(Event::new(&NAVIGATION_UPDATED, about, &MenuView::from(&menu), now))
+            .answer(shown(&menu), now)
+            .await
+    })
+    .await
+}

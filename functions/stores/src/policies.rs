@@ -1,0 +1,86 @@
+//! Policy pages.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{About, Event, POLICY_UPDATED};
+use commerce::id::StoreId;
+use commerce::key;
+use commerce::policy::{Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording};
+use commerce::scope::{ReadContent, WriteContent};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Text};
+use gateway::table::retry;
+
+use crate::save;
+
+/// `GET /v1/stores/{id}/policies/{handle}`: one policy page, published or not.
+///
+/// # Errors
+/// `not_found`, also for a handle that is none of the five.
+pub async fn show(
+    caller: StoreAccess<ReadContent>,
+    State(app): State<App>,
+    Path((_, handle)): Path<(StoreId, PolicyHandle)>,
+) -> Result<Answer, Problem> {
+    let key = key::policy(&caller.store.id, handle.as_str());
+    let policy: Policy = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+    Ok(shown(&policy))
+}
+
+fn shown(policy: &Policy) -> Answer {
+    Answer::ok(&PolicyView::from(policy)).version(policy.version)
+}
+
+/// A whole policy page.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct PutRequest {
+    /// What the page is called; by its handle unless said otherwise.
+    #[deserr(default)]
+    title: Option<Text<1, 200>>,
+    /// The text, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    body_html: SafeHtml,
+    /// Whether customers see it; they do unless said otherwise.
+    #[deserr(default)]
+    published: Option<Flag>,
+}
+
+/// `PUT /v1/stores/{id}/policies/{handle}`: writes a policy page, or puts another in its place.
+///
+/// # Errors
+/// `not_found` for a handle that is none of the five; `precondition_failed`.
+pub async fn put(
+    caller: StoreAccess<WriteContent>,
+    State(app): State<App>,
+    Path((_, handle)): Path<(StoreId, PolicyHandle)>,
+    if_match: IfMatch,
+    Body(ask): Body<PutRequest>,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let now = app.clock.now();
+    let wording = Wording {
+        title: ask.title.map(String::from),
+        body_html: ask.body_html,
+        published: ask.published.is_none_or(|flag| flag.0),
+    };
+    retry(|| async {
+        let present = app.table.get(&key::policy(store, handle.as_str())).await?;
+        let present = present.unwrap_or_else(|| Policy::blank(store, handle, now));
+        if_match.check(present.version)?;
+        let policy = present.with(wording.clone(), now);
+        let about = About {
+            store: Some(store),
+            app: None,
+            entity: handle.as_str(),
+            version: policy.version,
+        };
+        save(&app, &policy)
+            .emit(Event::new(&POLICY_UPDATED, about, &PolicySummary::from(&policy), now))
+            .answer(shown(&policy), now)
+            .await
+    })
+    .await
+}

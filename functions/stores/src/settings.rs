@@ -1,0 +1,199 @@
+//! A store's settings.
+
+use axum::extract::State;
+use commerce::caller::Owner;
+use commerce::event::{About, Event, STORE_SETTINGS_UPDATED};
+use commerce::settings::{Checkout, Notifications, Settings, SettingsView};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::problem::Problem;
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Text};
+use gateway::table::retry;
+
+use crate::save;
+
+/// `GET /v1/stores/{id}/settings`: all groups, with what was not chosen at its default.
+pub async fn show(caller: Owner, State(app): State<App>) -> Result<Answer, Problem> {
+    load(&app, &caller.store).await.map(|settings| shown(&settings))
+}
+
+async fn load(app: &App, store: &Store) -> Result<Settings, Problem> {
+    let untouched = Settings::of(store);
+    let found = app.table.get(&untouched.key()).await?;
+    Ok(found.unwrap_or(untouched))
+}
+
+fn shown(settings: &Settings) -> Answer {
+    Answer::ok(&SettingsView::from(settings)).version(settings.version)
+}
+
+/// What to change. What is left out stays; `null` puts a group, or one setting, back to its
+/// default.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// How customers check out.
+    #[deserr(default)]
+    checkout: Patch<CheckoutRequest>,
+    /// What customers are told by mail.
+    #[deserr(default)]
+    notifications: Patch<NotificationsRequest>,
+}
+
+/// What to change about the checkout.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CheckoutRequest {
+    /// Minutes for which an unpaid order keeps its stock.
+    #[deserr(default)]
+    payment_window_minutes: Patch<Int<5, 1_440>>,
+    /// Whether customers can order without an account.
+    #[deserr(default)]
+    guest_checkout: Patch<Flag>,
+    /// Whether customers must leave a telephone number.
+    #[deserr(default)]
+    require_phone: Patch<Flag>,
+}
+
+/// What to change about what customers are told.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NotificationsRequest {
+    /// Whether an order is confirmed.
+    #[deserr(default)]
+    order_confirmation: Patch<Flag>,
+    /// Whether a shipment is announced.
+    #[deserr(default)]
+    shipping_confirmation: Patch<Flag>,
+    /// Whom mails are from.
+    #[deserr(default)]
+    sender_name: Patch<Text<1, 100>>,
+}
+
+/// Changes one setting.
+fn set<A, T>(field: &mut T, change: Patch<A>, default: T, value: impl FnOnce(A) -> T) {
+    match change {
+        Patch::Keep => {}
+        Patch::Clear => *field = default,
+        Patch::Set(given) => *field = value(given),
+    }
+}
+
+impl CheckoutRequest {
+    /// The group as the caller wants it.
+    fn apply(self, mut group: Checkout) -> Checkout {
+        let default = Checkout::default();
+        let minutes = |Int(minutes): Int<5, 1_440>| minutes.unsigned_abs();
+        let window = &mut group.payment_window_minutes;
+        set(window, self.payment_window_minutes, default.payment_window_minutes, minutes);
+        let guest = &mut group.guest_checkout;
+        set(guest, self.guest_checkout, default.guest_checkout, |flag| flag.0);
+        set(&mut group.require_phone, self.require_phone, default.require_phone, |flag| flag.0);
+        group
+    }
+}
+
+impl NotificationsRequest {
+    /// The group as the caller wants it.
+    fn apply(self, mut group: Notifications) -> Notifications {
+        let default = Notifications::default();
+        let order = &mut group.order_confirmation;
+        set(order, self.order_confirmation, default.order_confirmation, |flag| flag.0);
+        let shipping = &mut group.shipping_confirmation;
+        set(shipping, self.shipping_confirmation, default.shipping_confirmation, |flag| flag.0);
+        self.sender_name.apply(&mut group.sender_name);
+        group
+    }
+}
+
+impl UpdateRequest {
+    /// The settings as the caller wants them.
+    fn apply(self, settings: &Settings) -> Settings {
+        let Settings { checkout, notifications, .. } = settings.clone();
+        Settings {
+            checkout: match self.checkout {
+                Patch::Keep => checkout,
+                Patch::Clear => Checkout::default(),
+                Patch::Set(change) => change.apply(checkout),
+            },
+            notifications: match self.notifications {
+                Patch::Keep => notifications,
+                Patch::Clear => Notifications::default(),
+                Patch::Set(change) => change.apply(notifications),
+            },
+            ..settings.clone()
+        }
+    }
+}
+
+/// `PATCH /v1/stores/{id}/settings`: some of the settings.
+///
+/// # Errors
+/// `precondition_failed`.
+pub async fn update(
+    caller: Owner,
+    State(app): State<App>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let store = &caller.store;
+    let now = app.clock.now();
+    retry(|| async {
+        let present = load(&app, store).await?;
+        if_match.check(present.version)?;
+        let Some(settings) = present.revised(ask.clone().apply(&present), now) else {
+            return Ok(shown(&present));
+        };
+        let about = About {
+            store: Some(&store.id),
+            app: None,
+            entity: store.id.as_str(),
+            version: settings.version,
+        };
+        save(&app, &settings)
+            .emit(Event::new(&STORE_SETTINGS_UPDATED, about, &SettingsView::from(&settings), now))
+            .answer(shown(&settings), now)
+            .await
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::read;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn patched(group: Checkout, body: Value) -> Checkout {
+        read::<CheckoutRequest>(body).unwrap().apply(group)
+    }
+
+    #[test]
+    fn a_patch_changes_what_it_names_and_null_is_the_default() {
+        let changed =
+            Checkout { payment_window_minutes: 60, guest_checkout: false, require_phone: true };
+        let same = patched(changed.clone(), json!({}));
+        assert_eq!(same, changed);
+        let one = patched(changed.clone(), json!({"guest_checkout": true}));
+        assert_eq!(one, Checkout { guest_checkout: true, ..changed.clone() });
+        let reset = patched(changed.clone(), json!({"payment_window_minutes": null}));
+        assert_eq!(reset, Checkout { payment_window_minutes: 30, ..changed });
+    }
+
+    #[test]
+    fn the_payment_window_has_bounds() {
+        let ask = |minutes: i64| {
+            read::<UpdateRequest>(json!({"checkout": {"payment_window_minutes": minutes}}))
+        };
+        assert!(ask(5).is_ok() && ask(1_440).is_ok());
+        for minutes in [4, 1_441, -30] {
+            let problem = ask(minutes).unwrap_err();
+            let pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
+            assert_eq!(pointers, ["/checkout/payment_window_minutes"]);
+        }
+    }
+}

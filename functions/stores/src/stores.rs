@@ -1,0 +1,282 @@
+//! A merchant's stores: the list, opening one, reading and changing one.
+
+use axum::extract::State;
+use commerce::caller::{Merchant, StoreAccess};
+use commerce::event::{About, Event, STORE_CREATED, STORE_UPDATED};
+use commerce::fields::{Country, Currency, Email, Locale, Phone, Subdomain, TimeZone};
+use commerce::key;
+use commerce::scope::{ReadStore, WriteStore};
+use commerce::store::{
+    Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix, Store, StoreStatus,
+    StoreView, UniqueSubdomain,
+};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Patch, Text};
+use gateway::table::{Query, Write};
+
+/// The stores of a merchant.
+fn stores_of(caller: &Merchant) -> Query {
+    let (index, place) = key::stores_of(&caller.account.id, caller.account.created_at);
+    Query::index(index, place.pk)
+}
+
+/// What an event says it is about.
+pub(crate) fn about(store: &Store) -> About<'_> {
+    About { store: Some(&store.id), app: None, entity: store.id.as_str(), version: store.version }
+}
+
+/// The answer that shows a store.
+pub(crate) fn shown(store: &Store) -> Answer {
+    Answer::ok(&StoreView::from(store)).version(store.version)
+}
+
+/// `GET /v1/stores`: the merchant's own stores, newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: Merchant,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let query = stores_of(&caller).newest_first();
+    // The index may still show a store that was deleted a moment ago.
+    let exists = |store: &Store| store.status != StoreStatus::Deleted;
+    paging.answer(&app, &query, exists, |store| StoreView::from(&store)).await
+}
+
+/// A store to open.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct OpenRequest {
+    /// The name customers see.
+    name: Text<1, 200>,
+    /// The storefront's subdomain.
+    subdomain: Subdomain,
+    /// The currency of all its prices.
+    currency: Currency,
+    /// Where it trades from.
+    country: Country,
+    /// The default language; the merchant's own, or English, unless said otherwise.
+    #[deserr(default)]
+    locale: Option<Locale>,
+    /// The time zone of its reports; UTC unless said otherwise.
+    #[deserr(default)]
+    timezone: Option<TimeZone>,
+}
+
+/// `POST /v1/stores`: a new store, as a draft, with its subdomain.
+///
+/// # Errors
+/// `subdomain_taken`, `store_limit`; `subdomain_reserved` and `unsupported_currency` as faults of
+/// their fields.
+pub async fn open(
+    caller: Merchant,
+    State(app): State<App>,
+    Body(ask): Body<OpenRequest>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    // Opened at the same moment, a store or two more may slip through: the limit keeps the list
+    // of stores from growing without end, and nothing else depends on it.
+    let owned = app.table.keys(&stores_of(&caller), MAX_STORES).await?;
+    if owned.len() >= MAX_STORES {
+        return Err(Code::StoreLimit.with("limit", MAX_STORES));
+    }
+    let opening = Opening {
+        name: ask.name.into(),
+        subdomain: ask.subdomain,
+        currency: ask.currency,
+        country: ask.country,
+        locale: ask.locale.or_else(|| caller.account.locale.clone()),
+        timezone: ask.timezone,
+    };
+    let store = Store::open(&caller.account.id, opening, now);
+    let view = StoreView::from(&store);
+    claim(app.table.write().create(&store, Code::VersionConflict), &store, now)
+        .emit(Event::new(&STORE_CREATED, about(&store), &view, now))
+        .answer(Answer::created(&view).version(store.version), now)
+        .await
+}
+
+/// Claims the store's subdomain for it.
+fn claim(write: Write, store: &Store, now: Timestamp) -> Write {
+    let condition = UniqueSubdomain::is_free_for(&store.id, now);
+    write.put_if(&UniqueSubdomain::of(store), condition, Code::SubdomainTaken)
+}
+
+/// Gives the store's subdomain up: until then it still leads to the store.
+pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
+    let condition = UniqueSubdomain::is_held_by(&store.id);
+    write.put_if(&UniqueSubdomain::moved(store, until), condition, Code::VersionConflict)
+}
+
+/// `GET /v1/stores/{id}`: one store. It was read to let the caller in.
+pub async fn show(caller: StoreAccess<ReadStore>) -> Result<Answer, Problem> {
+    Ok(shown(&caller.store))
+}
+
+/// What to change about a store.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The name customers see.
+    #[deserr(default)]
+    name: Option<Text<1, 200>>,
+    /// The storefront's subdomain; the old one leads to the store for 90 days more.
+    #[deserr(default)]
+    subdomain: Option<Subdomain>,
+    /// The currency of all its prices, while the store is a draft.
+    #[deserr(default)]
+    currency: Option<Currency>,
+    /// Where it trades from.
+    #[deserr(default)]
+    country: Option<Country>,
+    /// The default language.
+    #[deserr(default)]
+    locale: Option<Locale>,
+    /// The time zone of its reports.
+    #[deserr(default)]
+    timezone: Option<TimeZone>,
+    /// How customers reach it; `null` clears it.
+    #[deserr(default)]
+    contact: Patch<ContactRequest>,
+    /// What order numbers begin with.
+    #[deserr(default)]
+    order_prefix: Option<OrderPrefix>,
+    /// What happens to an order line whose stock is short.
+    #[deserr(default)]
+    inventory_policy: Option<InventoryPolicy>,
+}
+
+/// What to change about how customers reach a store.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ContactRequest {
+    /// Shown to customers, and the `Reply-To` of mails.
+    #[deserr(default)]
+    email: Patch<Email>,
+    /// Shown to customers.
+    #[deserr(default)]
+    phone: Patch<Phone>,
+}
+
+impl UpdateRequest {
+    /// The store as the caller wants it.
+    fn apply(self, store: &Store) -> Store {
+        let mut wanted = store.clone();
+        set(&mut wanted.name, self.name);
+        set(&mut wanted.subdomain, self.subdomain);
+        set(&mut wanted.currency, self.currency);
+        set(&mut wanted.country, self.country);
+        set(&mut wanted.locale, self.locale);
+        set(&mut wanted.timezone, self.timezone);
+        set(&mut wanted.order_prefix, self.order_prefix);
+        set(&mut wanted.inventory_policy, self.inventory_policy);
+        match self.contact {
+            Patch::Keep => {}
+            Patch::Clear => wanted.contact = Contact::default(),
+            Patch::Set(contact) => {
+                contact.email.apply(&mut wanted.contact.email);
+                contact.phone.apply(&mut wanted.contact.phone);
+            }
+        }
+        wanted
+    }
+}
+
+/// Puts a given value in place.
+fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
+    if let Some(value) = value {
+        *field = value.into();
+    }
+}
+
+/// `PATCH /v1/stores/{id}`: some of a store's data. An app with `write_store` may do all of it,
+/// the subdomain included (our choice): the scope says so to the merchant who grants it.
+///
+/// # Errors
+/// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`.
+pub async fn update(
+    caller: StoreAccess<WriteStore>,
+    State(app): State<App>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let before = &caller.store;
+    if_match.check(before.version)?;
+    let now = app.clock.now();
+    let Some(store) = before.revised(&ask.apply(before), now)? else {
+        return Ok(shown(before));
+    };
+    let moved = (store.subdomain != before.subdomain).then_some(before);
+    let view = StoreView::from(&store);
+    app.table
+        .write()
+        .replace(&store, Code::VersionConflict)
+        .also(moved, |write, before| {
+            give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
+        })
+        .emit(Event::new(&STORE_UPDATED, about(&store), &view, now))
+        .answer(shown(&store), now)
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use commerce::id::MerchantId;
+    use gateway::request::{FromText, read};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn store() -> Store {
+        let now = Timestamp::from_millis(0);
+        let opening = Opening {
+            name: "Blue Bottle Books".into(),
+            subdomain: Subdomain::from_text("blue-bottle").unwrap(),
+            currency: Currency::from_text("INR").unwrap(),
+            country: Country::from_text("IN").unwrap(),
+            locale: None,
+            timezone: None,
+        };
+        Store::open(&MerchantId::mint(now), opening, now)
+    }
+
+    fn patched(store: &Store, body: Value) -> Store {
+        read::<UpdateRequest>(body).unwrap().apply(store)
+    }
+
+    #[test]
+    fn a_store_needs_name_subdomain_currency_and_country() {
+        let problem = read::<OpenRequest>(json!({})).unwrap_err();
+        let mut pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
+        pointers.sort_unstable();
+        assert_eq!(pointers, ["/country", "/currency", "/name", "/subdomain"]);
+        let full = json!({"name": "A", "subdomain": "abc", "currency": "INR", "country": "IN"});
+        assert!(read::<OpenRequest>(full).is_ok());
+    }
+
+    #[test]
+    fn a_patch_changes_what_it_names_and_nothing_else() {
+        let before = store();
+        assert_eq!(patched(&before, json!({})), before);
+        let named = patched(&before, json!({"name": "Red Bottle Books", "order_prefix": ""}));
+        let name = "Red Bottle Books".to_owned();
+        assert_eq!(named, Store { name, order_prefix: String::new(), ..before });
+    }
+
+    #[test]
+    fn the_contact_is_patched_field_by_field() {
+        let both = json!({"contact": {"email": "a@b.co", "phone": "+91 22 5550 1234"}});
+        let both = patched(&store(), both);
+        assert!(both.contact.email.is_some() && both.contact.phone.is_some());
+        let one = patched(&both, json!({"contact": {"phone": null}}));
+        assert_eq!(one.contact, Contact { phone: None, ..both.contact.clone() });
+        assert_eq!(patched(&both, json!({"contact": null})).contact, Contact::default());
+    }
+}

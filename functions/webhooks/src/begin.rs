@@ -1,0 +1,144 @@
+//! The first step: whether an attempt is to be made, and the claim that makes it ours.
+
+use commerce::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn};
+use commerce::event::Event;
+use commerce::installation::{Installation, InstallationStatus};
+use commerce::key;
+use commerce::subscription::{Gate, Subscription};
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::table::random_up_to;
+
+/// A claimed attempt with all that it needs.
+pub(crate) struct Job {
+    pub(crate) delivery: Delivery,
+    pub(crate) event: Event,
+    pub(crate) subscription: Subscription,
+}
+
+/// What a message came to.
+pub(crate) enum Begun {
+    /// The attempt was made, or is being made, by somebody else.
+    Nothing,
+    /// Not now: the delivery waits for its receiver's circuit.
+    PutOff(Box<Delivery>),
+    /// Never: the delivery has ended without this attempt.
+    GivenUp {
+        /// Whether its receiver is to blame.
+        exhausted: bool,
+    },
+    /// To be made by us.
+    Claimed(Box<Job>),
+}
+
+/// Reads the delivery with its event and its subscription, and claims the attempt.
+///
+/// # Errors
+/// `version_conflict` when another writer came first: decide anew.
+pub(crate) async fn begin(app: &App, message: &Message) -> Result<Begun, Problem> {
+    let delivery_key = key::delivery(&message.delivery_id);
+    let event_key = key::event(&message.event_id);
+    let subscription_key = message.subscription_key();
+    let installation_key = installation_key(message);
+    let keys: Vec<&Key> = [&delivery_key, &event_key, &subscription_key]
+        .into_iter()
+        .chain(&installation_key)
+        .collect();
+    let mut batch = app.table.get_many(&keys).await?;
+    let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
+    let now = app.clock.now();
+    let turn = delivery.turn(message.attempt, now);
+    if turn == Turn::Stale {
+        return Ok(Begun::Nothing);
+    }
+    let event: Option<Event> = batch.take(&event_key)?;
+    let subscription: Option<Subscription> = batch.take(&subscription_key)?;
+    let installation: Option<Installation> =
+        installation_key.as_ref().map(|key| batch.take(key)).transpose()?.flatten();
+    let url = subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
+    let lost = (turn == Turn::AfterLost).then(|| Attempt::lost(&delivery, url));
+    let judged = judge(&delivery, event, subscription, installation.as_ref());
+    let (event, subscription) = match judged {
+        Ok(both) => both,
+        Err(why) => return end(app, &delivery, lost, DeliveryStatus::Cancelled, why).await,
+    };
+    if delivery.is_spent(now) {
+        let why = if lost.is_some() { "interrupted" } else { "expired" };
+        return end(app, &delivery, lost, DeliveryStatus::Exhausted, why).await;
+    }
+    claim(app, Job { delivery, event, subscription }, lost, now).await
+}
+
+/// The installation of the app whose subscription on a store it is: what an app may be sent ends
+/// with it. An app's own subscription also tells it of its uninstallation, and asks for none.
+fn installation_key(message: &Message) -> Option<Key> {
+    let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
+    Some(key::installation(&Installation::id_of(store, app)))
+}
+
+/// What is to be sent and where to, or why nothing ever is.
+fn judge(
+    delivery: &Delivery,
+    event: Option<Event>,
+    subscription: Option<Subscription>,
+    installation: Option<&Installation>,
+) -> Result<(Event, Subscription), &'static str> {
+    let event = event.filter(|event| !event.is_expunged()).ok_or("payload_expunged")?;
+    let subscription = subscription.ok_or("subscription_deleted")?;
+    // A test shows whether a receiver works, also before its subscription is switched on.
+    if !subscription.is_enabled() && !delivery.test {
+        return Err("subscription_disabled");
+    }
+    let is_active =
+        installation.is_some_and(|found| found.status == InstallationStatus::Active);
+    if subscription.scopes.is_some() && !is_active {
+        return Err("installation_inactive");
+    }
+    Ok((event, subscription))
+}
+
+async fn end(
+    app: &App,
+    delivery: &Delivery,
+    lost: Option<Attempt>,
+    status: DeliveryStatus,
+    why: &str,
+) -> Result<Begun, Problem> {
+    let ended = delivery.ended(status, why, app.clock.now());
+    let write = app.table.write().replace(&ended, Code::VersionConflict);
+    write.also(lost, |write, lost| write.put(&lost)).commit().await?;
+    let exhausted = status == DeliveryStatus::Exhausted && !delivery.test;
+    Ok(Begun::GivenUp { exhausted })
+}
+
+/// Claims the attempt, or puts the delivery off when the circuit is open. The one probe through a
+/// half-open circuit is claimed in the same transaction.
+async fn claim(
+    app: &App,
+    job: Job,
+    lost: Option<Attempt>,
+    now: Timestamp,
+) -> Result<Begun, Problem> {
+    let Job { delivery, event, subscription } = job;
+    let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
+    let mut write = app.table.write().also(lost, |write, lost| write.put(&lost));
+    if let Gate::Open(until) = gate {
+        // Spread out, so that not everything comes up in the moment the circuit opens.
+        let put_off = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
+        write.replace(&put_off, Code::VersionConflict).commit().await?;
+        return Ok(Begun::PutOff(Box::new(put_off)));
+    }
+    let subscription = match gate {
+        Gate::Probe => {
+            let probing = subscription.with_health(subscription.health.probing(now));
+            write = probing.save(write, &subscription);
+            probing
+        }
+        _ => subscription,
+    };
+    let delivery = delivery.claimed(now);
+    write.replace(&delivery, Code::VersionConflict).commit().await?;
+    Ok(Begun::Claimed(Box::new(Job { delivery, event, subscription })))
+}

@@ -1,0 +1,154 @@
+//! The third step: what came of an attempt, for the delivery, for its receiver, and for the
+//! queue.
+
+use commerce::delivery::{Delivery, DeliveryStatus, Verdict};
+use commerce::event::{About, Event, WEBHOOK_SUBSCRIPTION_DISABLED};
+use commerce::subscription::{DisabledReason, Subscription, SubscriptionView};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::{seal, table};
+
+use crate::begin::Job;
+use crate::send::{Sent, UNSEALABLE};
+
+/// What a delivery has to report about its receiver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Report {
+    /// It answered 2xx.
+    Success,
+    /// An attempt failed; perhaps the last of its delivery.
+    Failure {
+        /// Whether it was.
+        exhausted: bool,
+    },
+    /// A delivery waited too long for the circuit.
+    Expired,
+    /// It answered 410.
+    Gone,
+}
+
+/// Records the attempt and settles the delivery, in one transaction.
+///
+/// # Errors
+/// 503 when the table cannot be reached. The message is then received again and finds its attempt
+/// taken; the lease ends, and the next attempt is made.
+pub(crate) async fn finish(app: &App, job: &Job, sent: Sent) -> Result<(), Problem> {
+    let draw = u32::from_be_bytes(seal::random_bytes());
+    let settled = job.delivery.settled(&sent.outcome, sent.took, draw, app.clock.now());
+    let write = app
+        .table
+        .write()
+        .create(&sent.attempt, Code::VersionConflict)
+        .replace(&settled, Code::VersionConflict);
+    match write.commit().await {
+        Ok(()) => {}
+        Err(problem) if problem.code == Code::VersionConflict => {
+            // The lease had ended, or the payload was removed: what counts is what they wrote.
+            tracing::warn!(delivery = settled.id.as_str(), "an attempt came back too late");
+            return Ok(());
+        }
+        Err(problem) => return Err(problem),
+    }
+    log(&settled);
+    if !settled.test && settled.last_error.as_deref() != Some(UNSEALABLE) {
+        let report = report_of(sent.outcome.verdict, settled.status);
+        if needs_report(&job.subscription, report, app.clock.now()) {
+            self::report(app, &gateway::item::Item::key(&job.subscription), report).await;
+        }
+    }
+    queue(app, &settled).await;
+    Ok(())
+}
+
+fn report_of(verdict: Verdict, status: DeliveryStatus) -> Report {
+    match verdict {
+        Verdict::Success => Report::Success,
+        Verdict::Gone => Report::Gone,
+        Verdict::Failure | Verdict::Blocked => {
+            Report::Failure { exhausted: status != DeliveryStatus::Retrying }
+        }
+    }
+}
+
+/// Whether there is news: most successes are none.
+fn needs_report(subscription: &Subscription, report: Report, now: Timestamp) -> bool {
+    !matches!(report, Report::Success) || subscription.health.succeeded(now).is_some()
+}
+
+fn log(delivery: &Delivery) {
+    tracing::info!(
+        delivery = delivery.id.as_str(),
+        event = delivery.event_id.as_str(),
+        subscription = delivery.subscription_id.as_str(),
+        attempt = delivery.attempt,
+        status = delivery.status.as_str(),
+        status_code = delivery.last_status_code,
+        error = delivery.last_error.as_deref(),
+        millis = delivery.last_duration_ms,
+        "attempt"
+    );
+}
+
+/// Puts the message for the next attempt on the queue, if it is near enough. A message that is
+/// not sent is no loss: the delivery stays due.
+pub(crate) async fn queue(app: &App, delivery: &Delivery) {
+    if let Some(delay) = delivery.delay(app.clock.now())
+        && let Err(problem) = app.webhook_queue.send(&[(delivery.message(), delay)]).await
+    {
+        tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
+    }
+}
+
+/// Tells the subscription. After the delivery and not with it: many deliveries of one receiver
+/// fail at once and must not stand in each other's way. A report that is lost is one failure
+/// uncounted.
+pub(crate) async fn report(app: &App, subscription: &Key, report: Report) {
+    let outcome = table::retry(|| async {
+        let Some(before) = app.table.get::<Subscription>(subscription).await? else {
+            return Ok(());
+        };
+        let now = app.clock.now();
+        let Some(after) = reported(&before, report, now) else { return Ok(()) };
+        let disabled = before.is_enabled() && !after.is_enabled();
+        after
+            .save(app.table.write(), &before)
+            .also(disabled.then(|| disabled_event(&after, now)), table::Write::emit)
+            .commit()
+            .await
+    })
+    .await;
+    if let Err(problem) = outcome {
+        tracing::warn!(cause = %problem, ?report, "receiver's health not recorded");
+    }
+}
+
+/// The subscription after a report; none when nothing changes.
+fn reported(before: &Subscription, report: Report, now: Timestamp) -> Option<Subscription> {
+    let health = match report {
+        Report::Success => before.health.succeeded(now)?,
+        Report::Failure { exhausted } => before.health.failed(exhausted, now),
+        Report::Gone => before.health.failed(true, now),
+        Report::Expired => before.health.expired(),
+    };
+    let hopeless = health.is_hopeless(now);
+    let after = before.with_health(health);
+    Some(match report {
+        _ if !before.is_enabled() => after,
+        Report::Gone => after.disabled_by_system(DisabledReason::Gone, now),
+        _ if hopeless => after.disabled_by_system(DisabledReason::Failing, now),
+        _ => after,
+    })
+}
+
+fn disabled_event(subscription: &Subscription, now: Timestamp) -> Event {
+    let about = About {
+        store: subscription.store_id.as_ref(),
+        app: subscription.app_id.as_ref(),
+        entity: subscription.id.as_str(),
+        version: subscription.version,
+    };
+    let view = SubscriptionView::at(subscription, now);
+    Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
+}

@@ -1,0 +1,16 @@
+//! The Lambda behind the queue of deliveries.
+
+use aws_lambda_events::event::sqs::SqsEvent;
+use gateway::app::App;
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    gateway::log::init("info");
+    let app = App::from_env();
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| {
+        let app = app.clone();
+        async move { Ok::<_, Error>(webhooks::handle(&app, event.payload).await) }
+    }))
+    .await
+}

@@ -1,0 +1,113 @@
+//! The second step: one signed POST.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use commerce::delivery::{Attempt, Outcome, headers};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::egress::{Destination, Incoming, Outgoing};
+use gateway::seal::SealKey;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+
+use crate::begin::Job;
+
+/// Time for all of an attempt: resolver, handshakes, headers and body (protocols §8).
+const DEADLINE: Duration = Duration::from_secs(15);
+/// What is read and recorded of an answer (protocols §8).
+const MAX_ANSWER: usize = 16 * 1_024;
+
+/// The class of an attempt that could not be signed: our fault, not the receiver's.
+pub(crate) const UNSEALABLE: &str = "signing";
+
+/// What came of it.
+pub(crate) struct Sent {
+    pub(crate) outcome: Outcome,
+    pub(crate) took: Duration,
+    pub(crate) attempt: Attempt,
+}
+
+/// Signs the event's frozen body and posts exactly those bytes.
+pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
+    let began = app.clock.now();
+    let answer = post(app, job, seal, began).await;
+    let took = began.until(app.clock.now());
+    let url = &job.subscription.url;
+    match answer {
+        Ok(answer) => {
+            let now = app.clock.now();
+            let outcome = Outcome::answered(answer.status, retry_after(&answer.headers, now));
+            let attempt = Attempt::of(&job.delivery, url, &outcome, took)
+                .with_response(&answer.body, answer.truncated);
+            Sent { outcome, took, attempt }
+        }
+        Err(outcome) => {
+            let attempt = Attempt::of(&job.delivery, url, &outcome, took);
+            Sent { outcome, took, attempt }
+        }
+    }
+}
+
+async fn post(
+    app: &App,
+    job: &Job,
+    seal: &SealKey,
+    now: Timestamp,
+) -> Result<Incoming, Outcome> {
+    let Job { delivery, event, subscription } = job;
+    let destination = Destination::parse(&subscription.url, app.egress.policy())
+        .map_err(|refusal| Outcome::from(gateway::egress::SendError::Blocked(refusal)))?;
+    let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
+    let Some((keys, custom)) = opened else {
+        tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");
+        return Err(Outcome::failed(UNSEALABLE));
+    };
+    let request = Outgoing {
+        method: Method::POST,
+        destination,
+        headers: header_map(headers(event, delivery, &keys, &custom, now)),
+        body: Bytes::copy_from_slice(event.body.as_bytes()),
+        deadline: DEADLINE,
+        max_body: MAX_ANSWER,
+    };
+    app.egress.send(request).await.map_err(Outcome::from)
+}
+
+/// Headers as the connection takes them. Ours are always well formed; a custom one was judged
+/// when it was given.
+fn header_map(pairs: Vec<(String, String)>) -> HeaderMap {
+    let mut map = HeaderMap::new();
+    for (name, value) in pairs {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            map.insert(name, value);
+        }
+    }
+    map
+}
+
+/// `Retry-After`: seconds, or a date (RFC 9110 §10.2.3).
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Timestamp::parse_http_date(text).map(|at| now.until(at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = Timestamp::parse("1994-11-06T08:49:00Z").unwrap();
+        let read = |text: &'static str| {
+            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static(text))]);
+            retry_after(&headers, now)
+        };
+        assert_eq!(read("120"), Some(Duration::from_secs(120)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:48:00 GMT"), Some(Duration::ZERO));
+        assert_eq!((read("soon"), read("-1"), read("1.5")), (None, None, None));
+    }
+}

@@ -1,0 +1,143 @@
+//! What may happen to an app, and the changes that others make to its counters.
+
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Condition, Write};
+
+use super::{App, AppStatus, is_loopback};
+use crate::id::AppId;
+use crate::key;
+
+impl App {
+    /// The counters: changed in place by reviews and installations, in their own transactions,
+    /// and therefore never written by [`App::save`]. They do not move the version, so that a
+    /// popular app's developer is not refused for what merchants do.
+    pub const COUNTED: &'static [&'static str] =
+        &["rating_count", "rating_sum", "stars", "active_installs"];
+
+    /// Writes this app, at its next version, without its counters.
+    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    }
+
+    /// Writes this app, at its next version, unless a store has come to use it.
+    pub fn save_unless_installed(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        let unused = Condition::new("active_installs = :none").value(":none", 0_u64);
+        write.replace_except(self, Self::COUNTED, unused, refused)
+    }
+
+    /// That the app is still in the catalogue when the transaction happens.
+    pub fn still_published() -> Condition {
+        Condition::new("#status = :published")
+            .name("#status", "status")
+            .value(":published", AppStatus::Published)
+    }
+
+    /// One more store the app is active on; only while it is in the catalogue.
+    pub fn one_install_more(write: Write, id: &AppId, refused: impl Into<Problem>) -> Write {
+        let change = Change::new("SET active_installs = active_installs + :one")
+            .only_if("#status = :published")
+            .name("#status", "status")
+            .value(":published", AppStatus::Published)
+            .value(":one", 1_u64);
+        write.update(&key::app(id), change, refused)
+    }
+
+    /// One store less. Goes with the write that takes an installation out of `active`, whose own
+    /// condition makes it happen once.
+    pub fn one_install_less(write: Write, id: &AppId, refused: impl Into<Problem>) -> Write {
+        let change = Change::new("SET active_installs = active_installs - :one")
+            .only_if("active_installs >= :one")
+            .value(":one", 1_u64);
+        write.update(&key::app(id), change, refused)
+    }
+
+    /// What its developer can do now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        let mut actions = match self.status {
+            AppStatus::Draft | AppStatus::Unpublished if self.approved_version.is_some() => {
+                vec!["update", "publish", "delete"]
+            }
+            AppStatus::Draft | AppStatus::Unpublished => vec!["update", "delete"],
+            AppStatus::Published => vec!["update", "unpublish"],
+            AppStatus::Suspended => vec!["update"],
+            AppStatus::Deleted => vec![],
+        };
+        if self.open_submission_id.is_some() {
+            actions.push("withdraw");
+        } else if self.status != AppStatus::Deleted {
+            actions.push("submit");
+        }
+        actions
+    }
+
+    fn refused(&self) -> Problem {
+        Problem::state(self.status.as_str(), &self.allowed_actions())
+    }
+
+    /// The app in the catalogue.
+    ///
+    /// # Errors
+    /// `not_approved`; `invalid_state_transition`; `checks_failed` when it has come to lead
+    /// merchants to their own machines since it was approved.
+    pub fn publish(&self, now: Timestamp) -> Result<Self, Problem> {
+        if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
+            return Err(self.refused());
+        }
+        if self.approved_version.is_none() || self.listing.is_none() {
+            return Err(Code::NotApproved.into());
+        }
+        if self.redirect_uris.iter().any(|uri| is_loopback(uri)) {
+            let detail = "A published app may not redirect to loopback addresses.";
+            return Err(Code::ChecksFailed.detail(detail));
+        }
+        let status = AppStatus::Published;
+        Ok(Self { status, published_at: Some(now), ..self.changed(now) })
+    }
+
+    /// The app out of the catalogue; installations keep working.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn unpublish(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != AppStatus::Published {
+            return Err(self.refused());
+        }
+        Ok(Self { status: AppStatus::Unpublished, ..self.changed(now) })
+    }
+
+    /// The app deleted: its item stays, so that installations and events keep their name.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` while it is published or suspended; `app_installed` while a
+    /// store uses it.
+    pub fn delete(&self, now: Timestamp) -> Result<Self, Problem> {
+        if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
+            return Err(self.refused());
+        }
+        if self.active_installs > 0 {
+            return Err(Code::AppInstalled.with("active_installs", self.active_installs));
+        }
+        Ok(Self {
+            status: AppStatus::Deleted,
+            open_submission_id: None,
+            webhook_url: None,
+            webhook_subscription_id: None,
+            ..self.changed(now)
+        })
+    }
+
+    /// Whether it may be submitted.
+    ///
+    /// # Errors
+    /// `submission_open`; `invalid_state_transition`.
+    pub fn may_submit(&self) -> Result<(), Problem> {
+        if let Some(open) = &self.open_submission_id {
+            return Err(Code::SubmissionOpen.with("submission_id", open.as_str()));
+        }
+        match self.status {
+            AppStatus::Draft | AppStatus::Published | AppStatus::Unpublished => Ok(()),
+            AppStatus::Suspended | AppStatus::Deleted => Err(self.refused()),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Attempts: what a receiver answered, and what that means.
+
+use std::time::Duration;
+
+use gateway::clock::Timestamp;
+use gateway::egress::SendError;
+use gateway::item::{Item, Key};
+use serde::{Deserialize, Serialize};
+
+use super::{Delivery, KEPT};
+use crate::id::DeliveryId;
+use crate::key;
+
+/// What an attempt's result means for its delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// 2xx.
+    Success,
+    /// To be attempted again.
+    Failure,
+    /// 410: the receiver wants no more of anything.
+    Gone,
+    /// The URL leads to an address that is refused.
+    Blocked,
+}
+
+/// An attempt's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What it means.
+    pub verdict: Verdict,
+    /// The answer's status, if there was an answer.
+    pub status_code: Option<u16>,
+    /// The class of the failure.
+    pub error: Option<String>,
+    /// What the receiver asked for with `Retry-After`.
+    pub retry_after: Option<Duration>,
+}
+
+impl Outcome {
+    /// What an answer of this status means; only 2xx is success, a redirect is not.
+    pub fn answered(status: u16, retry_after: Option<Duration>) -> Self {
+        let (verdict, error) = match status {
+            200..=299 => (Verdict::Success, None),
+            300..=399 => (Verdict::Failure, Some("redirect")),
+            410 => (Verdict::Gone, Some("gone")),
+            400..=499 => (Verdict::Failure, Some("client_error")),
+            500..=599 => (Verdict::Failure, Some("server_error")),
+            _ => (Verdict::Failure, Some("unexpected_status")),
+        };
+        let error = error.map(str::to_owned);
+        Self { verdict, status_code: Some(status), error, retry_after }
+    }
+
+    /// A failure of this class without an answer.
+    pub fn failed(class: &str) -> Self {
+        let error = Some(class.to_owned());
+        Self { verdict: Verdict::Failure, status_code: None, error, retry_after: None }
+    }
+}
+
+impl From<SendError> for Outcome {
+    fn from(error: SendError) -> Self {
+        let verdict = match error {
+            SendError::Blocked(_) => Verdict::Blocked,
+            _ => Verdict::Failure,
+        };
+        Self { verdict, ..Self::failed(error.class()) }
+    }
+}
+
+/// One attempt, as it is recorded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The delivery.
+    pub delivery_id: DeliveryId,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Where it went.
+    pub url: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The answer's status.
+    pub status_code: Option<u16>,
+    /// The class of the failure.
+    pub error: Option<String>,
+    /// The first 16 KB of the answer's body.
+    pub response_body: Option<String>,
+    /// Whether there was more.
+    pub response_truncated: bool,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Attempt {
+    const KIND: &'static str = "delivery_attempt";
+    fn key(&self) -> Key {
+        key::attempt(&self.delivery_id, self.number)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.started_at.plus(KEPT))
+    }
+}
+
+impl Attempt {
+    /// The present attempt of a claimed delivery, with its result.
+    pub fn of(delivery: &Delivery, url: &str, outcome: &Outcome, took: Duration) -> Self {
+        Self {
+            delivery_id: delivery.id.clone(),
+            number: delivery.attempt,
+            url: url.to_owned(),
+            started_at: delivery.last_attempt_at.unwrap_or(delivery.created_at),
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            status_code: outcome.status_code,
+            error: outcome.error.clone(),
+            response_body: None,
+            response_truncated: false,
+            version: 1,
+        }
+    }
+
+    /// The attempt with what was read of the answer.
+    #[must_use]
+    pub fn with_response(mut self, body: &[u8], truncated: bool) -> Self {
+        self.response_body = Some(String::from_utf8_lossy(body).into_owned());
+        self.response_truncated = truncated;
+        self
+    }
+
+    /// The attempt that a delivery still holds a lease for, when whoever made it never came back:
+    /// the receiver may have got it.
+    pub fn lost(delivery: &Delivery, url: &str) -> Self {
+        Self::of(delivery, url, &Outcome::failed("interrupted"), Duration::ZERO)
+    }
+}
+
+/// An attempt as its owner sees it.
+#[derive(Debug, Clone, Serialize)]
+pub struct AttemptView {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Where it went.
+    pub url: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The answer's status.
+    pub status_code: Option<u16>,
+    /// The class of the failure.
+    pub error: Option<String>,
+    /// The first 16 KB of the answer's body.
+    pub response_body: Option<String>,
+    /// Whether there was more.
+    pub response_truncated: bool,
+}
+
+impl From<Attempt> for AttemptView {
+    fn from(attempt: Attempt) -> Self {
+        Self {
+            number: attempt.number,
+            url: attempt.url,
+            started_at: attempt.started_at,
+            duration_ms: attempt.duration_ms,
+            status_code: attempt.status_code,
+            error: attempt.error,
+            response_body: attempt.response_body,
+            response_truncated: attempt.response_truncated,
+        }
+    }
+}

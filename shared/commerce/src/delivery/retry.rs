@@ -1,0 +1,63 @@
+//! When a failed delivery is attempted again (protocols §8): 10 attempts over 51.6 hours.
+
+use std::time::Duration;
+
+/// Attempts of one run.
+pub const MAX_ATTEMPTS: u32 = 10;
+
+/// Seconds between an attempt and the next: +5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 10 h, 24 h.
+const SLOTS: [u64; 9] = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400];
+
+/// The nominal wait after this many attempts; none when they were the last.
+pub fn slot(made: u32) -> Option<Duration> {
+    let position = usize::try_from(made.checked_sub(1)?).ok()?;
+    SLOTS.get(position).copied().map(Duration::from_secs)
+}
+
+/// The actual wait: the slot ± 20 %, spread by `draw` over all of `u32`, or what the receiver
+/// asked for with `Retry-After` if that is longer, up to twice the slot.
+pub fn wait(slot: Duration, retry_after: Option<Duration>, draw: u32) -> Duration {
+    let millis = u64::try_from(slot.as_millis()).unwrap_or(u64::MAX);
+    let spread = millis.saturating_mul(2).div_euclid(5);
+    let part = (u128::from(spread).saturating_mul(u128::from(draw))) >> 32_u32;
+    let least = millis.saturating_sub(spread.div_euclid(2));
+    let jittered = least.saturating_add(u64::try_from(part).unwrap_or(0));
+    let asked = retry_after.unwrap_or_default().min(slot.saturating_mul(2));
+    Duration::from_millis(jittered).max(asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedule_is_the_published_one() {
+        let minutes = |m: u64| Duration::from_secs(m * 60);
+        let hours = |h: u64| Duration::from_secs(h * 3_600);
+        let expected = [
+            Duration::from_secs(5), minutes(1), minutes(5), minutes(30), hours(2), hours(5),
+            hours(10), hours(10), hours(24),
+        ];
+        let found: Vec<_> = (1..MAX_ATTEMPTS).filter_map(slot).collect();
+        assert_eq!(found, expected);
+        assert_eq!(found.iter().sum::<Duration>().as_secs(), 185_765); // 51.6 hours
+        assert_eq!((slot(0), slot(MAX_ATTEMPTS)), (None, None));
+    }
+
+    #[test]
+    fn jitter_is_a_fifth_either_way() {
+        let slot = Duration::from_secs(300);
+        assert_eq!(wait(slot, None, 0), Duration::from_secs(240));
+        assert_eq!(wait(slot, None, 1 << 31), Duration::from_secs(300));
+        let most = wait(slot, None, u32::MAX);
+        assert!(most <= Duration::from_secs(360) && most > Duration::from_secs(359));
+    }
+
+    #[test]
+    fn retry_after_is_honoured_up_to_twice_the_slot_and_never_shortens() {
+        let slot = Duration::from_secs(60);
+        assert_eq!(wait(slot, Some(Duration::from_secs(90)), 0), Duration::from_secs(90));
+        assert_eq!(wait(slot, Some(Duration::from_secs(86_400)), 0), Duration::from_secs(120));
+        assert_eq!(wait(slot, Some(Duration::from_secs(1)), 0), Duration::from_secs(48));
+    }
+}

@@ -1,0 +1,103 @@
+//! What a receiver gets besides the body: who we are, what it is, and proof of both
+//! (protocols §8).
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use gateway::seal;
+use gateway::signature::{service_hmac, standard_signature};
+
+use super::Delivery;
+use crate::event::Event;
+use crate::subscription::SigningKeys;
+
+/// What the names of our own headers begin with.
+pub const HEADER_PREFIX: &str = "X-Service-";
+
+/// The signatures of an attempt: `X-Service-Hmac-SHA256` and `webhook-signature`.
+///
+/// During a rotation the latter carries both, the new secret's first; the former stays on the old
+/// secret, so that a receiver that compares for equality never breaks.
+pub fn signatures(id: &str, seconds: i64, body: &[u8], keys: &SigningKeys) -> (String, String) {
+    let oldest = keys.previous.as_ref().unwrap_or(&keys.current);
+    let entries: Vec<String> = std::iter::once(&keys.current)
+        .chain(&keys.previous)
+        .map(|secret| standard_signature(secret, id, seconds, body))
+        .collect();
+    (service_hmac(oldest, seconds, body), entries.join(" "))
+}
+
+/// Every header of an attempt, in the order it is sent. `Host` and `Content-Length` are added by
+/// the connection.
+pub fn headers(
+    event: &Event,
+    delivery: &Delivery,
+    keys: &SigningKeys,
+    custom: &BTreeMap<String, String>,
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let seconds = now.seconds();
+    let (hmac, signature) = signatures(event.id.as_str(), seconds, event.body.as_bytes(), keys);
+    let ours = |name: &str, value: &str| (format!("{HEADER_PREFIX}{name}"), value.to_owned());
+    let plain = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut all: Vec<_> = custom.iter().map(|(name, value)| plain(name, value)).collect();
+    all.extend([
+        plain("Content-Type", "application/json"),
+        plain("User-Agent", "Service-Webhooks/1"),
+        ours("Timestamp", &seconds.to_string()),
+        ours("Hmac-SHA256", &hmac),
+        ours("Event-Id", event.id.as_str()),
+        ours("Event-Type", &event.name),
+        ours("Request-Id", &event.request_id),
+        ours("Trace-Id", &event.trace_id),
+        ours("Delivery-Id", delivery.id.as_str()),
+        ours("Attempt", &delivery.attempt.to_string()),
+    ]);
+    all.extend(event.store_id.iter().map(|store| ours("Store-Id", store.as_str())));
+    all.extend(delivery.replay_id.iter().map(|replay| ours("Replay-Id", replay.as_str())));
+    if delivery.test {
+        all.push(ours("Test", "true"));
+    }
+    all.extend([
+        plain("traceparent", &traceparent(event, delivery)),
+        plain("webhook-id", event.id.as_str()),
+        plain("webhook-timestamp", &seconds.to_string()),
+        plain("webhook-signature", &signature),
+    ]);
+    all
+}
+
+/// The trace of the request that made the event happen goes on; every attempt is a span of it.
+fn traceparent(event: &Event, delivery: &Delivery) -> String {
+    let span = seal::digest(&format!("{}#{}", delivery.id, delivery.attempt));
+    let span: String = span.chars().take(16).collect();
+    format!("00-{}-{span}-01", event.trace_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    const ID: &str = "evt_01J0000000000000000000000A";
+    const BODY: &[u8] =
+        br#"{"id":"evt_01J0000000000000000000000A","type":"order.created","data":{"id":"ord_1"}}"#;
+    const HMAC: &str = "MXnDc4KI5avBlnPTrBz3ux4uaP2VasEgl5G6ptLbyOo=";
+    const SIGNATURE: &str = "v1,ELYTmlgVkJ45X9F30cAv/WCwEdFGZ8kBb8n/E+lZE+Y=";
+
+    #[test]
+    fn the_signatures_equal_the_published_vector() {
+        let keys = SigningKeys { current: SECRET.parse().unwrap(), previous: None };
+        let found = signatures(ID, 1_767_225_600, BODY, &keys);
+        assert_eq!(found, (HMAC.to_owned(), SIGNATURE.to_owned()));
+    }
+
+    #[test]
+    fn a_rotation_sends_both_and_keeps_the_old_key_where_only_one_fits() {
+        let new = gateway::signature::SigningSecret::generate();
+        let keys = SigningKeys { current: new.clone(), previous: SECRET.parse().ok() };
+        let (hmac, signature) = signatures(ID, 1_767_225_600, BODY, &keys);
+        let newest = standard_signature(&new, ID, 1_767_225_600, BODY);
+        assert_eq!((hmac.as_str(), signature), (HMAC, format!("{newest} {SIGNATURE}")));
+    }
+}

@@ -1,0 +1,141 @@
+use super::*;
+use crate::event::{About, find};
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+fn delivery() -> Delivery {
+    let store = StoreId::mint(NOW);
+    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let topic = find("store.updated").unwrap();
+    let event = Event::untyped(&topic, about, serde_json::json!({}), NOW);
+    let id = SubscriptionId::mint(NOW);
+    let types = vec!["*".to_owned()];
+    let subscription =
+        Subscription::for_store(&store, "mer_x", id, "u".into(), types, "s".into(), NOW);
+    Delivery::new(&event, &subscription, NOW)
+}
+
+fn due(delivery: &Delivery) -> bool {
+    delivery.indexes().iter().any(|(index, _)| *index == gateway::item::Index::Gsi3)
+}
+
+#[test]
+fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
+    let mut delivery = delivery();
+    let mut now = NOW;
+    let failure = Outcome::answered(500, None);
+    for made in 1..=MAX_ATTEMPTS {
+        assert_eq!(delivery.turn(made, now), Turn::Ready);
+        delivery = delivery.claimed(now).settled(&failure, Duration::ZERO, 1 << 31, now);
+        assert_eq!(delivery.attempt, made);
+        match slot(made) {
+            Some(slot) => {
+                assert_eq!(delivery.next_attempt_at, Some(now.plus(slot)));
+                let carried = slot <= queue::MAX_DELAY;
+                assert_eq!(delivery.delay(now).is_some(), carried);
+                let grace = if carried { MINUTE } else { Duration::ZERO };
+                assert_eq!(delivery.due_at, Some(now.plus(slot).plus(grace)));
+                now = now.plus(slot);
+            }
+            None => assert_eq!(delivery.status, DeliveryStatus::Exhausted),
+        }
+    }
+    assert!(!due(&delivery) && delivery.turn(11, now) == Turn::Stale);
+}
+
+#[test]
+fn a_duplicate_message_finds_nothing_to_do() {
+    let pending = delivery();
+    assert_eq!(pending.turn(1, NOW), Turn::Ready);
+    assert_eq!(pending.turn(2, NOW), Turn::Stale);
+    let claimed = pending.claimed(NOW);
+    assert_eq!(claimed.turn(1, NOW), Turn::Stale);
+    assert_eq!(claimed.turn(2, NOW), Turn::Stale);
+    let done = claimed.settled(&Outcome::answered(204, None), Duration::ZERO, 0, NOW);
+    assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Turn::Stale));
+    assert!(!due(&done));
+}
+
+#[test]
+fn an_attempt_whose_maker_died_is_followed_by_the_next_once_its_lease_ends() {
+    let claimed = delivery().claimed(NOW);
+    assert!(due(&claimed));
+    let later = NOW.plus(LEASE);
+    assert_eq!(claimed.turn(1, later), Turn::Stale);
+    assert_eq!(claimed.turn(2, later), Turn::AfterLost);
+}
+
+#[test]
+fn an_early_message_is_stale() {
+    let deferred = delivery().deferred(NOW.plus(MINUTE), NOW);
+    assert_eq!((deferred.status, deferred.attempt), (DeliveryStatus::Pending, 0));
+    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(58))), Turn::Stale);
+    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(59))), Turn::Ready);
+    assert_eq!(deferred.delay(NOW), Some(MINUTE));
+}
+
+#[test]
+fn what_answers_mean() {
+    for (status, verdict) in [
+        (200, Verdict::Success),
+        (299, Verdict::Success),
+        (301, Verdict::Failure),
+        (404, Verdict::Failure),
+        (410, Verdict::Gone),
+        (429, Verdict::Failure),
+        (503, Verdict::Failure),
+    ] {
+        assert_eq!(Outcome::answered(status, None).verdict, verdict, "{status}");
+    }
+    let blocked = gateway::egress::SendError::Blocked(gateway::egress::Refusal::Address);
+    assert_eq!(Outcome::from(blocked).verdict, Verdict::Blocked);
+    assert_eq!(Outcome::from(gateway::egress::SendError::Timeout).error.as_deref(), Some("timeout"));
+}
+
+#[test]
+fn gone_and_blocked_end_a_delivery_at_once() {
+    let claimed = delivery().claimed(NOW);
+    let gone = claimed.settled(&Outcome::answered(410, None), Duration::ZERO, 0, NOW);
+    assert_eq!((gone.status, gone.next_attempt_at), (DeliveryStatus::Exhausted, None));
+}
+
+#[test]
+fn a_recovered_delivery_starts_its_schedule_again_and_keeps_its_attempts() {
+    let mut spent = delivery().ended(DeliveryStatus::Exhausted, "timeout", NOW);
+    spent.attempt = MAX_ATTEMPTS;
+    let again = spent.recovered(NOW);
+    assert_eq!(again.turn(11, NOW), Turn::Ready);
+    assert!(!again.is_spent(NOW) && due(&again));
+    let failed =
+        again.claimed(NOW).settled(&Outcome::failed("dns"), Duration::ZERO, 1 << 31, NOW);
+    assert_eq!(failed.next_attempt_at, Some(NOW.plus(Duration::from_secs(5))));
+}
+
+#[test]
+fn a_delivery_that_only_waits_ends_after_five_days() {
+    let delivery = delivery();
+    assert!(!delivery.is_spent(NOW.plus(LIFETIME).minus(EARLY)));
+    assert!(delivery.is_spent(NOW.plus(LIFETIME)));
+}
+
+#[test]
+fn a_test_is_attempted_once() {
+    let test = Delivery { test: true, ..delivery() };
+    let failed =
+        test.claimed(NOW).settled(&Outcome::answered(500, None), Duration::ZERO, 0, NOW);
+    assert_eq!(failed.status, DeliveryStatus::Exhausted);
+}
+
+#[test]
+fn removing_the_payload_ends_what_was_to_be_attempted() {
+    let gone = delivery().expunged(NOW);
+    assert_eq!(gone.status, DeliveryStatus::Cancelled);
+    assert!(gone.expunged_at.is_some() && !due(&gone) && gone.allowed_actions().is_empty());
+}
+
+#[test]
+fn the_same_event_and_subscription_make_the_same_delivery() {
+    let delivery = delivery();
+    assert_eq!(delivery.id, Delivery::first_id(&delivery.event_id, &delivery.subscription_id));
+    assert_eq!(Message { ..delivery.message() }, delivery.message());
+}

@@ -1,0 +1,143 @@
+//! What menu items lead to.
+
+use gateway::request::{Fault, FromText};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fields::Handle;
+
+/// Bytes of a URL.
+pub(super) const MAX_URL: usize = 1_024;
+
+/// What a menu item names: the handle or the id of a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Reference(String);
+
+impl Reference {
+    /// The handle or the id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromText for Reference {
+    const EXPECTS: &'static str = "a handle or an id";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        if Handle::from_text(text).is_ok() || is_id(text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_reference", "Must be the handle or the id of a resource."))
+        }
+    }
+}
+
+/// A prefix and 32 hex digits, of whatever kind: a resource may be named before it is made, and
+/// the storefront leaves out what it does not find.
+fn is_id(text: &str) -> bool {
+    text.split_once('_').is_some_and(|(prefix, digits)| {
+        prefix.len() == 3
+            && prefix.bytes().all(|b| b.is_ascii_lowercase())
+            && digits.len() == 32
+            && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Where a link leads: `http`, `https`, `mailto` or `tel`, or a path of the storefront. Anything
+/// else could run as script on a shopper's page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct LinkUrl(String);
+
+impl FromText for LinkUrl {
+    const EXPECTS: &'static str = "a URL or a path";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        // Browsers drop or turn around some of these before they look at the scheme.
+        let clean = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '\\');
+        if text.len() > MAX_URL {
+            return Err(Fault::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
+        }
+        if clean && (is_local_path(text) || is_link(text)) {
+            return Ok(Self(text.to_owned()));
+        }
+        let detail = "Must be an http, https, mailto or tel URL, or a path that begins with `/`.";
+        Err(Fault::new("invalid_url", detail))
+    }
+}
+
+/// `/sale`, but not `//example.com`, which leads to another host.
+fn is_local_path(text: &str) -> bool {
+    text.starts_with('/') && !text.starts_with("//")
+}
+
+fn is_link(text: &str) -> bool {
+    let Ok(url) = url::Url::parse(text) else { return false };
+    match url.scheme() {
+        // `http:example.com` parses, as browsers mend it; written in full it misleads nobody.
+        "http" | "https" => {
+            text.split_once("://")
+                .is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case(url.scheme()))
+                && url.host_str().is_some_and(|host| !host.is_empty())
+                && url.username().is_empty()
+                && url.password().is_none()
+        }
+        "mailto" => url.path().contains('@'),
+        "tel" => url.path().chars().any(|c| c.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+gateway::text_field!(Reference, LinkUrl);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_nowhere_that_runs_script_or_misleads() {
+        for good in [
+            "/",
+            "/sale?x=1#top",
+            "https://example.com",
+            "HTTP://example.com/a",
+            "mailto:a@b.co",
+            "tel:+912255501234",
+        ] {
+            assert!(LinkUrl::from_text(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "sale",
+            "//example.com",
+            "/\\example.com",
+            "javascript:alert(1)",
+            "JavaScript:1",
+            "java\tscript:1",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "http:x",
+            "https://",
+            "https://user@example.com",
+            "https://exa mple.com",
+            "mailto:nobody",
+            "tel:",
+        ] {
+            assert!(LinkUrl::from_text(bad).is_err(), "{bad}");
+        }
+        assert!(LinkUrl::from_text(&format!("/{}", "x".repeat(MAX_URL))).is_err());
+    }
+
+    #[test]
+    fn references_are_handles_or_ids() {
+        for good in ["summer-sale", "prd_0198c0ffee0000000000000000000001"] {
+            assert!(Reference::from_text(good).is_ok(), "{good}");
+        }
+        for bad in ["", "Summer", "a/b", "prd_1", "PRD_0198c0ffee0000000000000000000001"] {
+            assert!(Reference::from_text(bad).is_err(), "{bad}");
+        }
+    }
+}

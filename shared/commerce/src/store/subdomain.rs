@@ -1,0 +1,72 @@
+//! Subdomains: each leads to one store at a time.
+
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::table::Condition;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use crate::fields::Subdomain;
+use crate::id::StoreId;
+use crate::key;
+
+/// The one store of a subdomain, now or in the recent past.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniqueSubdomain {
+    /// The subdomain.
+    pub subdomain: Subdomain,
+    /// Whose it is.
+    pub store_id: StoreId,
+    /// Set when the store has moved on: until then nobody else may take the name, so that links
+    /// keep leading to the store.
+    pub moved_until: Option<Timestamp>,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl UniqueSubdomain {
+    /// The claim of `store` to its subdomain.
+    pub fn of(store: &Store) -> Self {
+        Self {
+            subdomain: store.subdomain.clone(),
+            store_id: store.id.clone(),
+            moved_until: None,
+            version: store.version,
+        }
+    }
+
+    /// The claim of a `store` that no longer goes by this subdomain.
+    pub fn moved(store: &Store, until: Timestamp) -> Self {
+        Self { moved_until: Some(until), ..Self::of(store) }
+    }
+
+    /// Under which a store may claim a subdomain: nobody has it, or whoever had it has moved on
+    /// and is no longer looked for there, or the store itself moved away from it before. TTL may
+    /// be days late, so the time is compared here.
+    pub fn is_free_for(store: &StoreId, now: Timestamp) -> Condition {
+        let moved_back = "(store_id = :store AND attribute_exists(moved_until))";
+        let lapsed = "moved_until <= :now";
+        Condition::new(format!("attribute_not_exists(PK) OR {lapsed} OR {moved_back}"))
+            .value(":store", store)
+            .value(":now", now)
+    }
+
+    /// Under which a store may give its claim up: it has it.
+    pub fn is_held_by(store: &StoreId) -> Condition {
+        Condition::new("store_id = :store AND attribute_not_exists(moved_until)")
+            .value(":store", store)
+    }
+}
+
+impl Item for UniqueSubdomain {
+    const KIND: &'static str = "unique_subdomain";
+    fn key(&self) -> Key {
+        key::unique_subdomain(self.subdomain.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        self.moved_until.map(|until| until.plus(DAY))
+    }
+}

@@ -1,0 +1,185 @@
+//! The automatic checks of a submission: what a machine can find out before a person looks.
+
+use gateway::egress::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Proposal;
+use crate::app::{App, Client, is_loopback};
+
+gateway::words! {
+    /// What a check says.
+    Verdict {
+        /// All is well.
+        Pass = "pass",
+        /// It may pass; the operator will ask.
+        Warn = "warn",
+        /// It cannot be submitted so.
+        Fail = "fail",
+    }
+}
+
+/// One automatic check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What was checked.
+    pub check: String,
+    /// What it says.
+    pub verdict: Verdict,
+    /// Why, in one sentence.
+    pub detail: String,
+}
+
+/// The description tells merchants too little below this many characters (our choice).
+const MIN_DESCRIPTION: usize = 50;
+
+/// Judges a proposal of an app; `webhook` is what the egress policy says of its `webhook_url`.
+pub fn checks(
+    app: &App,
+    client: Option<&Client>,
+    webhook: Option<Refusal>,
+    proposal: &Proposal,
+) -> Vec<Check> {
+    vec![
+        version(app, proposal),
+        description(proposal),
+        listing_links(proposal),
+        privacy_policy(proposal),
+        redirect_uris(app),
+        app_url(app),
+        client_secret(app, client),
+        scopes(app),
+        write_scopes(app, proposal),
+        webhook_url(app, webhook),
+    ]
+}
+
+fn check(name: &str, verdict: Verdict, detail: impl Into<String>) -> Check {
+    Check { check: name.to_owned(), verdict, detail: detail.into() }
+}
+
+/// `verdict` with the first text if something is wrong, `pass` with the second if not.
+fn judge(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> Check {
+    if wrong { check(name, verdict, why) } else { check(name, Verdict::Pass, well) }
+}
+
+fn version(app: &App, proposal: &Proposal) -> Check {
+    match &app.approved_version {
+        Some(approved) if !proposal.app_version.is_after(approved) => check(
+            "version_is_greater",
+            Verdict::Fail,
+            format!("The version must come after {approved}, which is approved."),
+        ),
+        _ => check("version_is_greater", Verdict::Pass, "The version is new."),
+    }
+}
+
+fn description(proposal: &Proposal) -> Check {
+    judge(
+        "listing_is_complete",
+        proposal.listing.description.chars().count() < MIN_DESCRIPTION,
+        Verdict::Fail,
+        "The description needs at least 50 characters to tell merchants what the app does.",
+        "Tagline, description, category and pricing are there.",
+    )
+}
+
+fn listing_links(proposal: &Proposal) -> Check {
+    let missing: Vec<&str> = [
+        ("an icon", proposal.listing.icon_url.is_none()),
+        ("a support URL", proposal.listing.support_url.is_none()),
+        ("a screencast", proposal.screencast_url.is_none()),
+    ]
+    .into_iter()
+    .filter_map(|(name, missing)| missing.then_some(name))
+    .collect();
+    let why = format!("The listing lacks {}.", missing.join(" and "));
+    let well = "Icon, support URL and screencast are there.";
+    judge("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
+}
+
+fn privacy_policy(proposal: &Proposal) -> Check {
+    judge(
+        "privacy_policy_is_public",
+        !is_public_https(proposal.listing.privacy_policy_url.as_str()),
+        Verdict::Fail,
+        "The privacy policy must be on https and not on a loopback address.",
+        "The privacy policy is on https.",
+    )
+}
+
+fn redirect_uris(app: &App) -> Check {
+    let wrong =
+        app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
+    judge(
+        "redirect_uris_are_public",
+        wrong,
+        Verdict::Fail,
+        "Every redirect URI of a published app must be on https and not on a loopback address.",
+        "Every redirect URI is on https.",
+    )
+}
+
+fn app_url(app: &App) -> Check {
+    if !is_public_https(app.app_url.as_str()) {
+        let why = "The app URL must be on https and not on a loopback address.";
+        return check("app_url_is_public", Verdict::Fail, why);
+    }
+    let origin = app.origin();
+    let same = app.redirect_uris.iter().any(|uri| origin_of(uri) == origin);
+    let why = "No redirect URI has the origin of the app URL; merchants may wonder where they are.";
+    judge("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
+}
+
+fn client_secret(app: &App, client: Option<&Client>) -> Check {
+    let ready = client.is_some_and(|client| {
+        client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
+    });
+    judge(
+        "client_can_authenticate",
+        !ready || !(app.confidential || app.require_pkce),
+        Verdict::Fail,
+        "A confidential app needs a client secret, a public one needs PKCE.",
+        "The client can authenticate.",
+    )
+}
+
+fn scopes(app: &App) -> Check {
+    if app.scopes.is_empty() {
+        let detail = "The app asks for no scopes: it is active as soon as it is installed.";
+        return check("scopes_are_registered", Verdict::Pass, detail);
+    }
+    check("scopes_are_registered", Verdict::Pass, format!("The app asks for {}.", app.scopes))
+}
+
+fn write_scopes(app: &App, proposal: &Proposal) -> Check {
+    let unexplained: Vec<&str> = app
+        .scopes
+        .iter()
+        .filter(|scope| scope.starts_with("write_"))
+        .filter(|scope| !proposal.test_instructions.contains(scope))
+        .collect();
+    let why = format!("The test instructions do not say what {} is for.", unexplained.join(", "));
+    let well = "Every scope that writes is explained.";
+    judge("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
+}
+
+fn webhook_url(app: &App, refusal: Option<Refusal>) -> Check {
+    match (&app.webhook_url, refusal) {
+        (None, _) => check("webhook_url_is_allowed", Verdict::Pass, "The app has no webhook URL."),
+        (Some(_), None) => {
+            check("webhook_url_is_allowed", Verdict::Pass, "The webhook URL is allowed.")
+        }
+        (Some(_), Some(refusal)) => {
+            check("webhook_url_is_allowed", Verdict::Fail, refusal.to_string())
+        }
+    }
+}
+
+fn is_public_https(uri: &str) -> bool {
+    uri.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) && !is_loopback(uri)
+}
+
+fn origin_of(uri: &str) -> Option<String> {
+    Some(url::Url::parse(uri).ok()?.origin().ascii_serialization())
+}

@@ -1,0 +1,208 @@
+//! What a request may say about a subscription, parsed at the edge.
+
+use std::collections::BTreeMap;
+
+use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
+use gateway::problem::FieldError;
+use gateway::request::{AtMost, Fault, FieldErrors, FromText};
+use gateway::signature::SigningSecret;
+
+use crate::event;
+
+/// Custom headers one subscription may have.
+const MAX_HEADERS: usize = 10;
+/// The longest value of a custom header.
+const MAX_HEADER_VALUE: usize = 1_024;
+/// Event types one subscription may name.
+const MAX_EVENT_TYPES: usize = 50;
+
+/// One event type of a subscription: a name of the catalogue, `noun.*` of a known noun, or `*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventFilter(String);
+
+impl EventFilter {
+    /// The filter as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The scopes that the topics under this filter ask of an app.
+    pub fn scopes(&self) -> Vec<Option<&'static str>> {
+        let matching = event::catalogue().into_iter();
+        matching.filter(|entry| event::matches(&self.0, entry.name)).map(|entry| entry.scope).collect()
+    }
+
+    /// Whether it names one event exactly.
+    pub fn is_exact(&self) -> bool {
+        !self.0.ends_with('*')
+    }
+}
+
+impl FromText for EventFilter {
+    const EXPECTS: &'static str = "an event type";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let known = text == "*"
+            || event::catalogue().iter().any(|entry| event::matches(text, entry.name));
+        if known {
+            return Ok(Self(text.to_owned()));
+        }
+        let detail = "Must be a name of GET /v1/operations/event-types, like `store.updated`, \
+                      `store.*` or `*`.";
+        Err(Fault::new("unknown_event_type", detail))
+    }
+}
+
+gateway::text_field!(EventFilter);
+
+/// 1 to 50 event types, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventTypes(Vec<EventFilter>);
+
+impl EventTypes {
+    /// The filters.
+    pub fn filters(&self) -> &[EventFilter] {
+        &self.0
+    }
+
+    /// As they are kept.
+    pub fn to_vec(&self) -> Vec<String> {
+        self.0.iter().map(|filter| filter.0.clone()).collect()
+    }
+}
+
+impl Deserr<FieldErrors> for EventTypes {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        type List = AtMost<EventFilter, MAX_EVENT_TYPES>;
+        let AtMost(all) = List::deserialize_from_value(value, location)?;
+        if all.is_empty() {
+            let fault = Fault::new("too_few", "Must name at least one event type.");
+            return Err(FieldErrors::at(location, fault));
+        }
+        let mut once: Vec<EventFilter> = Vec::new();
+        for filter in all {
+            if !once.contains(&filter) {
+                once.push(filter);
+            }
+        }
+        Ok(Self(once))
+    }
+}
+
+/// Up to 10 headers that are sent along, by lower-case name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CustomHeaders(pub BTreeMap<String, String>);
+
+/// Names that are ours, the connection's, or would contradict the signed bytes.
+fn is_reserved(name: &str) -> bool {
+    let prefixes = ["x-service-", "webhook-", "host", "content-", "proxy-", "sec-"];
+    let names = [
+        "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect",
+        "user-agent", "traceparent", "tracestate", "accept-encoding",
+    ];
+    prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name)
+}
+
+fn judge_header(name: &str, value: &str) -> Result<(), Fault> {
+    if http::HeaderName::try_from(name).is_err() || name.len() > 100 {
+        return Err(Fault::new("invalid_header_name", "Must be an HTTP header name."));
+    }
+    if is_reserved(&name.to_ascii_lowercase()) {
+        return Err(Fault::new("reserved_header", "This header is set by the service."));
+    }
+    let visible = value.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
+    if !visible || value.len() > MAX_HEADER_VALUE || value.trim() != value || value.is_empty() {
+        let detail = "Must be 1 to 1024 visible ASCII characters.";
+        return Err(Fault::new("invalid_header_value", detail));
+    }
+    Ok(())
+}
+
+impl Deserr<FieldErrors> for CustomHeaders {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let Value::Map(map) = value else {
+            let fault = Fault::new("invalid_type", "Must be an object of strings.");
+            return Err(FieldErrors::at(location, fault));
+        };
+        if map.len() > MAX_HEADERS {
+            let detail = format!("Must have at most {MAX_HEADERS} headers.");
+            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        let mut headers = BTreeMap::new();
+        let mut errors: Vec<FieldError> = Vec::new();
+        for (name, value) in map.into_iter() {
+            let place = location.push_key(&name);
+            let fault = match value.into_value() {
+                Value::String(text) => judge_header(&name, &text).and_then(|()| {
+                    match headers.insert(name.to_ascii_lowercase(), text) {
+                        None => Ok(()),
+                        Some(_) => Err(Fault::new("duplicate_header", "This header is given twice.")),
+                    }
+                }),
+                _ => Err(Fault::new("invalid_type", "Must be a string.")),
+            };
+            if let Err(fault) = fault {
+                errors.extend(FieldErrors::at(place, fault).0);
+            }
+        }
+        if errors.is_empty() { Ok(Self(headers)) } else { Err(FieldErrors(errors)) }
+    }
+}
+
+/// A secret of the owner's own, instead of one we draw.
+#[derive(Debug, Clone)]
+pub struct OwnSecret(pub SigningSecret);
+
+impl FromText for OwnSecret {
+    const EXPECTS: &'static str = "a signing secret";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let detail = "Must be `whsec_` and the base64 of 24 to 64 bytes.";
+        text.parse().map(Self).map_err(|_| Fault::new("invalid_secret", detail))
+    }
+}
+
+gateway::text_field!(OwnSecret);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn faults<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
+        let problem = gateway::request::read::<T>(value).err();
+        let errors = problem.iter().flat_map(|problem| problem.errors().iter());
+        errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
+    }
+
+    #[test]
+    fn event_types_are_names_nouns_or_all() {
+        assert!(faults::<EventTypes>(json!(["*", "store.*", "store.updated"])).is_empty());
+        let bad = json!(["store.eaten", "store.updated", "cake.*", "store", ""]);
+        let found: Vec<_> = faults::<EventTypes>(bad).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(found, ["/0", "/2", "/3", "/4"]);
+        assert_eq!(faults::<EventTypes>(json!([])), [(String::new(), "too_few")]);
+        assert_eq!(faults::<EventTypes>(json!(vec!["*"; 51])), [(String::new(), "too_many")]);
+    }
+
+    #[test]
+    fn custom_headers_cannot_pose_as_ours() {
+        let good = json!({"Authorization": "Bearer x", "X-Team": "a b"});
+        assert!(faults::<CustomHeaders>(good).is_empty());
+        for name in ["X-Service-Hmac-SHA256", "webhook-id", "Host", "Content-Type", "Connection"] {
+            let found = faults::<CustomHeaders>(json!({name: "x"}));
+            assert_eq!(found, [(format!("/{name}"), "reserved_header")]);
+        }
+        for (name, value) in [("a b", "x"), ("x-a", "line\r\nfeed"), ("x-a", ""), ("x-a", "\u{e9}")] {
+            assert_eq!(faults::<CustomHeaders>(json!({name: value})).len(), 1, "{name}: {value:?}");
+        }
+        assert_eq!(faults::<CustomHeaders>(json!({"X-A": "1", "x-a": "2"})).len(), 1);
+    }
+}

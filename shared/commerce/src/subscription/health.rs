@@ -1,0 +1,243 @@
+//! How well events arrive at one receiver, and the circuit breaker that keeps a dead one from
+//! slowing the others (protocols §8).
+//!
+//! Written only when something changes: on failure, on recovery, and otherwise at most every five
+//! minutes, so that a healthy receiver of many events is not a hot item.
+
+use std::time::Duration;
+
+use gateway::clock::{HOUR, MINUTE, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Failures in a row that open the circuit.
+const TRIPS_AT: u32 = 10;
+/// How long the circuit is open at first.
+const OPEN_FIRST: Duration = MINUTE;
+/// The longest it is open.
+const OPEN_MOST: Duration = MINUTE.saturating_mul(15);
+/// How long a probe may take before another is let through.
+const PROBE: Duration = MINUTE;
+/// How often a success is recorded while all is well.
+const SUCCESS_RECORDED: Duration = MINUTE.saturating_mul(5);
+/// A subscription is hopeless after this long without a success, …
+const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
+/// … and at least so many exhausted deliveries.
+const HOPELESS_EXHAUSTED: u32 = 20;
+
+gateway::words! {
+    /// How well events arrive, in a word.
+    HealthWord {
+        /// They do.
+        Healthy = "healthy",
+        /// The last attempt failed.
+        Failing = "failing",
+        /// So many failed that deliveries wait.
+        CircuitOpen = "circuit_open",
+    }
+}
+
+/// What deliveries report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Counts writes of health.
+    pub revision: u64,
+    /// Attempts that failed since one succeeded.
+    pub consecutive_failures: u32,
+    /// Deliveries given up since one succeeded.
+    pub exhausted_since_success: u32,
+    /// When the first of those attempts failed.
+    pub failing_since: Option<Timestamp>,
+    /// When an attempt succeeded last, within five minutes.
+    pub last_success_at: Option<Timestamp>,
+    /// When an attempt failed last.
+    pub last_failure_at: Option<Timestamp>,
+    /// The breaker, once it has tripped.
+    pub circuit: Option<Circuit>,
+}
+
+/// A tripped breaker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Circuit {
+    /// Until when nothing is sent.
+    pub open_until: Timestamp,
+    /// For how many seconds it was opened; doubled when the probe fails.
+    pub open_seconds: u64,
+    /// Until when the one probe has time to come back.
+    pub probe_until: Option<Timestamp>,
+}
+
+/// Whether an attempt may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// It may.
+    Closed,
+    /// It may, as the one probe: write [`Health::probing`] with the claim.
+    Probe,
+    /// Not before this time.
+    Open(Timestamp),
+}
+
+impl Health {
+    /// How well events arrive, in a word.
+    pub fn word(&self) -> HealthWord {
+        match (&self.circuit, self.consecutive_failures) {
+            (Some(_), _) => HealthWord::CircuitOpen,
+            (None, 0) => HealthWord::Healthy,
+            (None, _) => HealthWord::Failing,
+        }
+    }
+
+    fn next(&self) -> Self {
+        Self { revision: self.revision.saturating_add(1), ..self.clone() }
+    }
+
+    /// Nothing held against the receiver: what switching a subscription on, or moving it, does.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        Self {
+            revision: self.revision.saturating_add(1),
+            last_success_at: self.last_success_at,
+            last_failure_at: self.last_failure_at,
+            ..Self::default()
+        }
+    }
+
+    /// Whether an attempt may be made now.
+    pub fn gate(&self, now: Timestamp) -> Gate {
+        match &self.circuit {
+            None => Gate::Closed,
+            Some(circuit) if now < circuit.open_until => Gate::Open(circuit.open_until),
+            Some(circuit) => match circuit.probe_until {
+                Some(until) if now < until => Gate::Open(until),
+                _ => Gate::Probe,
+            },
+        }
+    }
+
+    /// With the probe under way.
+    #[must_use]
+    pub fn probing(&self, now: Timestamp) -> Self {
+        let circuit = self
+            .circuit
+            .clone()
+            .map(|circuit| Circuit { probe_until: Some(now.plus(PROBE)), ..circuit });
+        Self { circuit, ..self.next() }
+    }
+
+    /// After a failed attempt; `exhausted` when it was the delivery's last.
+    #[must_use]
+    pub fn failed(&self, exhausted: bool, now: Timestamp) -> Self {
+        let failures = self.consecutive_failures.saturating_add(1);
+        let open = |length: Duration| Circuit {
+            open_until: now.plus(length),
+            open_seconds: length.as_secs(),
+            probe_until: None,
+        };
+        let circuit = match &self.circuit {
+            None => (failures >= TRIPS_AT).then(|| open(OPEN_FIRST)),
+            // A straggler that was sent before the circuit opened proves nothing about the probe.
+            Some(circuit) if now < circuit.open_until => Some(circuit.clone()),
+            Some(circuit) => {
+                let doubled = Duration::from_secs(circuit.open_seconds.saturating_mul(2));
+                Some(open(doubled.min(OPEN_MOST)))
+            }
+        };
+        Self {
+            consecutive_failures: failures,
+            exhausted_since_success: self
+                .exhausted_since_success
+                .saturating_add(u32::from(exhausted)),
+            failing_since: self.failing_since.or(Some(now)),
+            last_failure_at: Some(now),
+            circuit,
+            ..self.next()
+        }
+    }
+
+    /// After a delivery was given up without an attempt: it waited too long for the circuit.
+    #[must_use]
+    pub fn expired(&self) -> Self {
+        let exhausted = self.exhausted_since_success.saturating_add(1);
+        Self { exhausted_since_success: exhausted, ..self.next() }
+    }
+
+    /// After a success; none when that need not be written.
+    pub fn succeeded(&self, now: Timestamp) -> Option<Self> {
+        let clean = self.consecutive_failures == 0
+            && self.exhausted_since_success == 0
+            && self.circuit.is_none();
+        let fresh = self.last_success_at.is_some_and(|at| now < at.plus(SUCCESS_RECORDED));
+        if clean && fresh {
+            return None;
+        }
+        Some(Self { last_success_at: Some(now), ..self.renewed() })
+    }
+
+    /// Whether the service gives the receiver up.
+    pub fn is_hopeless(&self, now: Timestamp) -> bool {
+        self.exhausted_since_success >= HOPELESS_EXHAUSTED
+            && self.failing_since.is_some_and(|since| since.plus(HOPELESS_AFTER) <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+    fn tripped() -> Health {
+        (0..10).fold(Health::default(), |health, _| health.failed(false, START))
+    }
+
+    #[test]
+    fn ten_failures_in_a_row_open_the_circuit_and_nine_do_not() {
+        let nine = (0..9).fold(Health::default(), |health, _| health.failed(false, START));
+        assert_eq!((nine.gate(START), nine.word()), (Gate::Closed, HealthWord::Failing));
+        let ten = nine.failed(false, START);
+        assert_eq!(ten.gate(START), Gate::Open(START.plus(MINUTE)));
+        assert_eq!((ten.word(), ten.revision), (HealthWord::CircuitOpen, 10));
+    }
+
+    #[test]
+    fn one_probe_is_let_through_and_its_failure_doubles_the_wait_up_to_15_minutes() {
+        let mut health = tripped();
+        let mut now = START;
+        for expected in [60, 120, 240, 480, 900, 900] {
+            let Gate::Open(until) = health.gate(now) else { panic!("not open") };
+            assert_eq!(now.until(until), Duration::from_secs(expected));
+            now = until;
+            assert_eq!(health.gate(now), Gate::Probe);
+            health = health.probing(now);
+            assert_eq!(health.gate(now), Gate::Open(now.plus(PROBE)));
+            health = health.failed(false, now);
+        }
+    }
+
+    #[test]
+    fn a_lost_probe_makes_room_for_another_and_a_straggler_does_not_double() {
+        let health = tripped();
+        assert_eq!(health.failed(false, START).gate(START), health.gate(START));
+        let later = START.plus(MINUTE);
+        assert_eq!(health.probing(later).gate(later.plus(PROBE)), Gate::Probe);
+    }
+
+    #[test]
+    fn a_success_closes_the_circuit_and_is_otherwise_written_every_five_minutes() {
+        let healed = tripped().succeeded(START).unwrap();
+        assert_eq!((healed.gate(START), healed.word()), (Gate::Closed, HealthWord::Healthy));
+        assert_eq!(healed.succeeded(START.plus(MINUTE)), None);
+        assert!(healed.succeeded(START.plus(SUCCESS_RECORDED)).is_some());
+    }
+
+    #[test]
+    fn hopeless_takes_both_120_hours_and_20_exhausted_deliveries() {
+        let nineteen = (0..19).fold(Health::default(), |health, _| health.failed(true, START));
+        let end = START.plus(HOPELESS_AFTER);
+        assert!(!nineteen.is_hopeless(end));
+        let twenty = nineteen.expired();
+        assert!(twenty.is_hopeless(end));
+        assert!(!twenty.is_hopeless(end.minus(Duration::from_millis(1))));
+        assert!(!twenty.renewed().is_hopeless(end));
+    }
+}

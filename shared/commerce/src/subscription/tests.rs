@@ -1,0 +1,94 @@
+use gateway::problem::Code;
+
+use super::*;
+use crate::event::{About, find};
+use crate::scope::Scopes;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription, SigningSecret) {
+    let id = SubscriptionId::mint(NOW);
+    let secret = SigningSecret::generate();
+    let sealed = seal_secret(key, &id, &secret);
+    let types = types.iter().map(|text| (*text).to_owned()).collect();
+    let url = "https://hooks.example.com/".to_owned();
+    (Subscription::for_store(store, "mer_x", id, url, types, sealed, NOW), secret)
+}
+
+fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
+    let about = About { store, app, entity: "x", version: 1 };
+    Event::untyped(&find(name).unwrap(), about, serde_json::json!({}), NOW)
+}
+
+#[test]
+fn a_store_s_subscription_takes_its_events_and_no_other_store_s() {
+    let (ours, theirs) = (StoreId::mint(NOW), StoreId::mint(NOW));
+    let (subscription, _) = subscription(&ours, &SealKey::generate(), &["store.*"]);
+    assert!(subscription.takes(&event("store.updated", Some(&ours), None), None));
+    assert!(!subscription.takes(&event("store.updated", Some(&theirs), None), None));
+    assert!(!subscription.takes(&event("app.installed", Some(&ours), None), None));
+    let off = subscription.disable(NOW).unwrap();
+    assert!(!off.takes(&event("store.updated", Some(&ours), None), None));
+}
+
+#[test]
+fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installation() {
+    let store = StoreId::mint(NOW);
+    let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
+    subscription.app_id = Some(AppId::mint(NOW));
+    subscription.scopes = Some(Scopes::normalize(["write_store"]).unwrap());
+    assert!(!subscription.takes(&event("store.updated", Some(&store), None), None));
+}
+
+#[test]
+fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
+    let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
+    let store = StoreId::mint(NOW);
+    let own = Subscription::for_app(&app, SubscriptionId::mint(NOW), "u".into(), "s".into(), NOW);
+    assert!(own.takes(&event("app.installed", Some(&store), Some(&app)), None));
+    assert!(!own.takes(&event("app.installed", Some(&store), Some(&other)), None));
+    assert!(!own.takes(&event("store.updated", Some(&store), Some(&app)), None));
+    assert_eq!(own.key(), key::app_subscription(&app, &own.id));
+}
+
+#[test]
+fn a_rotation_signs_with_both_until_it_is_promoted_or_its_grace_ends() {
+    let key = SealKey::generate();
+    let (before, old) = subscription(&StoreId::mint(NOW), &key, &["*"]);
+    let new = SigningSecret::generate();
+    let sealed = seal_secret(&key, &before.id, &new);
+    let rotated = before.rotate(sealed.clone(), None, DEFAULT_GRACE, NOW).unwrap();
+    let keys = rotated.signing_keys(&key, NOW).unwrap();
+    assert_eq!(keys.current.reveal(), new.reveal());
+    assert_eq!(keys.previous.unwrap().reveal(), old.reveal());
+    let end = NOW.plus(DEFAULT_GRACE);
+    assert!(rotated.signing_keys(&key, end).unwrap().previous.is_none());
+    assert!(rotated.promote(NOW).unwrap().signing_keys(&key, NOW).unwrap().previous.is_none());
+    assert_eq!(rotated.promote(end).unwrap_err().code, Code::NoSecretRotation);
+    let third = |grace| rotated.rotate(sealed.clone(), None, grace, NOW);
+    assert_eq!(third(DEFAULT_GRACE).unwrap_err().code, Code::InvalidStateTransition);
+    assert!(third(Duration::ZERO).unwrap().rotation.is_none());
+}
+
+#[test]
+fn what_is_sealed_for_one_subscription_opens_for_no_other() {
+    let key = SealKey::generate();
+    let store = StoreId::mint(NOW);
+    let (one, _) = subscription(&store, &key, &["*"]);
+    let headers = [("authorization".to_owned(), "Bearer x".to_owned())].into();
+    let one = one.with_headers(&key, &headers);
+    assert_eq!(one.custom_headers(&key), Some(headers));
+    let other = Subscription { id: SubscriptionId::mint(NOW), ..one };
+    assert!(other.custom_headers(&key).is_none() && other.signing_keys(&key, NOW).is_none());
+}
+
+#[test]
+fn a_subscription_switched_off_by_the_service_starts_afresh_when_switched_on() {
+    let (subscription, _) = subscription(&StoreId::mint(NOW), &SealKey::generate(), &["*"]);
+    assert!(subscription.enable(NOW).is_err());
+    let failing = subscription.with_health(subscription.health.failed(true, NOW));
+    let off = failing.disabled_by_system(DisabledReason::Gone, NOW);
+    let on = off.enable(NOW).unwrap();
+    assert!(on.is_enabled() && on.disabled_reason.is_none());
+    assert_eq!((on.health.consecutive_failures, on.version), (0, 3));
+}

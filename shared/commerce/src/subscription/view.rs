@@ -1,0 +1,143 @@
+//! A subscription as its owner sees it: never a secret, never a header's value.
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{DisabledReason, HealthWord, Subscription, SubscriptionStatus};
+use crate::event::Example;
+use crate::id::{MerchantId, SubscriptionId};
+
+/// What stands for the value of a custom header.
+const MASK: &str = "***";
+
+/// A subscription as its owner sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SubscriptionView {
+    /// The id.
+    pub id: SubscriptionId,
+    /// Where events go.
+    pub url: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Which events.
+    pub event_types: Vec<String>,
+    /// Custom headers; their values are not shown.
+    pub headers: BTreeMap<String, &'static str>,
+    /// Whether it takes events.
+    pub status: SubscriptionStatus,
+    /// Why the service switched it off.
+    pub disabled_reason: Option<DisabledReason>,
+    /// How well events arrive.
+    pub health: HealthWord,
+    /// Who made it: `mer_…` or `app_…`.
+    pub created_by: String,
+    /// What deliveries report.
+    pub stats: Stats,
+    /// The end of the secret, to tell it by.
+    pub secret_hint: Option<String>,
+    /// Present while two secrets sign.
+    pub rotation: Option<RotationView>,
+    /// What its owner can do now.
+    pub allowed_actions: Vec<&'static str>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+/// What deliveries report.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Stats {
+    /// When an attempt succeeded last, within five minutes.
+    pub last_success_at: Option<Timestamp>,
+    /// When an attempt failed last.
+    pub last_failure_at: Option<Timestamp>,
+    /// Attempts that failed since one succeeded.
+    pub consecutive_failures: u32,
+    /// Deliveries given up since one succeeded.
+    pub exhausted_since_success: u32,
+    /// Until when deliveries wait, when so many failed.
+    pub circuit_open_until: Option<Timestamp>,
+}
+
+/// A rotation in progress.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RotationView {
+    /// Until when the old secret signs too.
+    pub expires_at: Timestamp,
+}
+
+impl SubscriptionView {
+    /// The view at this time.
+    pub fn at(subscription: &Subscription, now: Timestamp) -> Self {
+        let health = &subscription.health;
+        Self {
+            id: subscription.id.clone(),
+            url: subscription.url.clone(),
+            description: subscription.description.clone(),
+            event_types: subscription.event_types.clone(),
+            headers: subscription.header_names.iter().map(|name| (name.clone(), MASK)).collect(),
+            status: subscription.status,
+            disabled_reason: subscription.disabled_reason,
+            health: health.word(),
+            created_by: subscription.created_by.clone(),
+            stats: Stats::from(subscription),
+            secret_hint: subscription.secret_hint.clone(),
+            rotation: subscription
+                .live_rotation(now)
+                .map(|rotation| RotationView { expires_at: rotation.expires_at }),
+            allowed_actions: subscription.allowed_actions(),
+            created_at: subscription.created_at,
+            updated_at: subscription.updated_at,
+            version: subscription.version,
+        }
+    }
+}
+
+impl From<&Subscription> for Stats {
+    fn from(subscription: &Subscription) -> Self {
+        let health = &subscription.health;
+        Self {
+            last_success_at: health.last_success_at,
+            last_failure_at: health.last_failure_at,
+            consecutive_failures: health.consecutive_failures,
+            exhausted_since_success: health.exhausted_since_success,
+            circuit_open_until: health.circuit.as_ref().map(|circuit| circuit.open_until),
+        }
+    }
+}
+
+impl Example for SubscriptionView {
+    fn example() -> Self {
+        let at = Timestamp::from_millis(1_767_225_600_000);
+        Self {
+            id: SubscriptionId::derive(&["example"]),
+            url: "https://hooks.example.com/commerce".into(),
+            description: Some("Warehouse".into()),
+            event_types: vec!["store.*".into()],
+            headers: BTreeMap::new(),
+            status: SubscriptionStatus::DisabledBySystem,
+            disabled_reason: Some(DisabledReason::Gone),
+            health: HealthWord::Failing,
+            created_by: MerchantId::derive(&["example"]).to_string(),
+            stats: Stats {
+                last_success_at: Some(at),
+                last_failure_at: Some(at),
+                consecutive_failures: 1,
+                exhausted_since_success: 1,
+                circuit_open_until: None,
+            },
+            secret_hint: Some("whsec_…Hx8=".into()),
+            rotation: None,
+            allowed_actions: vec!["enable", "test", "rotate_secret", "delete"],
+            created_at: at,
+            updated_at: at,
+            version: 2,
+        }
+    }
+}

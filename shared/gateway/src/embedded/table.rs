@@ -1,0 +1,47 @@
+//! The table's definition: the one that local systems are created with, and that a test holds
+//! equal to what `template.yaml` deploys.
+
+use serde_json::{Value, json};
+
+use crate::item::Index;
+
+/// The attribute that holds the time to live, in epoch seconds (traps 8).
+pub const TTL_ATTRIBUTE: &str = "ttl";
+
+/// The table of this name, in the words of the `DynamoDB` interface; `CloudFormation` has the
+/// same ones, except that it spells `StreamEnabled` by giving a view type.
+///
+/// Lists are read whole from GSI1 and GSI2; GSI3 is sparse and leads to work that is due, so keys
+/// are enough. The stream shows new images only: nobody asks what an item was before.
+pub fn table_definition(name: &str) -> Value {
+    let indexes = [(Index::Gsi1, "ALL"), (Index::Gsi2, "ALL"), (Index::Gsi3, "KEYS_ONLY")];
+    let mut keys = vec![("PK", "SK")];
+    keys.extend(indexes.map(|(index, _)| index.key_names()));
+    let attribute = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
+    let attributes: Vec<Value> =
+        keys.into_iter().flat_map(|(pk, sk)| [attribute(pk), attribute(sk)]).collect();
+    let secondary = indexes.map(|(index, projection)| {
+        let (pk, sk) = index.key_names();
+        json!({
+            "IndexName": index.name(),
+            "KeySchema": key_schema(pk, sk),
+            "Projection": {"ProjectionType": projection},
+        })
+    });
+    json!({
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": attributes,
+        "KeySchema": key_schema("PK", "SK"),
+        "GlobalSecondaryIndexes": secondary,
+        "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"},
+        "TimeToLiveSpecification": {"AttributeName": TTL_ATTRIBUTE, "Enabled": true},
+    })
+}
+
+fn key_schema(pk: &str, sk: &str) -> Value {
+    json!([
+        {"AttributeName": pk, "KeyType": "HASH"},
+        {"AttributeName": sk, "KeyType": "RANGE"},
+    ])
+}

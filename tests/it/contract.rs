@@ -1,0 +1,244 @@
+//! What must hold of every route: the template, the interface and the route tables say the same;
+//! nobody gets in who should not, and nothing is written when they try.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gateway::caller::Access;
+use gateway::problem::Code;
+use gateway::routes::Row;
+use http::Method;
+use support::{Client, Merchant, Shop, json};
+
+/// The interface's routes of the families that are built, word for word.
+const INTERFACE: &[(&str, &str)] = &[
+    ("GET", "/health"),
+    ("POST", "/v1/auth/signup"),
+    ("POST", "/v1/auth/signin"),
+    ("POST", "/v1/auth/signin/otp"),
+    ("POST", "/v1/auth/signin/otp/verify"),
+    ("POST", "/v1/auth/signout"),
+    ("POST", "/v1/auth/password/reset"),
+    ("POST", "/v1/auth/password/update"),
+    ("GET", "/v1/auth/custom/session"),
+    ("GET", "/v1/app-store/apps"),
+    ("POST", "/v1/app-store/apps/{id}/install"),
+    ("POST", "/v1/app-store/apps/{id}/oauth/authorize"),
+    ("POST", "/v1/app-store/oauth/token"),
+    ("POST", "/v1/app-store/oauth/token-exchange"),
+    ("POST", "/v1/app-store/bridge/fetch"),
+    ("GET", "/v1/app-store/developers/register"),
+    ("POST", "/v1/app-store/developers/register"),
+    ("GET", "/v1/app-store/partners/dashboard"),
+    ("GET", "/v1/operations/webhook-deliveries"),
+    ("GET", "/v1/operations/webhook-subscriptions"),
+    ("POST", "/v1/operations/webhook-subscriptions"),
+];
+
+type Set = BTreeSet<(String, String, String)>;
+
+fn rows() -> Set {
+    let families = local::families();
+    let of = |(function, routes): &(&str, gateway::routes::Routes)| {
+        let rows = routes.rows().iter();
+        let name = (*function).to_owned();
+        rows.map(|row| (name.clone(), row.method.to_string(), row.path.to_owned())).collect::<Vec<_>>()
+    };
+    families.iter().flat_map(of).collect()
+}
+
+#[test]
+fn the_interface_is_served_word_for_word() {
+    let rows = rows();
+    for (method, path) in INTERFACE {
+        let served = rows.iter().any(|(_, m, p)| m == method && p == path);
+        assert!(served, "{method} {path}");
+    }
+}
+
+#[test]
+fn the_template_deploys_exactly_the_route_tables() {
+    let template = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
+    let plain = |value: &serde_yaml_ng::Value| value.as_str().unwrap_or_default().to_owned();
+    let mut deployed = Set::new();
+    for (_, resource) in template["Resources"].as_mapping().unwrap() {
+        if resource["Type"] != "AWS::Serverless::Function" {
+            continue;
+        }
+        let properties = &resource["Properties"];
+        let metadata = &resource["Metadata"]["BuildProperties"]["Binary"];
+        let function = plain(metadata);
+        let Some(events) = properties["Events"].as_mapping() else { continue };
+        for (_, event) in events {
+            if event["Type"] != "HttpApi" || event["Properties"].get("Path").is_none() {
+                continue;
+            }
+            let (method, path) = (plain(&event["Properties"]["Method"]), plain(&event["Properties"]["Path"]));
+            if path == "$default" {
+                continue;
+            }
+            let route = (function.clone(), method.to_uppercase(), path);
+            assert!(deployed.insert(route.clone()), "{route:?} is deployed twice");
+        }
+    }
+    let rows = rows();
+    let missing: Vec<_> = rows.difference(&deployed).collect();
+    let extra: Vec<_> = deployed.difference(&rows).collect();
+    assert!(missing.is_empty() && extra.is_empty(), "missing: {missing:#?}\nextra: {extra:#?}");
+}
+
+#[test]
+fn the_table_is_the_one_the_template_deploys() {
+    let template = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
+    let tables: Vec<_> = template["Resources"]
+        .as_mapping()
+        .unwrap()
+        .values()
+        .filter(|resource| resource["Type"] == "AWS::DynamoDB::Table")
+        .collect();
+    assert_eq!(tables.len(), 1);
+    let deployed = serde_json::to_value(&tables[0]["Properties"]).unwrap();
+    let local = serde_json::to_value(gateway::embedded::table_definition("t")).unwrap();
+    for part in ["KeySchema", "BillingMode"] {
+        assert_eq!(deployed[part], local[part], "{part}");
+    }
+    let sorted = |list: &serde_json::Value, name: &str| {
+        let items = list.as_array().unwrap().iter();
+        items.map(|item| (item[name].to_string(), item.clone())).collect::<BTreeMap<_, _>>()
+    };
+    for (part, name) in [("AttributeDefinitions", "AttributeName"), ("GlobalSecondaryIndexes", "IndexName")] {
+        assert_eq!(sorted(&deployed[part], name), sorted(&local[part], name), "{part}");
+    }
+    assert_eq!(deployed["StreamSpecification"]["StreamViewType"], "NEW_IMAGE");
+    assert_eq!(deployed["TimeToLiveSpecification"]["AttributeName"], gateway::embedded::TTL_ATTRIBUTE);
+}
+
+#[test]
+fn every_problem_code_is_documented() {
+    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/errors.md")).unwrap();
+    let documented: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
+    let row = |code: &Code| format!("| `{}` | {} | {} |", code.as_str(), code.status(), code.title());
+    let expected: Vec<String> = Code::ALL.iter().map(row).collect();
+    assert_eq!(documented, expected, "docs/errors.md does not list the catalogue");
+}
+
+/// The path with parameters filled in: the store's id where the path names a store.
+fn filled(row: &Row, store: &str) -> String {
+    let zeroes = "0".repeat(32);
+    let samples = [
+        ("{handle}", "main".to_owned()),
+        ("{type}", "store.updated".to_owned()),
+        ("{sid}", format!("sub_{zeroes}")),
+        ("{rid}", format!("rev_{zeroes}")),
+    ];
+    let mut path = row.path.to_owned();
+    for (name, sample) in samples {
+        path = path.replace(name, &sample);
+    }
+    let id = match row.path {
+        path if path.starts_with("/v1/stores/") => store.to_owned(),
+        path if path.contains("/apps/") => format!("app_{zeroes}"),
+        path if path.contains("/installations/") => format!("ins_{zeroes}"),
+        path if path.contains("/sessions/") => format!("ses_{zeroes}"),
+        path if path.contains("/webhook-subscriptions/") => format!("whs_{zeroes}"),
+        path if path.contains("/webhook-deliveries/") => format!("dlv_{zeroes}"),
+        path if path.contains("/outbox/") => format!("evt_{zeroes}"),
+        _ => zeroes,
+    };
+    path.replace("{id}", &id)
+}
+
+async fn call(client: &Client, row: &Row, store: &str) -> support::Reply {
+    let ask = client.ask(row.method.clone(), &filled(row, store));
+    if row.method == Method::GET { ask.await } else { ask.json(json!({})).await }
+}
+
+fn all_rows() -> Vec<Row> {
+    local::routes().rows().to_vec()
+}
+
+#[tokio::test]
+async fn a_stranger_gets_in_nowhere_but_where_anybody_may() {
+    let shop = Shop::with_installed_app().await;
+    let before = shop.gateway.count().await;
+    for row in all_rows() {
+        if matches!(row.access, Access::Public | Access::Client) {
+            continue;
+        }
+        for token in [None, Some("nonsense"), Some("a.b.c"), Some(&*format!("mst_{}_{}_{}", "0".repeat(32), "0".repeat(32), "0".repeat(43)))] {
+            let client = shop.app_server.stranger();
+            let client = token.map_or(client.clone(), |token| client.with_token(token));
+            let reply = call(&client, &row, &shop.store.id).await;
+            assert_eq!(reply.status, 401, "{} {}: {}", row.method, row.path, reply.text);
+            assert!(reply.header("www-authenticate").is_some(), "{} {}", row.method, row.path);
+        }
+    }
+    assert_eq!(shop.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
+    let shop = Shop::with_installed_app().await;
+    let intruder = Merchant::sign_up(&shop.gateway).await;
+    intruder.open_store().await;
+    let before = shop.gateway.count().await;
+    let unknown = "sto_00000000000000000000000000000000";
+    for row in all_rows() {
+        if !matches!(row.access, Access::Scope(_) | Access::Owner) {
+            continue;
+        }
+        let foreign = call(&intruder.at(&shop.store), &row, &shop.store.id).await;
+        let missing = call(&intruder.with_store(unknown), &row, unknown).await;
+        assert_eq!(foreign.status, 404, "{} {}: {}", row.method, row.path, foreign.text);
+        let bare = |reply: &support::Reply, store: &str| {
+            let id = reply.str("/request_id");
+            reply.text.replace(&id, "").replace(store, "")
+        };
+        assert_eq!(bare(&foreign, &shop.store.id), bare(&missing, unknown), "{} {}", row.method, row.path);
+    }
+    assert_eq!(shop.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
+    // `read_themes` opens no route that is built.
+    let shop = Shop::with_published_app(&["read_themes"]).await;
+    shop.authorize().await;
+    let app = shop.app_client().await;
+    let page = shop.embedded_client().await;
+    let before = shop.gateway.count().await;
+    for row in all_rows() {
+        for client in [&app, &page] {
+            let reply = match row.access {
+                Access::Public | Access::Client | Access::Embedded => continue,
+                Access::Scope(scope) => {
+                    let reply = call(client, &row, &shop.store.id).await.expect(403);
+                    assert_eq!(reply.str("/required_scope"), scope, "{} {}", row.method, row.path);
+                    reply.problem("insufficient_scope")
+                }
+                Access::Merchant | Access::Owner | Access::Developer | Access::Operator => {
+                    call(client, &row, &shop.store.id).await.expect(401)
+                }
+            };
+            assert!(reply.header("www-authenticate").is_some(), "{} {}", row.method, row.path);
+        }
+    }
+    assert_eq!(shop.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn developers_and_operators_routes_are_theirs() {
+    let shop = Shop::with_installed_app().await;
+    let merchant = Merchant::sign_up(&shop.gateway).await;
+    let before = shop.gateway.count().await;
+    for row in all_rows() {
+        let code = match row.access {
+            Access::Developer => "developer_required",
+            Access::Operator => "operator_required",
+            _ => continue,
+        };
+        call(&merchant, &row, &shop.store.id).await.expect(403).problem(code);
+    }
+    assert_eq!(shop.gateway.count().await, before);
+}

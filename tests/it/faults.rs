@@ -1,0 +1,237 @@
+//! A table that throttles, loses replies, conflicts or is gone: no acknowledged write is lost, no
+//! effect is doubled, and nothing internal is told. The embedded table never does any of it, so a
+//! proxy in front of it does (traps 1–5).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode};
+use support::{Client, Gateway, Merchant, Shop, json, unique};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+/// What happens to one call of the table.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// Applied, and the answer is lost.
+    LostReply,
+    /// Refused for its rate.
+    Throttled,
+    /// A transaction that met another.
+    Conflict,
+}
+
+/// Calls of one operation that go wrong, in order.
+type Plan = Arc<Mutex<VecDeque<(&'static str, Fault)>>>;
+
+/// The same system, with a faulty way to its table.
+struct Faulty {
+    url: String,
+    plan: Plan,
+    _tasks: JoinSet<()>,
+}
+
+#[derive(Clone)]
+struct Proxy {
+    table: String,
+    plan: Plan,
+    http: reqwest::Client,
+}
+
+impl Faulty {
+    async fn beside(gateway: &Gateway) -> Self {
+        let embedded = gateway.system().embedded();
+        let plan = Plan::default();
+        let proxy = Proxy {
+            table: embedded.emulators().dynamodb_endpoint().to_owned(),
+            plan: Arc::clone(&plan),
+            http: reqwest::Client::new(),
+        };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let mut tasks = JoinSet::new();
+        let service = axum::Router::new().fallback(forward).with_state(proxy);
+        tasks.spawn(async move { axum::serve(listener, service).await.unwrap() });
+        let app = embedded.app_with_table_at(&endpoint);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = local::routes().into_router(app);
+        tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, plan, _tasks: tasks }
+    }
+
+    /// The same client, over the faulty way.
+    fn take(&self, client: &Client) -> Client {
+        client.at_url(&self.url)
+    }
+
+    /// The next calls of these operations go wrong, in this order.
+    fn will(&self, faults: impl IntoIterator<Item = (&'static str, Fault)>) {
+        self.plan.lock().unwrap().extend(faults);
+    }
+
+    /// How many planned faults have not happened.
+    fn left(&self) -> usize {
+        self.plan.lock().unwrap().len()
+    }
+}
+
+async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) -> Response {
+    let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or("");
+    let operation = target.rsplit('.').next().unwrap_or_default();
+    let fault = {
+        let mut plan = proxy.plan.lock().unwrap();
+        let due = plan.front().is_some_and(|(planned, _)| *planned == operation);
+        if due { plan.pop_front().map(|(_, fault)| fault) } else { None }
+    };
+    let refuse = |kind: &str, more: serde_json::Value| {
+        let mut body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "inner words"});
+        body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        (StatusCode::BAD_REQUEST, [("content-type", "application/x-amz-json-1.0")], body.to_string())
+    };
+    match fault {
+        Some(Fault::Throttled) => {
+            return refuse("ProvisionedThroughputExceededException", json!({})).into_response();
+        }
+        Some(Fault::Conflict) => {
+            let reasons = json!({"CancellationReasons": [{"Code": "TransactionConflict"}]});
+            return refuse("TransactionCanceledException", reasons).into_response();
+        }
+        Some(Fault::LostReply) | None => {}
+    }
+    let sent = proxy.http.post(&proxy.table).headers(headers).body(body).send().await.unwrap();
+    let (status, headers) = (sent.status(), sent.headers().clone());
+    let body = sent.bytes().await.unwrap();
+    if matches!(fault, Some(Fault::LostReply)) {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    }
+    (status, headers, body).into_response()
+}
+
+const WRITE: &str = "TransactWriteItems";
+
+#[tokio::test]
+async fn a_lost_reply_neither_doubles_a_redemption_nor_revokes_an_honest_clients_token() {
+    let mut shop = Shop::with_published_app(&["read_store"]).await;
+    let faulty = Faulty::beside(&shop.gateway).await;
+    let grant = shop.authorize().await;
+    shop.app_server = faulty.take(&shop.app_server);
+    faulty.will([(WRITE, Fault::LostReply), (WRITE, Fault::LostReply)]);
+    let token = shop.redeem(&grant).await.expect(200);
+    assert_eq!(faulty.left(), 0);
+    let app = shop.gateway.client().with_token(&token.str("/access_token"));
+    app.get(&format!("/v1/stores/{}", shop.store.id)).await.expect(200);
+    assert_eq!(shop.gateway.events("app.token_issued").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_transaction_that_meets_others_is_tried_again() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    faulty.will([(WRITE, Fault::Conflict); 5]);
+    let ask = json!({"name": "A Shop", "subdomain": unique("conflict"), "currency": "INR", "country": "IN"});
+    faulty.take(&merchant).post("/v1/stores").json(ask).await.expect(201);
+    assert_eq!(faulty.left(), 0);
+    assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let before = gateway.count().await;
+    faulty.will([("BatchGetItem", Fault::Throttled); 3]);
+    let reply = faulty.take(&merchant).get("/v1/auth/me").await.expect(503).problem("service_unavailable");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    for inner in ["inner words", "Throughput", "DynamoDB", "commerce", "TransactWrite"] {
+        assert!(!reply.text.contains(inner), "{}", reply.text);
+    }
+    faulty.will([(WRITE, Fault::Throttled); 3]);
+    let ask = json!({"name": "A Shop", "subdomain": unique("throttled"), "currency": "INR", "country": "IN"});
+    faulty.take(&merchant).post("/v1/stores").json(ask).await.expect(503);
+    assert_eq!(gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn without_its_bucket_a_read_passes_and_a_sign_in_does_not() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    faulty.will([("UpdateItem", Fault::Throttled); 3]);
+    let path = format!("/v1/stores/{}", store.id);
+    let reply = faulty.take(&merchant).get(&path).await.expect(200);
+    assert_eq!(reply.header("ratelimit"), None);
+    assert_eq!(faulty.left(), 0);
+    faulty.will([("UpdateItem", Fault::Throttled); 3]);
+    let ask = json!({"email": merchant.email, "password": support::PASSWORD});
+    faulty.take(&merchant).post("/v1/auth/signin").json(ask).await.expect(503);
+}
+
+#[tokio::test]
+async fn a_lost_reply_charges_a_bucket_once() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = format!("/v1/stores/{}", store.id);
+    gateway.app().clock.stop();
+    let available = |reply: support::Reply| -> i64 {
+        reply.header("x-service-cost-available").unwrap().parse().unwrap()
+    };
+    let client = faulty.take(&merchant);
+    let first = available(client.get(&path).await.expect(200));
+    faulty.will([("UpdateItem", Fault::LostReply)]);
+    let second = available(client.get(&path).await.expect(200));
+    assert_eq!((first - second, faulty.left()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_lost_reply_to_a_claim_is_recognized_as_ones_own() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    faulty.will([("PutItem", Fault::LostReply), (WRITE, Fault::LostReply)]);
+    let ask = json!({"name": "A Shop", "subdomain": unique("claimed"), "currency": "INR", "country": "IN"});
+    let client = faulty.take(&merchant);
+    let first = client.post("/v1/stores").json(ask.clone()).key("k").await.expect(201);
+    assert_eq!(faulty.left(), 0);
+    let again = client.post("/v1/stores").json(ask).key("k").await.expect(201);
+    assert_eq!(again.text, first.text);
+    assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let faulty = Faulty::beside(&gateway).await;
+    // The original claims its key and then finds its table too busy to write for a while.
+    let ask = json!({"name": "A Shop", "subdomain": unique("slow"), "currency": "INR", "country": "IN"});
+    faulty.will([(WRITE, Fault::Conflict); 8]);
+    let slow = faulty.take(&merchant);
+    let (original, second) = tokio::join!(
+        async { slow.post("/v1/stores").json(ask.clone()).key("k").await },
+        async {
+            support::eventually(Duration::from_secs(10), || async {
+                let claimed = gateway.items("IDM#").await.len() == 1 && faulty.left() < 8;
+                claimed.then_some(())
+            })
+            .await;
+            gateway.advance(Duration::from_secs(31));
+            merchant.post("/v1/stores").json(ask.clone()).key("k").await
+        }
+    );
+    let second = second.expect(201);
+    assert!(matches!(original.status, 409 | 422 | 503), "{}", original.text);
+    assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
+    assert_eq!(gateway.events("store.created").await.len(), 1);
+    let replay = merchant.post("/v1/stores").json(ask).key("k").await.expect(201);
+    assert_eq!(replay.text, second.text);
+}

@@ -1,0 +1,164 @@
+//! A whole system for one test.
+
+use std::path::PathBuf;
+use std::sync::Once;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::config::MailConfig;
+use gateway::embedded::{self, TABLE};
+use local::{Options, System};
+use serde_json::Value;
+
+use crate::{Client, Mailbox, Reply};
+
+/// The account that is an operator from sign-up on.
+pub const OPERATOR_EMAIL: &str = "operator@example.com";
+
+static PROVIDER: Once = Once::new();
+
+pub struct Gateway {
+    system: System,
+    http: reqwest::Client,
+    mails: PathBuf,
+}
+
+impl Gateway {
+    /// In memory, on free ports, with its own clock; loopback receivers are allowed.
+    pub async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    /// As [`Gateway::start`], with other options: another way out, a data directory.
+    pub async fn start_with(change: impl FnOnce(&mut Options)) -> Self {
+        PROVIDER.call_once(|| {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            gateway::log::init("error");
+        });
+        let mails = std::env::temp_dir().join(format!("mails-{}", uuid::Uuid::now_v7()));
+        std::fs::create_dir_all(&mails).expect("a directory for mails");
+        let mut options = Options {
+            embedded: embedded::Options {
+                operators: vec![OPERATOR_EMAIL.to_owned()],
+                mail: MailConfig {
+                    directory: Some(mails.clone()),
+                    from: "Commerce <no-reply@example.com>".to_owned(),
+                    ..MailConfig::default()
+                },
+                ..embedded::Options::default()
+            },
+            ..Options::default()
+        };
+        change(&mut options);
+        let system = System::start(options).await.expect("the system starts");
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .timeout(Duration::from_secs(120))
+            .build()
+            .expect("a client");
+        Self { system, http, mails }
+    }
+
+    /// Somebody on a network of their own, without a credential.
+    pub fn client(&self) -> Client {
+        Client::new(self.http.clone(), self.url())
+    }
+
+    pub fn url(&self) -> &str {
+        self.system.url()
+    }
+
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    pub fn app(&self) -> &App {
+        self.system.app()
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.app().clock.now()
+    }
+
+    /// Moves the clock; what becomes due by that waits for [`Gateway::sweep`].
+    pub fn advance(&self, by: Duration) {
+        self.system.advance(by);
+    }
+
+    /// Does what the schedule does once a minute.
+    pub async fn sweep(&self) -> dispatcher::SweepReport {
+        self.system.sweep().await
+    }
+
+    pub fn mailbox(&self, address: &str) -> Mailbox {
+        Mailbox::new(self.mails.clone(), address)
+    }
+
+    /// `GET`, as a stranger.
+    pub async fn get(&self, path: &str) -> Reply {
+        self.client().get(path).await
+    }
+
+    /// Every item whose partition key begins with `prefix`, as plain JSON: what is in the table,
+    /// whatever the API says.
+    pub async fn items(&self, prefix: &str) -> Vec<Value> {
+        let client = self.system.embedded().dynamodb();
+        let mut items = Vec::new();
+        let mut start = None;
+        loop {
+            let page = client
+                .scan()
+                .table_name(TABLE)
+                .filter_expression("begins_with(PK, :prefix)")
+                .expression_attribute_values(":prefix", AttributeValue::S(prefix.to_owned()))
+                .consistent_read(true)
+                .set_exclusive_start_key(start)
+                .send()
+                .await
+                .expect("the table answers");
+            for item in page.items.unwrap_or_default() {
+                items.push(serde_dynamo::from_item(item).expect("an item is JSON"));
+            }
+            start = page.last_evaluated_key.filter(|key| !key.is_empty());
+            if start.is_none() {
+                return items;
+            }
+        }
+    }
+
+    /// The items of this kind (the `entity` attribute) whose partition key begins with `prefix`.
+    pub async fn items_of(&self, kind: &str, prefix: &str) -> Vec<Value> {
+        let mut items = self.items(prefix).await;
+        items.retain(|item| item["entity"] == kind);
+        items
+    }
+
+    /// The bodies of the events of this name, as receivers would get them, oldest first.
+    pub async fn events(&self, name: &str) -> Vec<Value> {
+        let mut items = self.items_of("event", "EVT#").await;
+        items.retain(|item| item["name"] == name);
+        items.sort_by_key(|item| item["created_at"].as_str().map(str::to_owned));
+        let body = |item: Value| item["body"].as_str().and_then(|text| serde_json::from_str(text).ok());
+        items.into_iter().map(|item| body(item).expect("an event's body is JSON")).collect()
+    }
+
+    /// How many items the table holds that are not rate buckets or idempotency records: a refused
+    /// request must not change it.
+    pub async fn count(&self) -> usize {
+        let mut items = self.items("").await;
+        items.retain(|item| {
+            let key = item["PK"].as_str().unwrap_or_default();
+            !key.starts_with("RLB#") && !key.starts_with("IDM#") && !key.starts_with("THR#")
+        });
+        items.len()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.mails);
+    }
+}

@@ -1,0 +1,89 @@
+//! The mail that was sent: local systems keep each as a file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::eventually;
+
+/// How long a mail may take: one stream poll, one queue, one file.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The mail to one address.
+#[derive(Debug, Clone)]
+pub struct Mailbox {
+    directory: PathBuf,
+    address: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    pub subject: String,
+    pub text: String,
+}
+
+impl Mailbox {
+    pub(crate) fn new(directory: PathBuf, address: &str) -> Self {
+        Self { directory, address: address.to_owned() }
+    }
+
+    /// All mail so far, oldest first.
+    pub fn letters(&self) -> Vec<Letter> {
+        let entries = std::fs::read_dir(&self.directory).expect("the directory is there");
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
+        // Names are ids, which sort by time.
+        files.sort();
+        files.into_iter().filter_map(|file| self.letter(&std::fs::read_to_string(file).ok()?)).collect()
+    }
+
+    fn letter(&self, mail: &str) -> Option<Letter> {
+        let mail = mail.replace("\r\n", "\n");
+        let (head, text) = mail.split_once("\n\n")?;
+        let field = |name: &str| {
+            let line = head.lines().find(|line| line.starts_with(name))?;
+            Some(line[name.len()..].trim().to_owned())
+        };
+        let to = field("To:")?;
+        let address = to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
+        address.eq_ignore_ascii_case(&self.address).then(|| Letter {
+            subject: field("Subject:").unwrap_or_default(),
+            text: text.to_owned(),
+        })
+    }
+
+    /// Waits until `count` mails have come, and gives the newest.
+    pub async fn nth(&self, count: usize) -> Letter {
+        let look = || async { self.letters().get(count.checked_sub(1)?).cloned() };
+        eventually(PATIENCE, look).await
+    }
+
+    /// Waits for a mail with this line, and gives what follows it in the newest of them.
+    async fn line(&self, begin: &str) -> String {
+        let find = |letter: Letter| {
+            letter.text.lines().find_map(|line| line.strip_prefix(begin)).map(str::to_owned)
+        };
+        let look = || async { self.letters().into_iter().rev().find_map(find) };
+        eventually(PATIENCE, look).await
+    }
+
+    /// The one-time code of the newest mail that has one; waits for the first.
+    pub async fn code(&self) -> String {
+        self.line("Code: ").await
+    }
+
+    /// The token of the newest mail that has one; waits for the first.
+    pub async fn token(&self) -> String {
+        self.line("Token: ").await
+    }
+
+    /// The token of the newest mail with this subject; waits for the first.
+    pub async fn token_of(&self, subject: &str) -> String {
+        let look = || async {
+            let mut letters = self.letters();
+            letters.retain(|letter| letter.subject == subject);
+            let newest = letters.pop()?;
+            newest.text.lines().find_map(|line| line.strip_prefix("Token: ")).map(str::to_owned)
+        };
+        eventually(PATIENCE, look).await
+    }
+}
