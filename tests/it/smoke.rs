@@ -1,6 +1,6 @@
 //! That the system stands up and the whole way through it is open.
 
-use tests::{Gateway, Merchant, json};
+use support::{Gateway, Merchant, json};
 
 #[tokio::test]
 async fn a_fresh_system_is_healthy_and_says_no_to_what_it_does_not_know() {

@@ -99,6 +99,10 @@ impl Operator {
         let mut reply = client.post("/v1/auth/signup").json(ask.clone()).await;
         if reply.status == 409 {
             reply = client.post("/v1/auth/signin").json(ask).await.expect(200);
+        } else {
+            // Only a proven address makes an operator.
+            let token = gateway.mailbox(OPERATOR_EMAIL).token().await;
+            client.post("/v1/auth/email/verify").json(json!({"token": token})).await.expect(200);
         }
         Self(Merchant::of(&client, OPERATOR_EMAIL, &reply))
     }

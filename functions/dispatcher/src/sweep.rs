@@ -176,8 +176,7 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 /// Mails whose message was lost.
 async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
-    let messages: Vec<_> =
-        ids.map(|mail_id| (mail::Message { mail_id }, Duration::ZERO)).collect();
+    let messages: Vec<_> = ids.map(|mail_id| (mail::Message { mail_id }, Duration::ZERO)).collect();
     app.mail_queue.send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())

@@ -107,7 +107,7 @@ fn read(file: &OsString) -> Result<String, AnyError> {
 }
 
 async fn serve(run: Run) -> Result<(), AnyError> {
-    gateway::log::init("warn,gateway=info,local=info");
+    gateway::log::init("warn,dynoxide=error,gateway=info,local=info,mail=info,webhooks=info,dispatcher=info");
     if run.reset {
         empty(&run.data)?;
     }
@@ -165,11 +165,16 @@ fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
         let _ = writeln!(text, "\nStore:    {}", demo::SUBDOMAIN);
     }
     if run.with_api {
+        let third = if has_demo {
+            let who = demo::MERCHANT;
+            let ask = serde_json::json!({"email": who.email, "password": who.password});
+            format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'")
+        } else {
+            format!("{url}/v1/app-store/oauth/metadata")
+        };
         let _ = write!(
             text,
-            "\nTry:\n  curl {url}/health\n  curl {url}/v1/operations/event-types\n  \
-             curl {url}/v1/auth/signin -H 'Content-Type: application/json' -d '{}'\n",
-            serde_json::json!({"email": demo::MERCHANT.email, "password": demo::MERCHANT.password}),
+            "\nTry:\n  curl {url}/health\n  curl {url}/v1/operations/event-types\n  curl {third}\n"
         );
     }
     text

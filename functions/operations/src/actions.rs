@@ -8,9 +8,7 @@ use commerce::delivery::{self, Delivery, DeliveryView};
 use commerce::event::{self, About, Entry, Event};
 use commerce::id::SubscriptionId;
 use commerce::scope::{Required, WriteWebhooks};
-use commerce::subscription::{
-    DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret,
-};
+use commerce::subscription::{DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -130,9 +128,10 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
     }
     let takes = |entry: &Entry| {
         let wanted = |filter: &String| event::matches(filter, entry.name);
-        let allowed = subscription.scopes.as_ref().is_none_or(|scopes| {
-            entry.scope.is_some_and(|scope| scopes.cover(scope))
-        });
+        let allowed = subscription
+            .scopes
+            .as_ref()
+            .is_none_or(|scopes| entry.scope.is_some_and(|scope| scopes.cover(scope)));
         allowed && subscription.event_types.iter().any(wanted)
     };
     event::catalogue().into_iter().find(takes).ok_or_else(unknown)

@@ -2,9 +2,7 @@
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
-use commerce::delivery::{
-    Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of,
-};
+use commerce::delivery::{Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of};
 use commerce::event::Event;
 use commerce::id::{DeliveryId, EventId, SubscriptionId};
 use commerce::key;

@@ -31,10 +31,7 @@ pub(crate) async fn list(_: Public, paging: Paging) -> Result<Answer, Problem> {
 }
 
 /// `GET /event-types/{type}` (protocols §8).
-pub(crate) async fn show(
-    _: Public,
-    Path(name): Path<Text<1, 100>>,
-) -> Result<Answer, Problem> {
+pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Answer, Problem> {
     let entry = event::find(name.as_str()).ok_or(Code::NotFound)?;
     Ok(Answer::ok(&view(&entry)).header(header::CACHE_CONTROL, CACHED))
 }

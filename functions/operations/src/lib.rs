@@ -25,7 +25,7 @@ fn webhooks() -> Routes {
     Routes::default()
         .get("/v1/operations/webhook-deliveries", Cost::List, deliveries::list)
         .get("/v1/operations/webhook-deliveries/{id}", Cost::READ, deliveries::show)
-        .get("/v1/operations/webhook-deliveries/{id}/attempts", Cost::READ, deliveries::attempts)
+        .get("/v1/operations/webhook-deliveries/{id}/attempts", Cost::List, deliveries::attempts)
         .post(
             "/v1/operations/webhook-deliveries/{id}/redeliver",
             Cost::WRITE,
@@ -57,7 +57,7 @@ fn webhooks() -> Routes {
 /// What the platform says about itself to a store.
 fn platform() -> Routes {
     Routes::default()
-        .get("/v1/operations/event-types", Cost::READ, event_types::list)
+        .get("/v1/operations/event-types", Cost::SEARCH, event_types::list)
         .get("/v1/operations/event-types/{type}", Cost::READ, event_types::show)
         .get("/v1/operations/outbox", Cost::List, outbox::list)
         .get("/v1/operations/outbox/verify", Cost::BULK, verify::verify)

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 pub(crate) async fn show(caller: Owner, State(app): State<App>) -> Result<Answer, Problem> {
     let identity = caller.identity();
     let available = budget::available(&app, &identity).await?;
-    let costs: Vec<Value> = Cost::PUBLISHED.iter().map(|(class, cost)| cost_view(class, *cost)).collect();
+    let costs: Vec<Value> =
+        Cost::PUBLISHED.iter().map(|(class, cost)| cost_view(class, *cost)).collect();
     let tiers: Vec<Value> =
         [Tier::App, Tier::Merchant, Tier::Public].into_iter().map(tier_view).collect();
     let bucket = json!({

@@ -58,9 +58,8 @@ impl Range {
     /// One query for each day of the first index, where sort keys begin with the time.
     pub(crate) fn queries(self, partition: impl Fn(Timestamp) -> String) -> Vec<Query> {
         let (low, high) = (self.since.to_string(), format!("{}~", self.until));
-        let query = |day| {
-            Query::index(Index::Gsi1, partition(day)).between(&low, &high).newest_first()
-        };
+        let query =
+            |day| Query::index(Index::Gsi1, partition(day)).between(&low, &high).newest_first();
         self.days().into_iter().map(query).collect()
     }
 

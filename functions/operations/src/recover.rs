@@ -100,7 +100,8 @@ async fn lost(app: &App, id: &SubscriptionId, range: Range) -> Result<Vec<Delive
                         && delivery.expunged_at.is_none()
                         && !delivery.test
                 };
-                let page = app.table.page::<Delivery>(&query, room.min(500), start, is_meant).await?;
+                let page =
+                    app.table.page::<Delivery>(&query, room.min(500), start, is_meant).await?;
                 found.extend(page.items);
                 start = page.next;
                 if start.is_none() {
@@ -115,9 +116,9 @@ async fn lost(app: &App, id: &SubscriptionId, range: Range) -> Result<Vec<Delive
 /// Writes a chunk at once, or, when one of it has changed meanwhile, each by itself.
 async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Delivery>, Problem> {
     let recovered: Vec<Delivery> = chunk.iter().map(|delivery| delivery.recovered(now)).collect();
-    let together = recovered.iter().fold(app.table.write(), |write, delivery| {
-        write.replace(delivery, Code::VersionConflict)
-    });
+    let together = recovered
+        .iter()
+        .fold(app.table.write(), |write, delivery| write.replace(delivery, Code::VersionConflict));
     match together.commit().await {
         Ok(()) => return Ok(recovered),
         Err(problem) if problem.code == Code::VersionConflict => {}

@@ -220,16 +220,9 @@ fn apply(
     now: Timestamp,
 ) -> Result<Subscription, Problem> {
     let mut after = match ask.enabled {
-        Some(Flag(enabled)) if enabled == before.is_enabled() => before.changed(now),
-        Some(Flag(true)) => before.enable(now)?,
-        Some(Flag(false)) if before.status == SubscriptionStatus::Disabled => before.changed(now),
+        Some(Flag(true)) if !before.is_enabled() => before.enable(now)?,
         Some(Flag(false)) if before.is_enabled() => before.disable(now)?,
-        // Off by the service's doing, and now by its owner's.
-        Some(Flag(false)) => {
-            let status = SubscriptionStatus::Disabled;
-            Subscription { status, disabled_reason: None, ..before.changed(now) }
-        }
-        None => before.changed(now),
+        _ => before.changed(now),
     };
     if let Some(types) = ask.event_types {
         after.event_types = types.to_vec();

@@ -53,7 +53,8 @@ pub(crate) async fn verify(
     let (store, now) = (&caller.store, app.clock.now());
     let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));
     let range = Range::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
-    let events: Vec<Event> = newest(&app, range.queries(|day| key::events_on(&store.id, day))).await?;
+    let events: Vec<Event> =
+        newest(&app, range.queries(|day| key::events_on(&store.id, day))).await?;
     let stuck = events.iter().filter(|event| {
         event.state == OutboxState::Pending && event.created_at.plus(MAY_BE_PENDING) <= now
     });
@@ -64,8 +65,11 @@ pub(crate) async fn verify(
     let deliveries: Vec<Delivery> =
         newest(&app, range.queries(|day| key::deliveries_on(&scope, day))).await?;
     let known: BTreeSet<&EventId> = events.iter().map(|event| &event.id).collect();
-    let unknown: BTreeSet<&EventId> =
-        deliveries.iter().map(|delivery| &delivery.event_id).filter(|id| !known.contains(id)).collect();
+    let unknown: BTreeSet<&EventId> = deliveries
+        .iter()
+        .map(|delivery| &delivery.event_id)
+        .filter(|id| !known.contains(id))
+        .collect();
     let unknown: Vec<Key> = unknown.into_iter().map(key::event).collect();
     let eventless = absent::<Event>(&app, &unknown).await?;
     let orphan = deliveries
@@ -102,8 +106,7 @@ async fn expected(
     events: &[Event],
 ) -> Result<Vec<Key>, Problem> {
     let store = &caller.store.id;
-    let partition =
-        table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
+    let partition = table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
     let subscriptions: Vec<Subscription> = app.table.all(&partition, CHUNK).await?;
     let mut installations: HashMap<AppId, Installation> = HashMap::new();
     for id in subscriptions.iter().filter_map(|subscription| subscription.app_id.clone()) {
@@ -117,8 +120,7 @@ async fn expected(
     let mut keys = Vec::new();
     for event in events.iter().filter(|event| event.state == OutboxState::Published) {
         for subscription in &subscriptions {
-            let installation =
-                subscription.app_id.as_ref().and_then(|id| installations.get(id));
+            let installation = subscription.app_id.as_ref().and_then(|id| installations.get(id));
             let settled = |at: Timestamp| at < event.created_at;
             if settled(subscription.updated_at)
                 && installation.is_none_or(|installation| settled(installation.updated_at))

@@ -91,8 +91,7 @@ fn judge(
     if !subscription.is_enabled() && !delivery.test {
         return Err("subscription_disabled");
     }
-    let is_active =
-        installation.is_some_and(|found| found.status == InstallationStatus::Active);
+    let is_active = installation.is_some_and(|found| found.status == InstallationStatus::Active);
     if subscription.scopes.is_some() && !is_active {
         return Err("installation_inactive");
     }

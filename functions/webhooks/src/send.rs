@@ -48,12 +48,7 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
     }
 }
 
-async fn post(
-    app: &App,
-    job: &Job,
-    seal: &SealKey,
-    now: Timestamp,
-) -> Result<Incoming, Outcome> {
+async fn post(app: &App, job: &Job, seal: &SealKey, now: Timestamp) -> Result<Incoming, Outcome> {
     let Job { delivery, event, subscription } = job;
     let destination = Destination::parse(&subscription.url, app.egress.policy())
         .map_err(|refusal| Outcome::from(gateway::egress::SendError::Blocked(refusal)))?;
@@ -102,10 +97,11 @@ mod tests {
     fn retry_after_is_seconds_or_a_date() {
         let now = Timestamp::parse("1994-11-06T08:49:00Z").unwrap();
         let read = |text: &'static str| {
-            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static(text))]);
+            let headers =
+                HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static(text))]);
             retry_after(&headers, now)
         };
-        assert_eq!(read("120"), Some(Duration::from_secs(120)));
+        assert_eq!(read("120"), Some(gateway::clock::MINUTE.saturating_mul(2)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
         assert_eq!(read("Sun, 06 Nov 1994 08:48:00 GMT"), Some(Duration::ZERO));
         assert_eq!((read("soon"), read("-1"), read("1.5")), (None, None, None));

@@ -19,6 +19,8 @@ use crate::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use crate::key::{self, IndexKey};
 use crate::scope::Scopes;
 
+#[cfg(test)]
+pub(crate) use life::tests::draft;
 pub use view::{AppView, Rating};
 
 /// Apps one developer may have (our choice).

@@ -13,6 +13,7 @@
 //! ```
 
 mod attempt;
+mod message;
 mod retry;
 mod signing;
 mod view;
@@ -26,6 +27,7 @@ use gateway::queue;
 use serde::{Deserialize, Serialize};
 
 pub use attempt::{Attempt, AttemptView, Outcome, Verdict};
+pub use message::{Message, Turn};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
 pub use view::DeliveryView;
@@ -33,7 +35,7 @@ pub use view::DeliveryView;
 use crate::event::Event;
 use crate::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use crate::key::{self, IndexKey};
-use crate::subscription::{self, Subscription};
+use crate::subscription::Subscription;
 
 /// How long deliveries are kept.
 pub const KEPT: Duration = DAY.saturating_mul(30);
@@ -46,9 +48,6 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
 /// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
 const LIFETIME: Duration = DAY.saturating_mul(5);
-/// A message this early is on time: queues count whole seconds, and clocks differ.
-const EARLY: Duration = Duration::from_secs(1);
-
 gateway::words! {
     /// Where a delivery is in its life.
     DeliveryStatus {
@@ -132,41 +131,6 @@ pub struct Delivery {
     pub version: u64,
 }
 
-/// What a queue message says: enough to read everything the attempt needs in one round trip.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    /// The delivery.
-    pub delivery_id: DeliveryId,
-    /// The attempt that this message stands for.
-    pub attempt: u32,
-    /// The event.
-    pub event_id: EventId,
-    /// The subscription.
-    pub subscription_id: SubscriptionId,
-    /// The store whose subscription it is.
-    pub store_id: Option<StoreId>,
-    /// The app whose subscription it is.
-    pub app_id: Option<AppId>,
-}
-
-impl Message {
-    /// The subscription's key.
-    pub fn subscription_key(&self) -> Key {
-        subscription::key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.subscription_id)
-    }
-}
-
-/// Whether a message's attempt can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// It can.
-    Ready,
-    /// It can; the attempt before it never came back.
-    AfterLost,
-    /// It was made, is being made, or is not due: the message says nothing new.
-    Stale,
-}
-
 impl Item for Delivery {
     const KIND: &'static str = "delivery";
     fn key(&self) -> Key {
@@ -244,45 +208,6 @@ impl Delivery {
     pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
         let parts = [event.id.as_str(), subscription.id.as_str(), nonce];
         Self { id: DeliveryId::derive(&parts), ..Self::new(event, subscription, now) }
-    }
-
-    /// The message for the next attempt.
-    pub fn message(&self) -> Message {
-        Message {
-            delivery_id: self.id.clone(),
-            attempt: self.attempt.saturating_add(1),
-            event_id: self.event_id.clone(),
-            subscription_id: self.subscription_id.clone(),
-            store_id: self.store_id.clone(),
-            app_id: self.app_id.clone(),
-        }
-    }
-
-    /// How long the message for the next attempt is to be held back, in whole seconds, rounded
-    /// up; none when no message can be, because it is too long or nothing is to be attempted.
-    pub fn delay(&self, now: Timestamp) -> Option<Duration> {
-        let at = self.next_attempt_at.filter(|_| !self.status.is_final())?;
-        let seconds = u64::try_from(now.seconds_until(at)).unwrap_or(0);
-        Some(Duration::from_secs(seconds)).filter(|delay| *delay <= queue::MAX_DELAY)
-    }
-
-    /// Whether the attempt that a message stands for can be made now.
-    pub fn turn(&self, attempt: u32, now: Timestamp) -> Turn {
-        let is_next = self.attempt.saturating_add(1) == attempt;
-        let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));
-        match self.status {
-            DeliveryStatus::Pending | DeliveryStatus::Retrying
-                if is_next && has_come(self.next_attempt_at) =>
-            {
-                Turn::Ready
-            }
-            DeliveryStatus::Delivering
-                if is_next && self.lease_until.is_none_or(|until| until <= now) =>
-            {
-                Turn::AfterLost
-            }
-            _ => Turn::Stale,
-        }
     }
 
     /// Whether the present run has no attempt left, or has taken too long.

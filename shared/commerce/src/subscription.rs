@@ -12,21 +12,20 @@
 
 mod ask;
 mod health;
+mod secrets;
 mod view;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::seal::SealKey;
-use gateway::signature::SigningSecret;
 use gateway::table::{Change, Condition, Write};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, EventFilter, EventTypes, OwnSecret};
 pub use health::{Circuit, Gate, Health, HealthWord};
+pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView};
 
 use crate::event::{self, Event};
@@ -113,15 +112,6 @@ pub struct Rotation {
     pub sealed_secret: String,
     /// Until when it signs.
     pub expires_at: Timestamp,
-}
-
-/// The secrets that sign now.
-#[derive(Debug, Clone)]
-pub struct SigningKeys {
-    /// The newest.
-    pub current: SigningSecret,
-    /// The one before, while it is in its grace.
-    pub previous: Option<SigningSecret>,
 }
 
 impl Item for Subscription {
@@ -290,10 +280,8 @@ impl Subscription {
         if !grace.is_zero() && self.live_rotation(now).is_some() {
             return Err(Problem::state("rotating", &["promote"]));
         }
-        let old = Rotation {
-            sealed_secret: self.sealed_secret.clone(),
-            expires_at: now.plus(grace),
-        };
+        let old =
+            Rotation { sealed_secret: self.sealed_secret.clone(), expires_at: now.plus(grace) };
         Ok(Self {
             sealed_secret,
             secret_hint: hint,
@@ -343,55 +331,6 @@ impl Subscription {
             .value(":revision", before.health.revision);
         write.put_if(self, unchanged, Code::VersionConflict)
     }
-
-    /// The secrets that sign now; none when they do not open, which a lost data key would do.
-    pub fn signing_keys(&self, key: &SealKey, now: Timestamp) -> Option<SigningKeys> {
-        let open = |sealed: &str| open_secret(key, &self.id, sealed);
-        let previous = match self.live_rotation(now) {
-            None => None,
-            Some(rotation) => Some(open(&rotation.sealed_secret)?),
-        };
-        Some(SigningKeys { current: open(&self.sealed_secret)?, previous })
-    }
-
-    /// The subscription with these custom headers, sealed.
-    #[must_use]
-    pub fn with_headers(mut self, key: &SealKey, headers: &BTreeMap<String, String>) -> Self {
-        self.header_names = headers.keys().cloned().collect();
-        self.sealed_headers = (!headers.is_empty()).then(|| {
-            let text = serde_json::to_string(headers).unwrap_or_default();
-            key.seal(text.as_bytes(), headers_context(&self.id).as_bytes())
-        });
-        self
-    }
-
-    /// The custom headers.
-    pub fn custom_headers(&self, key: &SealKey) -> Option<BTreeMap<String, String>> {
-        let Some(sealed) = &self.sealed_headers else { return Some(BTreeMap::new()) };
-        let text = key.open(sealed, headers_context(&self.id).as_bytes()).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
-}
-
-fn headers_context(id: &SubscriptionId) -> String {
-    format!("{id}/headers")
-}
-
-/// A secret as it is kept: sealed under the subscription's id, so that it opens nowhere else.
-pub fn seal_secret(key: &SealKey, id: &SubscriptionId, secret: &SigningSecret) -> String {
-    key.seal(secret.reveal().as_bytes(), id.as_str().as_bytes())
-}
-
-fn open_secret(key: &SealKey, id: &SubscriptionId, sealed: &str) -> Option<SigningSecret> {
-    let bytes = key.open(sealed, id.as_str().as_bytes()).ok()?;
-    std::str::from_utf8(&bytes).ok()?.parse().ok()
-}
-
-/// The last characters of a secret.
-pub fn hint(secret: &SigningSecret) -> String {
-    let text = secret.reveal();
-    let tail: String = text.chars().skip(text.chars().count().saturating_sub(6)).collect();
-    format!("whsec_…{tail}")
 }
 
 /// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
@@ -423,7 +362,12 @@ mod tests;
 
 /// Removes the subscriptions that an app made on a store, and gives their places back: part of
 /// the app's uninstallation. Deliveries under way find no subscription, and are cancelled.
-pub fn remove_of_app(mut write: Write, store: &StoreId, app: &AppId, all: &[Subscription]) -> Write {
+pub fn remove_of_app(
+    mut write: Write,
+    store: &StoreId,
+    app: &AppId,
+    all: &[Subscription],
+) -> Write {
     let own: Vec<Key> =
         all.iter().filter(|known| known.app_id.as_ref() == Some(app)).map(Item::key).collect();
     if own.is_empty() {

@@ -43,15 +43,6 @@ impl App {
         write.update(&key::app(id), change, refused)
     }
 
-    /// One store less. Goes with the write that takes an installation out of `active`, whose own
-    /// condition makes it happen once.
-    pub fn one_install_less(write: Write, id: &AppId, refused: impl Into<Problem>) -> Write {
-        let change = Change::new("SET active_installs = active_installs - :one")
-            .only_if("active_installs >= :one")
-            .value(":one", 1_u64);
-        write.update(&key::app(id), change, refused)
-    }
-
     /// What its developer can do now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let mut actions = match self.status {
@@ -139,5 +130,71 @@ impl App {
             AppStatus::Draft | AppStatus::Published | AppStatus::Unpublished => Ok(()),
             AppStatus::Suspended | AppStatus::Deleted => Err(self.refused()),
         }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::event::{EXAMPLE_TIME, Example, sample};
+    use crate::fields::{Handle, WebUrl};
+    use crate::id::MerchantId;
+    use crate::scope::Scopes;
+    use crate::submission::SubmissionView;
+
+    /// A draft that could be approved.
+    pub(crate) fn draft() -> App {
+        App {
+            id: AppId::derive(&["a"]),
+            owner_id: MerchantId::derive(&["m"]),
+            name: "Books".into(),
+            slug: sample::<Handle>("books"),
+            app_url: sample::<WebUrl>("https://a.example.com"),
+            redirect_uris: vec!["https://a.example.com/cb".into()],
+            scopes: Scopes::normalize(["write_orders read_products"]).unwrap(),
+            embedded: false,
+            webhook_url: None,
+            webhook_subscription_id: None,
+            client_id: "cli_a".into(),
+            confidential: true,
+            require_pkce: true,
+            status: AppStatus::Draft,
+            listing: None,
+            approved_version: None,
+            open_submission_id: None,
+            published_at: None,
+            rating_count: 0,
+            rating_sum: 0,
+            stars: [0; 5],
+            active_installs: 0,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+
+    #[test]
+    fn an_app_is_published_once_it_is_approved_and_leads_nowhere_local() {
+        let now = EXAMPLE_TIME;
+        assert_eq!(draft().publish(now).unwrap_err().code, Code::NotApproved);
+        let listing = Some(SubmissionView::example().proposal.listing);
+        let approved = App { approved_version: Some("1.0.0".into()), listing, ..draft() };
+        let published = approved.publish(now).unwrap();
+        assert!(published.is_published() && published.version == 2);
+        assert_eq!(published.publish(now).unwrap_err().code, Code::InvalidStateTransition);
+        assert_eq!(published.unpublish(now).unwrap().status, AppStatus::Unpublished);
+        let local = App { redirect_uris: vec!["http://[::1]/cb".into()], ..approved };
+        assert_eq!(local.publish(now).unwrap_err().code, Code::ChecksFailed);
+    }
+
+    #[test]
+    fn only_an_app_that_nobody_can_use_is_deleted() {
+        let now = EXAMPLE_TIME;
+        let used = App { active_installs: 1, ..draft() };
+        assert_eq!(used.delete(now).unwrap_err().code, Code::AppInstalled);
+        let published = App { status: AppStatus::Published, ..draft() };
+        assert_eq!(published.delete(now).unwrap_err().code, Code::InvalidStateTransition);
+        let deleted = draft().delete(now).unwrap();
+        assert_eq!((deleted.status, deleted.allowed_actions().len()), (AppStatus::Deleted, 0));
     }
 }

@@ -30,13 +30,24 @@ pub fn wait(slot: Duration, retry_after: Option<Duration>, draw: u32) -> Duratio
 mod tests {
     use super::*;
 
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
     #[test]
     fn the_schedule_is_the_published_one() {
-        let minutes = |m: u64| Duration::from_secs(m * 60);
-        let hours = |h: u64| Duration::from_secs(h * 3_600);
+        let minutes = |m: u64| seconds(m * 60);
+        let hours = |h: u64| seconds(h * 3_600);
         let expected = [
-            Duration::from_secs(5), minutes(1), minutes(5), minutes(30), hours(2), hours(5),
-            hours(10), hours(10), hours(24),
+            seconds(5),
+            minutes(1),
+            minutes(5),
+            minutes(30),
+            hours(2),
+            hours(5),
+            hours(10),
+            hours(10),
+            hours(24),
         ];
         let found: Vec<_> = (1..MAX_ATTEMPTS).filter_map(slot).collect();
         assert_eq!(found, expected);
@@ -46,18 +57,18 @@ mod tests {
 
     #[test]
     fn jitter_is_a_fifth_either_way() {
-        let slot = Duration::from_secs(300);
-        assert_eq!(wait(slot, None, 0), Duration::from_secs(240));
-        assert_eq!(wait(slot, None, 1 << 31), Duration::from_secs(300));
+        let slot = seconds(300);
+        assert_eq!(wait(slot, None, 0), seconds(240));
+        assert_eq!(wait(slot, None, 1 << 31), seconds(300));
         let most = wait(slot, None, u32::MAX);
-        assert!(most <= Duration::from_secs(360) && most > Duration::from_secs(359));
+        assert!(most <= seconds(360) && most > seconds(359));
     }
 
     #[test]
     fn retry_after_is_honoured_up_to_twice_the_slot_and_never_shortens() {
-        let slot = Duration::from_secs(60);
-        assert_eq!(wait(slot, Some(Duration::from_secs(90)), 0), Duration::from_secs(90));
-        assert_eq!(wait(slot, Some(Duration::from_secs(86_400)), 0), Duration::from_secs(120));
-        assert_eq!(wait(slot, Some(Duration::from_secs(1)), 0), Duration::from_secs(48));
+        let slot = seconds(60);
+        assert_eq!(wait(slot, Some(seconds(90)), 0), seconds(90));
+        assert_eq!(wait(slot, Some(seconds(86_400)), 0), seconds(120));
+        assert_eq!(wait(slot, Some(seconds(1)), 0), seconds(48));
     }
 }

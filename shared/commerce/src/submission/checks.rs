@@ -183,3 +183,62 @@ fn is_public_https(uri: &str) -> bool {
 fn origin_of(uri: &str) -> Option<String> {
     Some(url::Url::parse(uri).ok()?.origin().ascii_serialization())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::ClientSecret;
+    use crate::app::draft;
+    use crate::event::Example;
+    use crate::submission::SubmissionView;
+
+    fn client(app: &App) -> Client {
+        let secret = ClientSecret { digest: "d".into(), expires_at: None };
+        Client {
+            client_id: app.client_id.clone(),
+            app_id: app.id.clone(),
+            confidential: true,
+            secrets: vec![secret],
+            version: 1,
+        }
+    }
+
+    fn named(verdict: Verdict, checks: &[Check]) -> Vec<&str> {
+        let with = checks.iter().filter(|check| check.verdict == verdict);
+        with.map(|check| check.check.as_str()).collect()
+    }
+
+    #[test]
+    fn a_sound_proposal_passes_and_is_asked_about_what_is_missing() {
+        let (app, proposal) = (draft(), SubmissionView::example().proposal);
+        let found = checks(&app, Some(&client(&app)), None, &proposal);
+        assert_eq!(named(Verdict::Fail, &found), [""; 0]);
+        assert_eq!(
+            named(Verdict::Warn, &found),
+            ["listing_has_links", "write_scopes_are_explained"]
+        );
+    }
+
+    #[test]
+    fn every_check_that_fails_is_named() {
+        let mut proposal = SubmissionView::example().proposal;
+        proposal.listing.description = "Short".into();
+        let app = App {
+            approved_version: Some("1.2.0".into()),
+            redirect_uris: vec!["http://localhost/cb".into()],
+            webhook_url: Some("https://10.0.0.1/".into()),
+            ..draft()
+        };
+        let found = checks(&app, None, Some(Refusal::Address), &proposal);
+        assert_eq!(
+            named(Verdict::Fail, &found),
+            [
+                "version_is_greater",
+                "listing_is_complete",
+                "redirect_uris_are_public",
+                "client_can_authenticate",
+                "webhook_url_is_allowed",
+            ]
+        );
+    }
+}

@@ -29,7 +29,10 @@ impl EventFilter {
     /// The scopes that the topics under this filter ask of an app.
     pub fn scopes(&self) -> Vec<Option<&'static str>> {
         let matching = event::catalogue().into_iter();
-        matching.filter(|entry| event::matches(&self.0, entry.name)).map(|entry| entry.scope).collect()
+        matching
+            .filter(|entry| event::matches(&self.0, entry.name))
+            .map(|entry| entry.scope)
+            .collect()
     }
 
     /// Whether it names one event exactly.
@@ -42,8 +45,8 @@ impl FromText for EventFilter {
     const EXPECTS: &'static str = "an event type";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let known = text == "*"
-            || event::catalogue().iter().any(|entry| event::matches(text, entry.name));
+        let known =
+            text == "*" || event::catalogue().iter().any(|entry| event::matches(text, entry.name));
         if known {
             return Ok(Self(text.to_owned()));
         }
@@ -100,8 +103,17 @@ pub struct CustomHeaders(pub BTreeMap<String, String>);
 fn is_reserved(name: &str) -> bool {
     let prefixes = ["x-service-", "webhook-", "host", "content-", "proxy-", "sec-"];
     let names = [
-        "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect",
-        "user-agent", "traceparent", "tracestate", "accept-encoding",
+        "connection",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "expect",
+        "user-agent",
+        "traceparent",
+        "tracestate",
+        "accept-encoding",
     ];
     prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name)
 }
@@ -142,7 +154,9 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 Value::String(text) => judge_header(&name, &text).and_then(|()| {
                     match headers.insert(name.to_ascii_lowercase(), text) {
                         None => Ok(()),
-                        Some(_) => Err(Fault::new("duplicate_header", "This header is given twice.")),
+                        Some(_) => {
+                            Err(Fault::new("duplicate_header", "This header is given twice."))
+                        }
                     }
                 }),
                 _ => Err(Fault::new("invalid_type", "Must be a string.")),
@@ -200,7 +214,8 @@ mod tests {
             let found = faults::<CustomHeaders>(json!({name: "x"}));
             assert_eq!(found, [(format!("/{name}"), "reserved_header")]);
         }
-        for (name, value) in [("a b", "x"), ("x-a", "line\r\nfeed"), ("x-a", ""), ("x-a", "\u{e9}")] {
+        for (name, value) in [("a b", "x"), ("x-a", "line\r\nfeed"), ("x-a", ""), ("x-a", "\u{e9}")]
+        {
             assert_eq!(faults::<CustomHeaders>(json!({name: value})).len(), 1, "{name}: {value:?}");
         }
         assert_eq!(faults::<CustomHeaders>(json!({"X-A": "1", "x-a": "2"})).len(), 1);

@@ -1,4 +1,6 @@
 use gateway::problem::Code;
+use gateway::seal::SealKey;
+use gateway::signature::SigningSecret;
 
 use super::*;
 use crate::event::{About, find};

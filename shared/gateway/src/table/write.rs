@@ -1,5 +1,7 @@
 //! Writes: one transaction, each of whose actions says what its refused condition means.
 
+mod in_place;
+
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -14,7 +16,7 @@ use crate::answer::Answer;
 use crate::clock::Timestamp;
 use crate::context::Context;
 use crate::idempotency::Claim;
-use crate::item::{self, Attributes, Index, Item, Key};
+use crate::item::{self, Attributes, Item, Key};
 use crate::outbox::Outgoing;
 use crate::problem::{Code, Problem};
 
@@ -131,7 +133,7 @@ impl Write {
         and: Condition,
         refused: impl Into<Problem>,
     ) -> Self {
-        match everything_but(item, counted, and) {
+        match in_place::everything_but(item, counted, and) {
             Ok(change) => self.update(&item.key(), change, refused),
             Err(defect) => {
                 self.defect = Some(defect);
@@ -348,52 +350,6 @@ fn says(reason: &CancellationReason, code: &str) -> bool {
 
 type Expression =
     (Option<String>, Option<std::collections::HashMap<String, String>>, Option<Attributes>);
-
-/// The change that sets or removes every attribute of an item but its key and `counted`, if the
-/// stored one is the version before and meets `and`.
-fn everything_but<T: Item>(
-    item: &T,
-    counted: &[&str],
-    and: Condition,
-) -> Result<Change, Problem> {
-    let written = item::attributes(item)?;
-    let fields: Attributes = serde_dynamo::to_item(item).map_err(Problem::internal)?;
-    let mut condition = and;
-    condition.text = match condition.text.as_str() {
-        "" => "#version = :before".to_owned(),
-        more => format!("#version = :before AND ({more})"),
-    };
-    condition = condition
-        .name("#version", "version")
-        .value(":before", item.version().saturating_sub(1));
-    let (mut set, mut remove) = (Vec::new(), Vec::new());
-    let indexes = [Index::Gsi1, Index::Gsi2, Index::Gsi3].map(Index::key_names);
-    let keys = indexes.iter().flat_map(|(pk, sk)| [*pk, *sk]).chain(["ttl"]);
-    let absent = fields.keys().map(String::as_str).chain(keys);
-    let mut absent: Vec<&str> = absent
-        .filter(|name| !written.contains_key(*name) && !counted.contains(name))
-        .collect();
-    absent.sort_unstable();
-    for (position, name) in absent.into_iter().enumerate() {
-        condition = condition.name(&format!("#r{position}"), name);
-        remove.push(format!("#r{position}"));
-    }
-    for (position, (name, value)) in written.into_iter().enumerate() {
-        if name == "PK" || name == "SK" || name == "version" || counted.contains(&name.as_str()) {
-            continue;
-        }
-        condition = condition.name(&format!("#s{position}"), &name);
-        condition.values.insert(format!(":s{position}"), value);
-        set.push(format!("#s{position} = :s{position}"));
-    }
-    set.push("#version = :now".to_owned());
-    condition = condition.value(":now", item.version());
-    let mut update = format!("SET {}", set.join(", "));
-    if !remove.is_empty() {
-        update = format!("{update} REMOVE {}", remove.join(", "));
-    }
-    Ok(Change { update, condition })
-}
 
 /// The parts of an expression as the SDK takes them: absent, never empty.
 fn expression(condition: Condition) -> Expression {

@@ -1,0 +1,91 @@
+//! What the queue carries: one message for one attempt.
+
+use std::time::Duration;
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::queue;
+use serde::{Deserialize, Serialize};
+
+use super::{Delivery, DeliveryStatus};
+use crate::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
+use crate::subscription;
+
+/// A message this early is on time: queues count whole seconds, and clocks differ.
+const EARLY: Duration = Duration::from_secs(1);
+
+/// What a queue message says: enough to read everything the attempt needs in one round trip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The delivery.
+    pub delivery_id: DeliveryId,
+    /// The attempt that this message stands for.
+    pub attempt: u32,
+    /// The event.
+    pub event_id: EventId,
+    /// The subscription.
+    pub subscription_id: SubscriptionId,
+    /// The store whose subscription it is.
+    pub store_id: Option<StoreId>,
+    /// The app whose subscription it is.
+    pub app_id: Option<AppId>,
+}
+
+impl Message {
+    /// The subscription's key.
+    pub fn subscription_key(&self) -> Key {
+        subscription::key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.subscription_id)
+    }
+}
+
+/// Whether a message's attempt can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It can.
+    Ready,
+    /// It can; the attempt before it never came back.
+    AfterLost,
+    /// It was made, is being made, or is not due: the message says nothing new.
+    Stale,
+}
+
+impl Delivery {
+    /// The message for the next attempt.
+    pub fn message(&self) -> Message {
+        Message {
+            delivery_id: self.id.clone(),
+            attempt: self.attempt.saturating_add(1),
+            event_id: self.event_id.clone(),
+            subscription_id: self.subscription_id.clone(),
+            store_id: self.store_id.clone(),
+            app_id: self.app_id.clone(),
+        }
+    }
+
+    /// How long the message for the next attempt is to be held back, in whole seconds, rounded
+    /// up; none when no message can be, because it is too long or nothing is to be attempted.
+    pub fn delay(&self, now: Timestamp) -> Option<Duration> {
+        let at = self.next_attempt_at.filter(|_| !self.status.is_final())?;
+        let seconds = u64::try_from(now.seconds_until(at)).unwrap_or(0);
+        Some(Duration::from_secs(seconds)).filter(|delay| *delay <= queue::MAX_DELAY)
+    }
+
+    /// Whether the attempt that a message stands for can be made now.
+    pub fn turn(&self, attempt: u32, now: Timestamp) -> Turn {
+        let is_next = self.attempt.saturating_add(1) == attempt;
+        let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));
+        match self.status {
+            DeliveryStatus::Pending | DeliveryStatus::Retrying
+                if is_next && has_come(self.next_attempt_at) =>
+            {
+                Turn::Ready
+            }
+            DeliveryStatus::Delivering
+                if is_next && self.lease_until.is_none_or(|until| until <= now) =>
+            {
+                Turn::AfterLost
+            }
+            _ => Turn::Stale,
+        }
+    }
+}
