@@ -124,6 +124,7 @@ pub struct Ask {
 
 impl Ask {
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "so that `json!` needs no `&`")]
     pub fn json(self, body: Value) -> Self {
         let text = body.to_string();
         self.header("content-type", "application/json").body(text)

@@ -56,7 +56,7 @@ impl Gateway {
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            .timeout(Duration::from_secs(120))
+            .timeout(Duration::from_mins(2))
             .build()
             .expect("a client");
         Self { system, http, mails }
@@ -141,7 +141,8 @@ impl Gateway {
         let mut items = self.items_of("event", "EVT#").await;
         items.retain(|item| item["name"] == name);
         items.sort_by_key(|item| item["created_at"].as_str().map(str::to_owned));
-        let body = |item: Value| item["body"].as_str().and_then(|text| serde_json::from_str(text).ok());
+        let body =
+            |item: Value| item["body"].as_str().and_then(|text| serde_json::from_str(text).ok());
         items.into_iter().map(|item| body(item).expect("an event's body is JSON")).collect()
     }
 

@@ -15,6 +15,7 @@
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::missing_panics_doc,
+    clippy::return_self_not_must_use,
     reason = "tests fail by panicking"
 )]
 
@@ -31,7 +32,7 @@ pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
 pub use mailbox::{Letter, Mailbox};
-pub use receiver::{Behaviour, Names, Receiver, Received};
+pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};

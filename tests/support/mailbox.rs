@@ -33,7 +33,10 @@ impl Mailbox {
         files.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
         // Names are ids, which sort by time.
         files.sort();
-        files.into_iter().filter_map(|file| self.letter(&std::fs::read_to_string(file).ok()?)).collect()
+        files
+            .into_iter()
+            .filter_map(|file| self.letter(&std::fs::read_to_string(file).ok()?))
+            .collect()
     }
 
     fn letter(&self, mail: &str) -> Option<Letter> {
@@ -44,7 +47,8 @@ impl Mailbox {
             Some(line[name.len()..].trim().to_owned())
         };
         let to = field("To:")?;
-        let address = to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
+        let address =
+            to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
         address.eq_ignore_ascii_case(&self.address).then(|| Letter {
             subject: field("Subject:").unwrap_or_default(),
             text: text.to_owned(),

@@ -2,6 +2,7 @@
 //! and names that lead where a test wants.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -191,9 +192,7 @@ async fn behave(behaviour: Behaviour, stream: &mut BufReader<TcpStream>) -> std:
     match behaviour {
         Behaviour::Status(status) => answer(stream, status, &[], b"").await,
         Behaviour::Answer(status, headers, body) => answer(stream, status, &headers, &body).await,
-        Behaviour::Redirect(to) => {
-            answer(stream, 302, &[("Location".to_owned(), to)], b"").await
-        }
+        Behaviour::Redirect(to) => answer(stream, 302, &[("Location".to_owned(), to)], b"").await,
         Behaviour::Delay(time, status) => {
             tokio::time::sleep(time).await;
             answer(stream, status, &[], b"").await
@@ -222,7 +221,7 @@ async fn answer(
     let length = body.len();
     let mut head = format!("HTTP/1.1 {status} Test\r\ncontent-length: {length}\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("connection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).await?;

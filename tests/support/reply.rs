@@ -66,7 +66,9 @@ impl Reply {
     #[track_caller]
     pub fn str(&self, pointer: &str) -> String {
         let found = self.at(pointer).as_str();
-        found.unwrap_or_else(|| panic!("{}: no text at {pointer}: {}", self.asked, self.text)).into()
+        found
+            .unwrap_or_else(|| panic!("{}: no text at {pointer}: {}", self.asked, self.text))
+            .into()
     }
 
     /// The number at a JSON pointer.

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use commerce::app::{App as CommerceApp, AppStatus};
 use commerce::caller::Owner;
-use commerce::event::{APP_AUTHORIZED, About, Event};
+use commerce::event::{APP_AUTHORIZED, APP_INSTALLED, About, Event};
 use commerce::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use commerce::id::{AppId, GrantId};
 use commerce::installation::{Installation, InstallationStatus, InstallationView};
@@ -130,7 +130,10 @@ async fn authorize_once(
         store_id: store.id.clone(),
         iss: iss.clone(),
     };
-    let became_active = known.is_none_or(|known| known.status != InstallationStatus::Active);
+    let status = known.map(|known| known.status);
+    let became_active = status != Some(InstallationStatus::Active);
+    // Authorizing straight away, without the install route, installs too.
+    let is_new = matches!(status, None | Some(InstallationStatus::Uninstalled));
     let write = app.table.write();
     let write = check_store(write, owner);
     let write = check_app(write, &asked, ask.redirect_uri.as_str(), became_active);
@@ -145,9 +148,13 @@ async fn authorize_once(
         entity: installation.id.as_str(),
         version: installation.version,
     };
+    let view = InstallationView::from(&installation);
     write
         .create(&code, Code::VersionConflict)
-        .emit(Event::new(&APP_AUTHORIZED, about, &InstallationView::from(&installation), now))
+        .also(is_new.then_some(()), |write, ()| {
+            write.emit(Event::new(&APP_INSTALLED, about, &view, now))
+        })
+        .emit(Event::new(&APP_AUTHORIZED, about, &view, now))
         .answer(Answer::ok(&answer).no_store(), now)
         .await
 }

@@ -1,6 +1,7 @@
 //! What a merchant does to an installation: suspend, resume, revoke its tokens, uninstall.
 
 use axum::extract::State;
+use commerce::app::AppStatus;
 use commerce::caller::Owner;
 use commerce::event::{
     APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, About, Event, Topic,
@@ -80,7 +81,7 @@ pub async fn suspend(
 /// `POST /v1/app-store/installations/{id}/resume`.
 ///
 /// # Errors
-/// `invalid_state_transition`.
+/// `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
 pub async fn resume(
     owner: Owner,
     State(app): State<App>,
@@ -90,9 +91,13 @@ pub async fn resume(
         let now = app.clock.now();
         let known = load(&app, &owner, &id).await?;
         let next = known.resume(now)?;
-        let count = Change::new("SET active_installs = active_installs + :one").value(":one", 1);
+        let count = Change::new("SET active_installs = active_installs + :one")
+            .only_if("#status <> :deleted")
+            .name("#status", "status")
+            .value(":deleted", AppStatus::Deleted)
+            .value(":one", 1);
         let write =
-            app.table.write().update(&key::app(&known.app_id), count, Code::VersionConflict);
+            app.table.write().update(&key::app(&known.app_id), count, Code::AppNotPublished);
         finish(write, &next, &APP_RESUMED, now).await
     })
     .await

@@ -113,16 +113,15 @@ fn email(who: &Account) -> Result<Email, AnyError> {
 async fn open_store(router: &Router, token: &str) -> Result<(), AnyError> {
     let mine = call(router, token, "GET", "/v1/stores", None).await?;
     let known = mine.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned);
-    let store = match known {
-        Some(id) => id,
-        None => {
-            let ask = json!({
-                "name": "Demo Store", "subdomain": SUBDOMAIN, "currency": "INR", "country": "IN",
-                "locale": "en-IN", "timezone": "Asia/Kolkata",
-            });
-            let made = call(router, token, "POST", "/v1/stores", Some(ask)).await?;
-            made.get("id").and_then(Value::as_str).ok_or("the store has no id")?.to_owned()
-        }
+    let store = if let Some(id) = known {
+        id
+    } else {
+        let ask = json!({
+            "name": "Demo Store", "subdomain": SUBDOMAIN, "currency": "INR", "country": "IN",
+            "locale": "en-IN", "timezone": "Asia/Kolkata",
+        });
+        let made = call(router, token, "POST", "/v1/stores", Some(ask)).await?;
+        made.get("id").and_then(Value::as_str).ok_or("the store has no id")?.to_owned()
     };
     let path = |rest: &str| format!("/v1/stores/{store}{rest}");
     let store_now = call(router, token, "GET", &path(""), None).await?;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub fn generate() -> Result<Value, AnyError> {
     let signing = KeySet::generate();
     let keys = serde_json::to_value(StoredKeys::generate(&signing))?;
-    both(&signing, keys)
+    both(&signing, &keys)
 }
 
 /// Both secrets, as [`generate`] prints them, one rotation later.
@@ -29,10 +29,10 @@ pub fn rotate(text: &str) -> Result<Value, AnyError> {
     let signing = KeySet::from_secret(&part("signing_keys")?.to_string())?.rotate();
     let mut keys: StoredKeys = serde_json::from_value(part("keys")?)?;
     keys.jwks = signing.jwks();
-    both(&signing, serde_json::to_value(keys)?)
+    both(&signing, &serde_json::to_value(keys)?)
 }
 
-fn both(signing: &KeySet, keys: Value) -> Result<Value, AnyError> {
+fn both(signing: &KeySet, keys: &Value) -> Result<Value, AnyError> {
     let signing: Value = serde_json::from_str(&signing.reveal())?;
     Ok(json!({ "signing_keys": signing, "keys": keys }))
 }

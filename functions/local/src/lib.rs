@@ -50,6 +50,8 @@ pub struct Options {
     pub port: Option<u16>,
     /// The AWS under it, and the settings. The base URL follows from the port.
     pub embedded: embedded::Options,
+    /// Whether the table's stream is handed on; without it the sweep alone moves events (traps 21).
+    pub has_stream: bool,
     /// How often due work is swept; nothing leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
 }
@@ -57,7 +59,7 @@ pub struct Options {
 impl Default for Options {
     /// A system for one test: in memory, on free ports, swept when the test says so.
     fn default() -> Self {
-        Self { port: Some(0), embedded: embedded::Options::default(), sweep_every: None }
+        Self { port: Some(0), embedded: embedded::Options::default(), has_stream: true, sweep_every: None }
     }
 }
 
@@ -93,7 +95,7 @@ impl System {
         let embedded = Arc::new(Embedded::start(settings).await?);
         let router = routes().into_router(embedded.app().clone());
         let mut tasks = JoinSet::new();
-        pumps::start(&embedded, options.sweep_every, &mut tasks);
+        pumps::start(&embedded, options.has_stream, options.sweep_every, &mut tasks);
         let server = listener.map(|listener| Server::start(listener, router.clone()));
         Ok(Self { tasks, server, embedded, router, url })
     }

@@ -107,7 +107,9 @@ fn read(file: &OsString) -> Result<String, AnyError> {
 }
 
 async fn serve(run: Run) -> Result<(), AnyError> {
-    gateway::log::init("warn,dynoxide=error,gateway=info,local=info,mail=info,webhooks=info,dispatcher=info");
+    gateway::log::init(
+        "warn,dynoxide=error,gateway=info,local=info,mail=info,webhooks=info,dispatcher=info",
+    );
     if run.reset {
         empty(&run.data)?;
     }
@@ -200,7 +202,8 @@ fn empty(data: &Path) -> Result<(), AnyError> {
     }
     for name in ["table.db", "table.db-wal", "table.db-shm", "secrets.json", "mail"] {
         let path = data.join(name);
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         if let Err(cause) = removed
             && cause.kind() != ErrorKind::NotFound
         {

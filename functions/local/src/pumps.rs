@@ -33,11 +33,14 @@ const MAILS_AT_ONCE: usize = 4;
 /// Starts every pump in `tasks`.
 pub(crate) fn start(
     embedded: &Arc<Embedded>,
+    has_stream: bool,
     sweep_every: Option<Duration>,
     tasks: &mut JoinSet<()>,
 ) {
     let app = embedded.app();
-    tasks.spawn(stream(Arc::clone(embedded)));
+    if has_stream {
+        tasks.spawn(stream(Arc::clone(embedded)));
+    }
     let queue = |url: &str, at_once| Source {
         app: app.clone(),
         client: embedded.sqs(),

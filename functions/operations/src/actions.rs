@@ -71,6 +71,7 @@ pub(crate) async fn disable(
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct TestRequest {
     /// The event to send a sample of; the first that the subscription takes, if left out.
+    #[deserr(default)]
     event_type: Option<Text<1, 100>>,
     /// Show what would be sent, and send nothing.
     #[deserr(default)]
@@ -176,8 +177,10 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery) {
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct RotateRequest {
     /// How long the old secret signs too, in seconds; a day if left out, 0 if it has leaked.
+    #[deserr(default)]
     grace_seconds: Option<Int<0, 604_800>>,
     /// A secret of the caller's own; without one, one is drawn.
+    #[deserr(default)]
     secret: Option<OwnSecret>,
 }
 

@@ -34,12 +34,16 @@ struct EntryView {
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct ListQuery {
     /// Only this action: an event's name.
+    #[deserr(default)]
     action: Option<Text<1, 100>>,
     /// Only what was done to this entity.
+    #[deserr(default)]
     entity_id: Option<Text<1, 100>>,
     /// Only what happened at or after this time; at most 30 days back.
+    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only what happened at or before this time.
+    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

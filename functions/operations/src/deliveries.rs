@@ -29,16 +29,22 @@ const MOST_ATTEMPTS: usize = 100;
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
+    #[deserr(default)]
     status: Option<DeliveryStatus>,
     /// Only those to this subscription.
+    #[deserr(default)]
     subscription_id: Option<SubscriptionId>,
     /// Only those of this event.
+    #[deserr(default)]
     event_id: Option<EventId>,
     /// Only those of events of this name.
+    #[deserr(default)]
     event_type: Option<Text<1, 100>>,
     /// Only those made at or after this time; at most 30 days before `until`.
+    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only those made at or before this time.
+    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -88,10 +88,13 @@ struct WithPayload {
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
+    #[deserr(default)]
     status: Option<OutboxState>,
     /// Only those at or after this time; at most 30 days back.
+    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only those at or before this time.
+    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -42,6 +42,7 @@ pub(crate) struct RecoverRequest {
     /// Deliveries made at or after this time; at most 14 days before `until`.
     since: Timestamp,
     /// Deliveries made at or before this time; now, if left out.
+    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

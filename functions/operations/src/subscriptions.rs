@@ -76,6 +76,7 @@ pub(crate) async fn replace(
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
+    #[deserr(default)]
     status: Option<SubscriptionStatus>,
 }
 
@@ -105,12 +106,16 @@ pub(crate) struct CreateRequest {
     /// Names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
     /// What it is for.
+    #[deserr(default)]
     description: Option<Text<0, 200>>,
     /// Sent along with every event.
+    #[deserr(default)]
     headers: Option<CustomHeaders>,
     /// Whether it takes events from the start; it does unless this says otherwise.
+    #[deserr(default)]
     enabled: Option<Flag>,
     /// A secret of the caller's own; without one, one is drawn.
+    #[deserr(default)]
     secret: Option<OwnSecret>,
 }
 
@@ -169,15 +174,19 @@ pub(crate) async fn show(
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct UpdateRequest {
     /// Where events go; the receiver starts with a clean bill of health.
+    #[deserr(default)]
     url: Option<Url>,
     /// Names of the catalogue, `noun.*` or `*`; replaces all.
+    #[deserr(default)]
     event_types: Option<EventTypes>,
     /// What it is for; `null` clears it.
     #[deserr(default)]
     description: Patch<Text<0, 200>>,
     /// Sent along with every event; replaces all.
+    #[deserr(default)]
     headers: Option<CustomHeaders>,
     /// Whether it takes events.
+    #[deserr(default)]
     enabled: Option<Flag>,
 }
 

@@ -39,6 +39,7 @@ const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct VerifyQuery {
     /// From this time on; a day back if left out, at most 14.
+    #[deserr(default)]
     since: Option<Timestamp>,
 }
 

@@ -38,7 +38,7 @@ pub const SIGNING_SECRET: &str = "service/signing-keys";
 /// The secret with the shared keys.
 pub const SHARED_SECRET: &str = "service/keys";
 /// Six times the queue functions' time limit, as deployed (traps 20).
-const VISIBILITY: Duration = Duration::from_secs(180);
+const VISIBILITY: Duration = Duration::from_mins(3);
 
 /// How an embedded system differs from another.
 #[derive(Debug, Clone)]
@@ -166,7 +166,7 @@ fn patient_sdk() -> SdkConfig {
     let limits = TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(5))
         .operation_attempt_timeout(Duration::from_secs(30))
-        .operation_timeout(Duration::from_secs(60))
+        .operation_timeout(Duration::from_mins(1))
         .build();
     // Plain HTTP to loopback: no certificates to read.
     let http = aws_smithy_http_client::Builder::new().build_http();
@@ -180,14 +180,13 @@ async fn create_secrets(sdk: &SdkConfig, endpoints: &Endpoints) -> Result<(), An
     let mut config = aws_sdk_secretsmanager::config::Builder::from(sdk);
     config.set_endpoint_url(endpoints.secrets_manager.clone());
     let client = aws_sdk_secretsmanager::Client::from_conf(config.build());
-    let signing = match secret(&client, SIGNING_SECRET).await? {
-        Some(text) => KeySet::from_secret(&text)?,
-        None => {
-            let keys = KeySet::generate();
-            let ask = client.create_secret().name(SIGNING_SECRET).secret_string(keys.reveal());
-            ask.send().await?;
-            keys
-        }
+    let signing = if let Some(text) = secret(&client, SIGNING_SECRET).await? {
+        KeySet::from_secret(&text)?
+    } else {
+        let keys = KeySet::generate();
+        let ask = client.create_secret().name(SIGNING_SECRET).secret_string(keys.reveal());
+        ask.send().await?;
+        keys
     };
     if secret(&client, SHARED_SECRET).await?.is_none() {
         let keys = serde_json::to_string(&StoredKeys::generate(&signing))?;

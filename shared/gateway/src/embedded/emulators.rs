@@ -74,10 +74,7 @@ impl EmulatorError {
         E: Into<AnyError>,
     {
         let tried = tried.into();
-        move |cause| Self {
-            tried,
-            cause: cause.into(),
-        }
+        move |cause| Self { tried, cause: cause.into() }
     }
 }
 
@@ -158,21 +155,11 @@ impl Emulators {
         let vault = Vault::open(data)?;
         let (listener, endpoint) = listen(ports.secrets).await?;
         let secrets = Server::run(endpoint, {
-            let router = Router::new()
-                .fallback(answer_secrets)
-                .with_state(Arc::new(vault));
+            let router = Router::new().fallback(answer_secrets).with_state(Arc::new(vault));
             |stop| serve(listener, router, stop)
         });
         let positions = Mutex::default();
-        Ok(Self {
-            database,
-            queues,
-            positions,
-            dynamodb,
-            sqs,
-            secrets,
-            _lock: lock,
-        })
+        Ok(Self { database, queues, positions, dynamodb, sqs, secrets, _lock: lock })
     }
 
     /// For `AWS_ENDPOINT_URL_DYNAMODB`, without a trailing slash.
@@ -225,10 +212,7 @@ impl Emulators {
         });
         let dead_letter_url = self.create_bare_queue(&dead, json!({})).await?;
         let url = self.create_bare_queue(name, attributes).await?;
-        Ok(Queue {
-            url,
-            dead_letter_url,
-        })
+        Ok(Queue { url, dead_letter_url })
     }
 
     async fn create_bare_queue(
@@ -243,9 +227,7 @@ impl Emulators {
             serde_json::from_value(ask).map_err(EmulatorError::while_trying(tried.clone()))?;
         let made = self.queues.create_queue(ask).await;
         let made = made.map_err(EmulatorError::while_trying(tried.clone()))?;
-        made.queue_url
-            .ok_or("no URL came back")
-            .map_err(EmulatorError::while_trying(tried))
+        made.queue_url.ok_or("no URL came back").map_err(EmulatorError::while_trying(tried))
     }
 
     /// The table-stream records since the last call, oldest first, at most `limit` (and at most
@@ -255,10 +237,7 @@ impl Emulators {
     /// Not `async` on purpose: a caller that is cancelled between the read and its answer would
     /// lose the records.
     pub fn stream_records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
-        let mut positions = self
-            .positions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut records = Vec::new();
         for stream in streams(&self.database)? {
             let room = limit.saturating_sub(records.len());
@@ -271,10 +250,7 @@ impl Emulators {
             };
             let page = self
                 .database
-                .get_records(GetRecordsRequest {
-                    shard_iterator: position,
-                    limit: Some(room),
-                })
+                .get_records(GetRecordsRequest { shard_iterator: position, limit: Some(room) })
                 .map_err(EmulatorError::while_trying("read the table's stream"))?;
             for record in &page.records {
                 records.push(lambda_record(record, &stream.stream_arn)?);
@@ -336,19 +312,12 @@ impl Server {
                 tracing::error!(cause, "an emulator ended");
             }
         });
-        Self {
-            endpoint,
-            running,
-            task,
-        }
+        Self { endpoint, running, task }
     }
 
     async fn stop(mut self) {
         drop(self.running);
-        if tokio::time::timeout(GRACE, self.task.join_next())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(GRACE, self.task.join_next()).await.is_err() {
             tracing::warn!(endpoint = self.endpoint, "an emulator did not stop in time");
         }
     }
@@ -356,12 +325,8 @@ impl Server {
 
 async fn listen(port: u16) -> Result<(TcpListener, String), EmulatorError> {
     let tried = || EmulatorError::while_trying(format!("listen on 127.0.0.1:{port}"));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .await
-        .map_err(tried())?;
-    let address = listener
-        .local_addr()
-        .map_err(EmulatorError::while_trying("read a port"))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(tried())?;
+    let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
     Ok((listener, format!("http://{address}")))
 }
 
@@ -383,9 +348,9 @@ fn claim(data: &Path) -> Result<File, EmulatorError> {
         File::create(data.join("lock")).map_err(EmulatorError::while_trying(tried.clone()))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(EmulatorError::while_trying(tried)(
-            "another process is using it",
-        )),
+        Err(TryLockError::WouldBlock) => {
+            Err(EmulatorError::while_trying(tried)("another process is using it"))
+        }
         Err(TryLockError::Error(cause)) => Err(EmulatorError::while_trying(tried)(cause)),
     }
 }
@@ -405,10 +370,7 @@ fn open_database(data: Option<&Path>) -> Result<Database, EmulatorError> {
         // Named, for two connections to meet in it; it lives as long as one of them is open.
         None => format!("file:{}?mode=memory&cache=shared", uuid::Uuid::now_v7()).into(),
     };
-    open_tidied(&path).map_err(EmulatorError::while_trying(format!(
-        "open {}",
-        path.display()
-    )))
+    open_tidied(&path).map_err(EmulatorError::while_trying(format!("open {}", path.display())))
 }
 
 fn open_tidied(path: &Path) -> Result<Database, AnyError> {
@@ -425,9 +387,7 @@ fn open_tidied(path: &Path) -> Result<Database, AnyError> {
 
 fn streams(database: &Database) -> Result<Vec<StreamSummary>, EmulatorError> {
     let listed = database.list_streams(ListStreamsRequest::default());
-    Ok(listed
-        .map_err(EmulatorError::while_trying("list the streams"))?
-        .streams)
+    Ok(listed.map_err(EmulatorError::while_trying("list the streams"))?.streams)
 }
 
 /// Before the first record that is left of a stream.
@@ -439,13 +399,8 @@ fn beginning(database: &Database, stream: &StreamSummary) -> Result<String, Emul
         shard_iterator_type: "TRIM_HORIZON".to_owned(),
         sequence_number: None,
     };
-    let found = database
-        .get_shard_iterator(ask)
-        .map_err(EmulatorError::while_trying(TRIED))?;
-    found
-        .shard_iterator
-        .ok_or("no iterator came back")
-        .map_err(EmulatorError::while_trying(TRIED))
+    let found = database.get_shard_iterator(ask).map_err(EmulatorError::while_trying(TRIED))?;
+    found.shard_iterator.ok_or("no iterator came back").map_err(EmulatorError::while_trying(TRIED))
 }
 
 /// The record as Lambda delivers it: with the stream's ARN, and from a region that exists.
@@ -463,9 +418,7 @@ fn lambda_record(record: &Record, stream_arn: &str) -> Result<Value, EmulatorErr
 
 /// The emulator puts its own address into queue URLs, so it has to know it.
 fn sqs_config(listener: &TcpListener) -> Result<SqsConfig, EmulatorError> {
-    let address = listener
-        .local_addr()
-        .map_err(EmulatorError::while_trying("read a port"))?;
+    let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
     Ok(SqsConfig {
         skip_signature_validation: true,
         default_region: REGION.to_owned(),
@@ -542,10 +495,7 @@ impl Vault {
         if let Some(file) = &vault.file {
             vault
                 .load(file)
-                .map_err(EmulatorError::while_trying(format!(
-                    "load {}",
-                    file.display()
-                )))?;
+                .map_err(EmulatorError::while_trying(format!("load {}", file.display())))?;
         }
         Ok(vault)
     }
@@ -559,8 +509,7 @@ impl Vault {
         };
         for secret in saved {
             let ask = json!({ "Name": secret.name, "Description": secret.description });
-            self.provider
-                .handle_create_secret(serde_json::from_value(ask)?)?;
+            self.provider.handle_create_secret(serde_json::from_value(ask)?)?;
             for version in secret.versions {
                 let ask = json!({
                     "SecretId": secret.name,
@@ -569,8 +518,7 @@ impl Vault {
                     "SecretString": version.secret_string,
                     "SecretBinary": version.secret_binary,
                 });
-                self.provider
-                    .handle_put_secret_value(serde_json::from_value(ask)?)?;
+                self.provider.handle_put_secret_value(serde_json::from_value(ask)?)?;
             }
         }
         Ok(())
@@ -589,11 +537,8 @@ impl Vault {
         {
             return Err(cause.into());
         }
-        let mut written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)?;
+        let mut written =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         written.write_all(&text)?;
         written.sync_all()?;
         fs::rename(&draft, file)?;
@@ -608,9 +553,7 @@ impl Vault {
         let mut saved = Vec::new();
         let mut ask = json!({});
         loop {
-            let page = self
-                .provider
-                .handle_list_secrets(&serde_json::from_value(ask)?)?;
+            let page = self.provider.handle_list_secrets(&serde_json::from_value(ask)?)?;
             for listed in page.secret_list {
                 let name = listed.name.ok_or("a secret without a name")?;
                 let mut versions = Vec::new();
@@ -618,11 +561,7 @@ impl Vault {
                     versions.push(self.version(&name, version)?);
                 }
                 versions.sort_by(|a, b| a.version_stages.cmp(&b.version_stages));
-                saved.push(SavedSecret {
-                    name,
-                    description: listed.description,
-                    versions,
-                });
+                saved.push(SavedSecret { name, description: listed.description, versions });
             }
             match page.next_token {
                 Some(next) => ask = json!({ "NextToken": next }),
@@ -654,11 +593,7 @@ async fn answer_secrets(
     let reads_only = ["Get", "BatchGet", "List", "Describe", "Validate"]
         .iter()
         .any(|verb| operation.as_str().starts_with(verb));
-    let _changing = if reads_only {
-        None
-    } else {
-        Some(vault.changing.lock().await)
-    };
+    let _changing = if reads_only { None } else { Some(vault.changing.lock().await) };
     let answer = match dispatch::dispatch_operation(&vault.handler, operation, body).await {
         Ok(answer) => answer,
         Err(refusal) => {
@@ -719,9 +654,7 @@ mod tests {
 
     async fn with_table(emulators: &Emulators) -> Result<aws_sdk_dynamodb::Client, AnyError> {
         let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
-        let key = KeySchemaElement::builder()
-            .attribute_name("PK")
-            .key_type(KeyType::Hash);
+        let key = KeySchemaElement::builder().attribute_name("PK").key_type(KeyType::Hash);
         let attribute = AttributeDefinition::builder()
             .attribute_name("PK")
             .attribute_type(ScalarAttributeType::S);
@@ -742,22 +675,14 @@ mod tests {
 
     async fn put(client: &aws_sdk_dynamodb::Client, key: &str) -> Tested {
         let key = AttributeValue::S(key.to_owned());
-        client
-            .put_item()
-            .table_name("commerce")
-            .item("PK", key)
-            .send()
-            .await?;
+        client.put_item().table_name("commerce").item("PK", key).send().await?;
         Ok(())
     }
 
     /// The key in each record's new image; none where there is no image.
     fn keys(records: &[Value]) -> Vec<Option<&str>> {
         let key = "/dynamodb/NewImage/PK/S";
-        records
-            .iter()
-            .map(|record| record.pointer(key).and_then(Value::as_str))
-            .collect()
+        records.iter().map(|record| record.pointer(key).and_then(Value::as_str)).collect()
     }
 
     #[tokio::test]
@@ -777,11 +702,7 @@ mod tests {
             ("/dynamodb/StreamViewType", "NEW_IMAGE"),
             ("/dynamodb/Keys/PK/S", "a"),
         ] {
-            assert_eq!(
-                record.pointer(field).and_then(Value::as_str),
-                Some(value),
-                "{field}"
-            );
+            assert_eq!(record.pointer(field).and_then(Value::as_str), Some(value), "{field}");
         }
         assert_eq!(keys(&emulators.stream_records(100)?), [Some("c")]);
         assert_eq!(emulators.stream_records(100)?.len(), 0);
@@ -799,10 +720,7 @@ mod tests {
         let emulators = Emulators::start(Some(&scratch.0)).await?;
         let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
         put(&client, "after").await?;
-        assert_eq!(
-            client.scan().table_name("commerce").send().await?.count(),
-            2
-        );
+        assert_eq!(client.scan().table_name("commerce").send().await?.count(), 2);
         assert_eq!(keys(&emulators.stream_records(100)?), [Some("after")]);
         Ok(())
     }
@@ -811,14 +729,8 @@ mod tests {
     async fn a_data_directory_serves_one_process() -> Tested {
         let scratch = Scratch::new();
         let first = Emulators::start(Some(&scratch.0)).await?;
-        let refused = Emulators::start(Some(&scratch.0))
-            .await
-            .err()
-            .ok_or("started")?;
-        assert!(
-            refused.to_string().contains("another process is using it"),
-            "{refused}"
-        );
+        let refused = Emulators::start(Some(&scratch.0)).await.err().ok_or("started")?;
+        assert!(refused.to_string().contains("another process is using it"), "{refused}");
         first.stop().await;
         Emulators::start(Some(&scratch.0)).await?;
         Ok(())
@@ -831,35 +743,16 @@ mod tests {
         let again = emulators.create_queue("deliveries", Duration::ZERO).await?;
         assert_eq!(again.url, queue.url);
         let client = aws_sdk_sqs::Client::new(&config(emulators.sqs_endpoint()));
-        client
-            .send_message()
-            .queue_url(&queue.url)
-            .message_body("hello")
-            .send()
-            .await?;
+        client.send_message().queue_url(&queue.url).message_body("hello").send().await?;
         for _ in 0..MAX_RECEIVE_COUNT {
-            let got = client
-                .receive_message()
-                .queue_url(&queue.url)
-                .send()
-                .await?;
+            let got = client.receive_message().queue_url(&queue.url).send().await?;
             assert_eq!(got.messages().len(), 1);
         }
-        let got = client
-            .receive_message()
-            .queue_url(&queue.url)
-            .send()
-            .await?;
+        let got = client.receive_message().queue_url(&queue.url).send().await?;
         assert_eq!(got.messages().len(), 0);
-        let dead = client
-            .receive_message()
-            .queue_url(&queue.dead_letter_url)
-            .wait_time_seconds(2);
+        let dead = client.receive_message().queue_url(&queue.dead_letter_url).wait_time_seconds(2);
         let dead = dead.send().await?;
-        assert_eq!(
-            dead.messages().first().and_then(|m| m.body()),
-            Some("hello")
-        );
+        assert_eq!(dead.messages().first().and_then(|m| m.body()), Some("hello"));
         emulators.stop().await;
         Ok(())
     }
@@ -869,18 +762,8 @@ mod tests {
         let scratch = Scratch::new();
         let emulators = Emulators::start(Some(&scratch.0)).await?;
         let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
-        client
-            .create_secret()
-            .name("keys")
-            .secret_string("old")
-            .send()
-            .await?;
-        client
-            .put_secret_value()
-            .secret_id("keys")
-            .secret_string("new")
-            .send()
-            .await?;
+        client.create_secret().name("keys").secret_string("old").send().await?;
+        client.put_secret_value().secret_id("keys").secret_string("new").send().await?;
         let file = scratch.0.join("secrets.json");
         assert!(fs::read_to_string(&file)?.contains("\"new\""));
         assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
@@ -889,10 +772,7 @@ mod tests {
         let emulators = Emulators::start(Some(&scratch.0)).await?;
         let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
         for (stage, value) in [("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")] {
-            let found = client
-                .get_secret_value()
-                .secret_id("keys")
-                .version_stage(stage);
+            let found = client.get_secret_value().secret_id("keys").version_stage(stage);
             let found = found.send().await?;
             assert_eq!(found.secret_string(), Some(value));
             assert_eq!(found.version_stages(), [stage]);
