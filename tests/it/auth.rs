@@ -42,7 +42,8 @@ async fn a_bad_sign_up_names_every_field_and_writes_nothing() {
     let before = gateway.count().await;
     let client = gateway.client();
     let ask = json!({"email": "nobody", "password": "short", "subdomain": "-", "surprise": 1});
-    let reply = client.post("/v1/auth/signup").json(ask).await.expect(422).problem("validation_failed");
+    let reply =
+        client.post("/v1/auth/signup").json(ask).await.expect(422).problem("validation_failed");
     let errors = reply.field_errors();
     let pair = |pointer: &str, code: &str| (pointer.to_owned(), code.to_owned());
     for expected in [
@@ -217,7 +218,8 @@ async fn sessions_are_dead_after_sign_out() {
     let fourth = first.sign_in_again().await;
     first.post("/v1/auth/signout").json(json!({"all": true})).await.expect(204);
     assert_eq!([me(&first).await, me(&fourth).await], [401, 401]);
-    let session = first.get("/v1/auth/custom/session").await.expect(401).problem("session_inactive");
+    let session =
+        first.get("/v1/auth/custom/session").await.expect(401).problem("session_inactive");
     assert_eq!(session.at("/active"), false);
 }
 
@@ -227,7 +229,8 @@ async fn a_password_update_ends_the_other_sessions() {
     let first = Merchant::sign_up(&gateway).await;
     let second = first.sign_in_again().await;
     let path = "/v1/auth/password/update";
-    let wrong = json!({"current_password": "not it at all", "new_password": "a fresh new password"});
+    let wrong =
+        json!({"current_password": "not it at all", "new_password": "a fresh new password"});
     first.post(path).json(wrong).await.expect(401).problem("invalid_credentials");
     assert_eq!(me(&second).await, 200);
     let right = json!({"current_password": PASSWORD, "new_password": "a fresh new password"});
@@ -319,7 +322,10 @@ async fn an_account_changes_its_address_with_its_password_and_proves_it() {
     let stale = merchant.patch("/v1/auth/me").json(right.clone()).if_match("\"99\"").await;
     stale.expect(412).problem("precondition_failed");
     let view = merchant.patch("/v1/auth/me").json(right).if_match(&view.etag()).await.expect(200);
-    assert_eq!((view.str("/email"), view.at("/email_verified").clone()), (address.clone(), json!(false)));
+    assert_eq!(
+        (view.str("/email"), view.at("/email_verified").clone()),
+        (address.clone(), json!(false))
+    );
     let signin = json!({"email": address, "password": PASSWORD});
     client.post("/v1/auth/signin").json(signin).await.expect(200);
 }

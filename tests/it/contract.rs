@@ -41,7 +41,8 @@ fn rows() -> Set {
     let of = |(function, routes): &(&str, gateway::routes::Routes)| {
         let rows = routes.rows().iter();
         let name = (*function).to_owned();
-        rows.map(|row| (name.clone(), row.method.to_string(), row.path.to_owned())).collect::<Vec<_>>()
+        rows.map(|row| (name.clone(), row.method.to_string(), row.path.to_owned()))
+            .collect::<Vec<_>>()
     };
     families.iter().flat_map(of).collect()
 }
@@ -57,7 +58,8 @@ fn the_interface_is_served_word_for_word() {
 
 #[test]
 fn the_template_deploys_exactly_the_route_tables() {
-    let template = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
+    let template =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
     let plain = |value: &serde_yaml_ng::Value| value.as_str().unwrap_or_default().to_owned();
     let mut deployed = Set::new();
@@ -73,7 +75,8 @@ fn the_template_deploys_exactly_the_route_tables() {
             if event["Type"] != "HttpApi" || event["Properties"].get("Path").is_none() {
                 continue;
             }
-            let (method, path) = (plain(&event["Properties"]["Method"]), plain(&event["Properties"]["Path"]));
+            let (method, path) =
+                (plain(&event["Properties"]["Method"]), plain(&event["Properties"]["Path"]));
             if path == "$default" {
                 continue;
             }
@@ -89,7 +92,8 @@ fn the_template_deploys_exactly_the_route_tables() {
 
 #[test]
 fn the_table_is_the_one_the_template_deploys() {
-    let template = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
+    let template =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
     let tables: Vec<_> = template["Resources"]
         .as_mapping()
@@ -107,20 +111,27 @@ fn the_table_is_the_one_the_template_deploys() {
         let items = list.as_array().unwrap().iter();
         items.map(|item| (item[name].to_string(), item.clone())).collect::<BTreeMap<_, _>>()
     };
-    for (part, name) in [("AttributeDefinitions", "AttributeName"), ("GlobalSecondaryIndexes", "IndexName")] {
+    for (part, name) in
+        [("AttributeDefinitions", "AttributeName"), ("GlobalSecondaryIndexes", "IndexName")]
+    {
         assert_eq!(sorted(&deployed[part], name), sorted(&local[part], name), "{part}");
     }
     assert_eq!(deployed["StreamSpecification"]["StreamViewType"], "NEW_IMAGE");
-    assert_eq!(deployed["TimeToLiveSpecification"]["AttributeName"], gateway::embedded::TTL_ATTRIBUTE);
+    assert_eq!(
+        deployed["TimeToLiveSpecification"]["AttributeName"],
+        gateway::embedded::TTL_ATTRIBUTE
+    );
 }
 
 #[test]
 fn every_problem_code_is_documented() {
-    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/errors.md")).unwrap();
+    let document =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/errors.md")).unwrap();
     let (_, table) = document.split_once("<!-- codes -->").unwrap();
     let (table, _) = table.split_once("<!-- /codes -->").unwrap();
     let documented: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
-    let row = |code: &Code| format!("| `{}` | {} | {} |", code.as_str(), code.status(), code.title());
+    let row =
+        |code: &Code| format!("| `{}` | {} | {} |", code.as_str(), code.status(), code.title());
     let expected: Vec<String> = Code::ALL.iter().map(row).collect();
     assert_eq!(documented, expected, "docs/errors.md does not list the catalogue");
 }
@@ -168,7 +179,12 @@ async fn a_stranger_gets_in_nowhere_but_where_anybody_may() {
         if matches!(row.access, Access::Public | Access::Client) {
             continue;
         }
-        for token in [None, Some("nonsense"), Some("a.b.c"), Some(&*format!("mst_{}_{}_{}", "0".repeat(32), "0".repeat(32), "0".repeat(43)))] {
+        for token in [
+            None,
+            Some("nonsense"),
+            Some("a.b.c"),
+            Some(&*format!("mst_{}_{}_{}", "0".repeat(32), "0".repeat(32), "0".repeat(43))),
+        ] {
             let client = shop.app_server.stranger();
             let client = token.map_or(client.clone(), |token| client.with_token(token));
             let reply = call(&client, &row, &shop.store.id).await;
@@ -197,7 +213,13 @@ async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
             let id = reply.header("x-request-id").unwrap();
             reply.text.replace(id, "").replace(store, "")
         };
-        assert_eq!(bare(&foreign, &shop.store.id), bare(&missing, unknown), "{} {}", row.method, row.path);
+        assert_eq!(
+            bare(&foreign, &shop.store.id),
+            bare(&missing, unknown),
+            "{} {}",
+            row.method,
+            row.path
+        );
     }
     assert_eq!(shop.gateway.count().await, before);
 }

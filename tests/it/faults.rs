@@ -91,7 +91,11 @@ async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) ->
     let refuse = |kind: &str, more: serde_json::Value| {
         let mut body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "inner words"});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-        (StatusCode::BAD_REQUEST, [("content-type", "application/x-amz-json-1.0")], body.to_string())
+        (
+            StatusCode::BAD_REQUEST,
+            [("content-type", "application/x-amz-json-1.0")],
+            body.to_string(),
+        )
     };
     match fault {
         Some(Fault::Throttled) => {
@@ -147,7 +151,8 @@ async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
     let merchant = Merchant::sign_up(&gateway).await;
     let before = gateway.count().await;
     faulty.will([("BatchGetItem", Fault::Throttled); 3]);
-    let reply = faulty.take(&merchant).get("/v1/auth/me").await.expect(503).problem("service_unavailable");
+    let reply =
+        faulty.take(&merchant).get("/v1/auth/me").await.expect(503).problem("service_unavailable");
     assert_eq!(reply.header("retry-after"), Some("1"));
     for inner in ["inner words", "Throughput", "DynamoDB", "commerce", "TransactWrite"] {
         assert!(!reply.text.contains(inner), "{}", reply.text);
@@ -213,12 +218,12 @@ async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
     let merchant = Merchant::sign_up(&gateway).await;
     let faulty = Faulty::beside(&gateway).await;
     // The original claims its key and then finds its table too busy to write for a while.
-    let ask = json!({"name": "A Shop", "subdomain": unique("slow"), "currency": "INR", "country": "IN"});
+    let ask =
+        json!({"name": "A Shop", "subdomain": unique("slow"), "currency": "INR", "country": "IN"});
     faulty.will([(WRITE, Fault::Conflict); 8]);
     let slow = faulty.take(&merchant);
-    let (original, second) = tokio::join!(
-        async { slow.post("/v1/stores").json(ask.clone()).key("k").await },
-        async {
+    let (original, second) =
+        tokio::join!(async { slow.post("/v1/stores").json(ask.clone()).key("k").await }, async {
             support::eventually(Duration::from_secs(10), || async {
                 let claimed = gateway.items("IDM#").await.len() == 1 && faulty.left() < 8;
                 claimed.then_some(())
@@ -226,8 +231,7 @@ async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
             .await;
             gateway.advance(Duration::from_secs(31));
             merchant.post("/v1/stores").json(ask.clone()).key("k").await
-        }
-    );
+        });
     let second = second.expect(201);
     assert!(matches!(original.status, 409 | 422 | 503), "{}", original.text);
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);

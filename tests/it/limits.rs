@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::DAY;
+use gateway::clock::{DAY, MINUTE};
 use support::{Gateway, Merchant, Value, json, race, unique};
 
 fn store_fields() -> Value {
@@ -84,7 +84,7 @@ async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     gateway.app().clock.stop();
-    gateway.advance(Duration::from_secs(60));
+    gateway.advance(MINUTE);
     let path = format!("/v1/stores/{}", store.id);
     let owner = merchant.at(&store);
     // Writes that are refused for their body cost ten points all the same.
@@ -95,12 +95,19 @@ async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
     .await;
     let admitted = answers.iter().filter(|answer| answer.status == 422).count();
     let limited: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
-    assert_eq!((admitted, limited.len()), (100, 400), "1,000 points at 10 each, time standing still");
+    assert_eq!(
+        (admitted, limited.len()),
+        (100, 400),
+        "1,000 points at 10 each, time standing still"
+    );
     let reply = limited[0].clone().problem("rate_limited");
     assert_eq!(reply.header("retry-after"), Some("1"));
-    assert_eq!(reply.json["cost"], json!({
-        "requested": 10, "available": 0, "restore_rate": 100, "maximum": 1000,
-    }));
+    assert_eq!(
+        reply.json["cost"],
+        json!({
+            "requested": 10, "available": 0, "restore_rate": 100, "maximum": 1000,
+        })
+    );
     // One second restores 100 points: ten writes and no more.
     gateway.advance(Duration::from_secs(1));
     let answers = race(40, || {

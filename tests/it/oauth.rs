@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::MINUTE;
+use gateway::clock::{DAY, MINUTE};
 use support::{Client, Developer, Gateway, Grant, REDIRECT_URI, Shop, Value, json, race};
 
 /// A form that redeems a grant, with one field changed.
@@ -95,7 +95,9 @@ async fn invalid_replays_revoke_nothing() {
     for round in 0..25 {
         let from = shop.app_server.stranger();
         let secret = shop.app.client_secret.as_deref().unwrap();
-        let own = |form: Vec<(&str, &str)>| from.post(path).form(&form).basic(&shop.app.client_id, secret);
+        let own = |form: Vec<(&str, &str)>| {
+            from.post(path).form(&form).basic(&shop.app.client_id, secret)
+        };
         let foreign = from
             .post(path)
             .form(&form(&grant, "", ""))
@@ -109,9 +111,13 @@ async fn invalid_replays_revoke_nothing() {
         for replay in replays {
             texts.insert(replay.oauth_error("invalid_grant").text);
         }
-        let unauthenticated = from.post(path).form(&form(&grant, "", "")).basic(&shop.app.client_id, "no");
+        let unauthenticated =
+            from.post(path).form(&form(&grant, "", "")).basic(&shop.app.client_id, "no");
         let unauthenticated = unauthenticated.await.expect(401).oauth_error("invalid_client");
-        assert!(unauthenticated.header("www-authenticate").unwrap().starts_with("Basic"), "{round}");
+        assert!(
+            unauthenticated.header("www-authenticate").unwrap().starts_with("Basic"),
+            "{round}"
+        );
     }
     assert_eq!(texts.len(), 1, "every invalid_grant has the same text");
     let app = shop.app_server.with_token(&token.str("/access_token"));
@@ -338,7 +344,7 @@ async fn tokens_expire_and_grants_end_after_90_days() {
     shop.gateway.advance(Duration::from_secs(11));
     assert_eq!(read_store(&shop, &app).await, 401);
     let second = shop.refresh(&first.str("/refresh_token")).await.expect(200);
-    shop.gateway.advance(Duration::from_secs(90 * 86_400));
+    shop.gateway.advance(90 * DAY);
     shop.refresh(&second.str("/refresh_token")).await.expect(400).oauth_error("invalid_grant");
 }
 
@@ -404,7 +410,8 @@ async fn a_suspended_installation_refuses_its_tokens_until_it_is_resumed() {
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);
     let app = shop.app_server.with_token(&token.str("/access_token"));
-    let path = |action: &str| format!("/v1/app-store/installations/{}/{action}", grant.installation_id);
+    let path =
+        |action: &str| format!("/v1/app-store/installations/{}/{action}", grant.installation_id);
     let owner = shop.owner();
     owner.post(&path("suspend")).json(json!({"reason": "Looking into it."})).await.expect(200);
     assert_eq!(read_store(&shop, &app).await, 401);
@@ -425,15 +432,13 @@ async fn an_embedded_token_dies_with_its_session_and_after_five_minutes() {
     shop.authorize().await;
     let reply = shop.exchange().await.expect(200);
     assert!((295..=300).contains(&reply.int("/expires_in")), "{}", reply.text);
-    assert_eq!(
-        reply.str("/issued_token_type"),
-        "urn:ietf:params:oauth:token-type:access_token"
-    );
+    assert_eq!(reply.str("/issued_token_type"), "urn:ietf:params:oauth:token-type:access_token");
     let page = shop.merchant.stranger().with_token(&reply.str("/access_token"));
     assert_eq!(read_store(&shop, &page).await, 200);
     let other_session = shop.merchant.sign_in_again().await;
     let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
-    let second = other_session.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+    let second =
+        other_session.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
     let second = shop.merchant.stranger().with_token(&second.str("/access_token"));
     other_session.post("/v1/auth/signout").await.expect(204);
     assert_eq!(read_store(&shop, &second).await, 401, "its session is over");
@@ -451,7 +456,12 @@ async fn token_exchange_refuses_what_is_not_the_sessions_own() {
     for (field, value, status, error) in [
         ("grant_type", json!("client_credentials"), 400, "unsupported_grant_type"),
         ("subject_token", json!(other.token()), 400, "invalid_request"),
-        ("subject_token_type", json!("urn:ietf:params:oauth:token-type:saml2"), 400, "invalid_request"),
+        (
+            "subject_token_type",
+            json!("urn:ietf:params:oauth:token-type:saml2"),
+            400,
+            "invalid_request",
+        ),
         ("client_id", json!(shop.app.client_id), 400, "invalid_request"),
         ("scope", json!("write_store"), 400, "invalid_scope"),
         ("installation_id", json!("ins_00000000000000000000000000000000"), 400, "invalid_target"),

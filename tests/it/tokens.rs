@@ -45,7 +45,9 @@ async fn each_credential_is_refused_where_another_is_expected() {
     let shop = Shop::with_installed_app().await;
     let app = shop.app_client().await;
     let page = shop.embedded_client().await;
-    for path in ["/v1/auth/me", "/v1/auth/sessions", "/v1/stores", "/v1/app-store/developers/register"] {
+    for path in
+        ["/v1/auth/me", "/v1/auth/sessions", "/v1/stores", "/v1/app-store/developers/register"]
+    {
         app.get(path).await.expect(401);
         page.get(path).await.expect(401);
     }
@@ -70,7 +72,8 @@ async fn an_app_token_names_no_other_store() {
     let shop = Shop::with_installed_app().await;
     let app = shop.app_client().await;
     let other = shop.merchant.open_store().await;
-    let foreign = app.get(&format!("/v1/stores/{}", other.id)).await.expect(404).problem("not_found");
+    let foreign =
+        app.get(&format!("/v1/stores/{}", other.id)).await.expect(404).problem("not_found");
     let unknown = app.get("/v1/stores/sto_00000000000000000000000000000000").await.expect(404);
     let same = |reply: &support::Reply| {
         let mut body = reply.json.clone();
@@ -98,7 +101,10 @@ async fn the_bridge_calls_with_the_tokens_scopes_and_nothing_more() {
     assert_eq!(read.int("/cost/requested"), 1);
     let write = json!({"method": "PATCH", "path": store, "body": {"name": "Taken over"}});
     let refused = page.post(bridge).json(write).await.expect(200);
-    assert_eq!((refused.int("/status"), refused.str("/body/code")), (403, "insufficient_scope".into()));
+    assert_eq!(
+        (refused.int("/status"), refused.str("/body/code")),
+        (403, "insufficient_scope".into())
+    );
     for (path, code) in [
         ("https://evil.example/v1/stores", "absolute_url_refused"),
         ("//evil.example/", "absolute_url_refused"),
@@ -112,7 +118,10 @@ async fn the_bridge_calls_with_the_tokens_scopes_and_nothing_more() {
     }
     let header = json!({"path": store, "headers": {"Authorization": "Bearer x"}});
     let refused = page.post(bridge).json(header).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/headers/Authorization".into(), "header_not_allowed".into())]);
+    assert_eq!(
+        refused.field_errors(),
+        [("/headers/Authorization".into(), "header_not_allowed".into())]
+    );
     // A merchant may act for their own installation only.
     let ask = json!({"path": store, "installation_id": grant.installation_id});
     let own = shop.merchant.post(bridge).json(ask.clone()).await.expect(200);

@@ -7,7 +7,10 @@ use gateway::clock::{HOUR, MINUTE};
 use gateway::egress::{Egress, Policy, Ports};
 use gateway::signature::{SigningSecret, service_hmac};
 use std::sync::Arc;
-use support::{Behaviour, Client, Gateway, Merchant, Names, Receiver, Received, Shop, Store, Value, eventually, json};
+use support::{
+    Behaviour, Client, Gateway, Merchant, Names, Received, Receiver, Shop, Store, Value,
+    eventually, json,
+};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
@@ -53,8 +56,8 @@ impl Watched {
     /// The only delivery, once it is in this state.
     async fn delivery_in(&self, status: &str) -> Value {
         eventually(PATIENCE, || async {
-            let found = self.deliveries().await.into_iter().find(|delivery| delivery["status"] == status);
-            found
+            let deliveries = self.deliveries().await;
+            deliveries.into_iter().find(|delivery| delivery["status"] == status)
         })
         .await
     }
@@ -132,11 +135,13 @@ async fn every_topic_of_the_catalogue_has_a_schema_that_its_example_meets() {
     assert!(list.data().len() >= 15);
     for topic in list.data() {
         let name = topic["type"].as_str().or(topic["name"].as_str()).unwrap();
-        let entry = gateway.get(&format!("/v1/operations/event-types/{name}")).await.expect(200).json;
+        let entry =
+            gateway.get(&format!("/v1/operations/event-types/{name}")).await.expect(200).json;
         let schema = entry.get("schema").or(entry.get("json_schema")).unwrap();
         let validator = jsonschema::validator_for(schema).unwrap();
         let example = &entry["example"];
-        let faults: Vec<_> = validator.iter_errors(example).map(|error| error.to_string()).collect();
+        let faults: Vec<_> =
+            validator.iter_errors(example).map(|error| error.to_string()).collect();
         assert!(faults.is_empty(), "{name}: {faults:?}");
     }
 }
@@ -146,7 +151,8 @@ async fn what_is_delivered_meets_its_schema() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     watched.rename("Renamed").await;
     let received = watched.receiver.wait_for_event("store.updated").await;
-    let entry = watched.gateway.get("/v1/operations/event-types/store.updated").await.expect(200).json;
+    let entry =
+        watched.gateway.get("/v1/operations/event-types/store.updated").await.expect(200).json;
     let schema = entry.get("schema").or(entry.get("json_schema")).unwrap();
     jsonschema::validate(schema, &received.json()).unwrap();
 }
@@ -174,9 +180,11 @@ async fn an_app_subscribes_to_what_its_scopes_read_and_loses_it_with_the_install
     let receiver = Receiver::start().await;
     let ask = |types: Value| json!({"url": receiver.url("/"), "event_types": types});
     let made = app.post(SUBSCRIPTIONS).json(ask(json!(["store.*"]))).await.expect(201);
-    let refused = app.post(SUBSCRIPTIONS).json(ask(json!(["navigation.updated"]))).await.expect(403);
+    let refused =
+        app.post(SUBSCRIPTIONS).json(ask(json!(["navigation.updated"]))).await.expect(403);
     assert_eq!(refused.problem("insufficient_scope").str("/required_scope"), "read_content");
-    let unknown = app.post(SUBSCRIPTIONS).json(ask(json!(["store.*", "order.eaten"]))).await.expect(422);
+    let unknown =
+        app.post(SUBSCRIPTIONS).json(ask(json!(["store.*", "order.eaten"]))).await.expect(422);
     assert_eq!(unknown.field_errors(), [("/event_types/1".into(), "unknown_event_type".into())]);
     // The merchant's own subscriptions are none of its business.
     let own = shop.owner().post(SUBSCRIPTIONS).json(ask(json!(["*"]))).await.expect(201);
@@ -207,7 +215,8 @@ async fn a_duplicate_message_makes_no_second_attempt() {
     let mut batch = SqsEvent::default();
     batch.records = vec![message.clone(), message];
     let app = watched.gateway.app();
-    let (first, second) = tokio::join!(webhooks::handle(app, batch.clone()), webhooks::handle(app, batch));
+    let (first, second) =
+        tokio::join!(webhooks::handle(app, batch.clone()), webhooks::handle(app, batch));
     assert!(first.batch_item_failures.is_empty() && second.batch_item_failures.is_empty());
     assert_eq!(watched.receiver.requests().len(), 1);
     assert_eq!(watched.attempts(&delivery).await.len(), 1);
@@ -286,19 +295,25 @@ async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on()
                 let deliveries = watched.gateway.items_of("delivery", "DLV#").await;
                 let subscriptions = watched.gateway.items_of("webhook_subscription", "STO#").await;
                 let id = &subscriptions.iter().find(|found| found["url"] == url.as_str())?["id"];
-                let found = deliveries.iter().find(|delivery| &delivery["subscription_id"] == id)?;
+                let found =
+                    deliveries.iter().find(|delivery| &delivery["subscription_id"] == id)?;
                 let status = found["status"].as_str()?.to_owned();
                 (!matches!(status.as_str(), "pending" | "delivering")).then_some(status)
             })
             .await
         }
     };
-    assert_eq!(outcome(flooding.url("/")).await, "succeeded", "2xx is success, the rest is not read");
+    assert_eq!(
+        outcome(flooding.url("/")).await,
+        "succeeded",
+        "2xx is success, the rest is not read"
+    );
     assert_eq!(outcome(healthy.url("/")).await, "succeeded");
     assert_eq!(outcome(watched.receiver.url("/hooks")).await, "retrying");
     assert_eq!(outcome(hanging.url("/")).await, "retrying");
     let attempts = watched.gateway.items_of("delivery_attempt", "DLV#").await;
-    let longest = attempts.iter().filter_map(|attempt| attempt["response_body"].as_str()).map(str::len);
+    let longest =
+        attempts.iter().filter_map(|attempt| attempt["response_body"].as_str()).map(str::len);
     assert!(longest.max().unwrap_or(0) <= 16 * 1024);
 }
 
@@ -321,7 +336,8 @@ async fn a_rotation_signs_with_both_secrets_until_it_is_promoted() {
     verify(&alone, &new);
     assert_eq!(alone.header("webhook-signature").split(' ').count(), 1);
     // Without a grace the old secret is out at once.
-    let bare = watched.owner().post(&path("rotate")).json(json!({"grace_seconds": 0})).await.expect(200);
+    let bare =
+        watched.owner().post(&path("rotate")).json(json!({"grace_seconds": 0})).await.expect(200);
     watched.rename("Newest alone").await;
     verify(&watched.receiver.wait_for(3).await.remove(2), &bare.str("/secret"));
 }
@@ -332,7 +348,9 @@ async fn a_test_delivery_and_a_redelivery_are_real_ones() {
     let id = watched.subscription["id"].as_str().unwrap();
     let test = format!("{SUBSCRIPTIONS}/{id}/test");
     let dry = watched.owner().post(&test).json(json!({"dry_run": true})).await.expect(200);
-    assert!(dry.text.contains("X-Service-Hmac-SHA256") || dry.text.contains("x-service-hmac-sha256"));
+    assert!(
+        dry.text.contains("X-Service-Hmac-SHA256") || dry.text.contains("x-service-hmac-sha256")
+    );
     assert_eq!(watched.receiver.requests().len(), 0);
     watched.owner().post(&test).json(json!({"event_type": "store.updated"})).await.expect(202);
     verify(&watched.receiver.wait_for(1).await[0], watched.secret());
@@ -367,13 +385,17 @@ async fn a_store_has_at_most_50_subscriptions_however_they_race() {
 
 #[tokio::test]
 async fn subscriptions_are_judged_whole() {
-    let gateway = Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict())).await;
+    let gateway =
+        Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
+            .await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let before = gateway.count().await;
-    let ask = json!({"url": "nonsense", "event_types": ["order.eaten", "*"], "secret": "short", "x": 1});
+    let ask =
+        json!({"url": "nonsense", "event_types": ["order.eaten", "*"], "secret": "short", "x": 1});
     let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(422);
-    let fields: Vec<String> = reply.field_errors().into_iter().map(|(pointer, _)| pointer).collect();
+    let fields: Vec<String> =
+        reply.field_errors().into_iter().map(|(pointer, _)| pointer).collect();
     for pointer in ["/event_types/0", "/secret", "/x"] {
         assert!(fields.iter().any(|found| found == pointer), "{pointer} in {fields:?}");
     }
@@ -401,8 +423,10 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
     // The policy of production, but for the port that the canary listens on.
     let policy = Policy { allow_http: true, allow_loopback: false, ports: Ports::Any };
     let resolver = Arc::new(names.clone());
-    let gateway =
-        Gateway::start_with(|options| options.embedded.egress = Egress::with_resolver(policy, resolver)).await;
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.egress = Egress::with_resolver(policy, resolver)
+    })
+    .await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let owner = merchant.at(&store);
@@ -449,7 +473,18 @@ async fn a_dead_receivers_circuit_opens_and_one_probe_closes_it() {
         (done == 13).then_some(())
     })
     .await;
-    assert_eq!(watched.merchant.sign_in_again().await.at(&watched.store).get(SUBSCRIPTIONS).await.expect(200).data()[0]["health"], "healthy");
+    assert_eq!(
+        watched
+            .merchant
+            .sign_in_again()
+            .await
+            .at(&watched.store)
+            .get(SUBSCRIPTIONS)
+            .await
+            .expect(200)
+            .data()[0]["health"],
+        "healthy"
+    );
 }
 
 #[tokio::test]

@@ -301,11 +301,8 @@ pub async fn deny(
     if !asked.allows_redirect(ask.redirect_uri.as_str()) {
         return Err(Code::InvalidRedirectUri.into());
     }
-    let pairs = [
-        ("error", "access_denied"),
-        ("state", ask.state.as_str()),
-        ("iss", &app.config.base_url),
-    ];
+    let pairs =
+        [("error", "access_denied"), ("state", ask.state.as_str()), ("iss", &app.config.base_url)];
     let redirect_to = with_query(ask.redirect_uri.as_str(), &pairs);
     Ok(Answer::ok(&serde_json::json!({"redirect_to": redirect_to})).no_store())
 }

@@ -19,7 +19,7 @@ use gateway::app::App;
 use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, FieldErrors, Fault, FromText};
+use gateway::request::{Body, Exact, Fault, FieldErrors, FromText};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::{Map, Value, json};
 
@@ -145,7 +145,8 @@ fn judge_path(path: &str, target: Target) -> Result<(), Problem> {
     if !path.starts_with('/') || path.starts_with("//") || lower.contains("://") {
         return Err(Code::AbsoluteUrlRefused.into());
     }
-    let odd = path.bytes().any(|b| !b.is_ascii_graphic() || matches!(b, b'\\' | b'?' | b'#' | b';'));
+    let odd =
+        path.bytes().any(|b| !b.is_ascii_graphic() || matches!(b, b'\\' | b'?' | b'#' | b';'));
     let disguised = ["%2e", "%2f", "%5c", "%25"].iter().any(|code| lower.contains(code));
     let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));
     if odd || disguised || climbs || path.contains("//") {
@@ -159,7 +160,11 @@ fn judge_path(path: &str, target: Target) -> Result<(), Problem> {
     };
     let oauth = lower.starts_with("/v1/app-store/apps/") && lower.contains("/oauth");
     // A percent sign would let a closed path be spelled in letters that are not compared here.
-    if !lower.starts_with("/v1/") || lower.contains('%') || oauth || CLOSED.iter().any(|closed| within(closed)) {
+    if !lower.starts_with("/v1/")
+        || lower.contains('%')
+        || oauth
+        || CLOSED.iter().any(|closed| within(closed))
+    {
         return Err(Code::PathNotAllowed.into());
     }
     Ok(())
@@ -257,8 +262,15 @@ fn outgoing_headers(
 /// What the bridged route answered: headers that concern the page, the body as JSON where it is.
 fn answered(incoming: &Incoming) -> Value {
     let shown = [
-        "content-type", "etag", "link", "location", "retry-after", "idempotent-replayed",
-        "x-request-id", "ratelimit", "ratelimit-policy",
+        "content-type",
+        "etag",
+        "link",
+        "location",
+        "retry-after",
+        "idempotent-replayed",
+        "x-request-id",
+        "ratelimit",
+        "ratelimit-policy",
     ];
     let text = |name: &str| incoming.headers.get(name).and_then(|value| value.to_str().ok());
     let headers: Map<String, Value> = shown
@@ -291,12 +303,29 @@ mod tests {
             assert!(judge_path(good, Target::Admin).is_ok(), "{good}");
         }
         for bad in [
-            "https://evil.example/v1/stores", "//evil.example/v1", "v1/stores", "",
-            "/v1/../health", "/v1/./auth/me", "/v1/auth/me", "/V1/AUTH/me", "/v1/auth",
-            "/v1/app-store/oauth/token", "/v1/app-store/bridge/fetch", "/v1/%61uth/me",
-            "/v1/%2e%2e/health", "/v1/stores?x=1", "/v1/stores#x", "/v1\\auth", "/health",
-            "/v1//auth/me", "/v1/auth/", "/v1/app-store/apps/app_1/oauth/authorize",
-            "/v1/operations/runtime/failover-drills", "/v1/stores/a b", "/v1/stores;x",
+            "https://evil.example/v1/stores",
+            "//evil.example/v1",
+            "v1/stores",
+            "",
+            "/v1/../health",
+            "/v1/./auth/me",
+            "/v1/auth/me",
+            "/V1/AUTH/me",
+            "/v1/auth",
+            "/v1/app-store/oauth/token",
+            "/v1/app-store/bridge/fetch",
+            "/v1/%61uth/me",
+            "/v1/%2e%2e/health",
+            "/v1/stores?x=1",
+            "/v1/stores#x",
+            "/v1\\auth",
+            "/health",
+            "/v1//auth/me",
+            "/v1/auth/",
+            "/v1/app-store/apps/app_1/oauth/authorize",
+            "/v1/operations/runtime/failover-drills",
+            "/v1/stores/a b",
+            "/v1/stores;x",
         ] {
             assert!(judge_path(bad, Target::Admin).is_err(), "{bad}");
         }

@@ -159,6 +159,7 @@ fn uncount(write: Write, known: &Installation) -> Write {
 
 /// The store's webhook subscriptions: at most 50, by its counter.
 async fn subscriptions(app: &App, known: &Installation) -> Result<Vec<Subscription>, Problem> {
-    let partition = Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
+    let partition =
+        Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
     app.table.all(&partition, 60).await
 }

@@ -83,7 +83,9 @@ impl Credentials {
         secret: Option<&Exact<256>>,
     ) -> Result<Self, Problem> {
         match (caller.unverified_basic, client_id, secret) {
-            (Some(_), _, Some(_)) => Err(Code::InvalidRequest.detail("Authenticate once: by header or in the body.")),
+            (Some(_), _, Some(_)) => {
+                Err(Code::InvalidRequest.detail("Authenticate once: by header or in the body."))
+            }
             (Some((id, _)), Some(named), None) if named.as_str() != id => {
                 Err(Code::InvalidRequest.detail("Header and body name different clients."))
             }
@@ -120,8 +122,7 @@ pub async fn token(
     Raw(inbound): Raw,
 ) -> Result<Answer, Problem> {
     let ask: TokenRequest = read(inbound.form_or_json()?)?;
-    let credentials =
-        Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+    let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
     match ask.grant_type.as_str() {
         "authorization_code" => code::redeem(&app, &credentials, &ask).await,
         "refresh_token" => refresh::refresh(&app, &credentials, &ask).await,

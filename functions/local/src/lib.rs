@@ -59,7 +59,12 @@ pub struct Options {
 impl Default for Options {
     /// A system for one test: in memory, on free ports, swept when the test says so.
     fn default() -> Self {
-        Self { port: Some(0), embedded: embedded::Options::default(), has_stream: true, sweep_every: None }
+        Self {
+            port: Some(0),
+            embedded: embedded::Options::default(),
+            has_stream: true,
+            sweep_every: None,
+        }
     }
 }
 

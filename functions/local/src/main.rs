@@ -128,6 +128,7 @@ async fn serve(run: Run) -> Result<(), AnyError> {
             },
             ..embedded::Options::default()
         },
+        has_stream: true,
         sweep_every: Some(MINUTE),
     })
     .await?;

@@ -1,7 +1,9 @@
 //! The catalogue of events.
 
+use axum::extract::State;
 use commerce::event::{self, Entry};
 use gateway::answer::Answer;
+use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
@@ -25,9 +27,13 @@ fn view(entry: &Entry) -> Value {
 
 /// `GET /event-types` — every event, with the scope an app needs for it, the JSON Schema of its
 /// body, and an example (protocols §8).
-pub(crate) async fn list(_: Public, paging: Paging) -> Result<Answer, Problem> {
+pub(crate) async fn list(
+    _: Public,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
     let all: Vec<Value> = event::catalogue().iter().map(view).collect();
-    Ok(paging.whole(&all)?.header(header::CACHE_CONTROL, CACHED))
+    Ok(paging.whole(&app, all).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
 /// `GET /event-types/{type}` (protocols §8).

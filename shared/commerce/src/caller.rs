@@ -218,7 +218,8 @@ async fn touch(app: &App, session: &Session) {
 
 /// The store a request names: path, header, query, body (protocols §1).
 fn named_store(inbound: &Inbound) -> Option<String> {
-    let from_path = names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
+    let from_path =
+        names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
     let from_header = || inbound.header("x-service-store-id").map(str::to_owned);
     let from_query = || inbound.query_param("store_id");
     let from_body = || match inbound.form_or_json().ok()?.get("store_id")? {
@@ -282,8 +283,9 @@ async fn open_app_token(
     let token_key = key::app_token(&seal::digest(unverified));
     let installation_key = key::installation(&installation_id);
     let store_key = key::store(&store_id);
-    let session_keys =
-        bound.as_ref().map(|(merchant, session)| [key::merchant(merchant), key::session(merchant, session)]);
+    let session_keys = bound
+        .as_ref()
+        .map(|(merchant, session)| [key::merchant(merchant), key::session(merchant, session)]);
     let mut keys = vec![&token_key, &installation_key, &store_key];
     keys.extend(session_keys.iter().flatten());
     let mut batch = app.table.get_many(&keys).await?;
@@ -315,11 +317,10 @@ async fn open_app_token(
 async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
     let keys = app.secrets.keys().await?;
     let now = app.clock.now().seconds();
-    token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now)
-        .map_err(|error| {
-            tracing::debug!(?error, "app token refused");
-            Code::InvalidToken.into()
-        })
+    token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now).map_err(|error| {
+        tracing::debug!(?error, "app token refused");
+        Code::InvalidToken.into()
+    })
 }
 
 /// The merchant and session that an embedded token is bound to.

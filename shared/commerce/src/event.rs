@@ -336,11 +336,7 @@ impl Event {
     /// The event without its payload.
     #[must_use]
     pub fn expunged(&self) -> Self {
-        Self {
-            body: String::new(),
-            version: self.version.saturating_add(1),
-            ..self.clone()
-        }
+        Self { body: String::new(), version: self.version.saturating_add(1), ..self.clone() }
     }
 
     /// What its owner can do with it in the outbox.

@@ -60,10 +60,8 @@ impl FromText for Email {
     fn from_text(text: &str) -> Result<Self, Fault> {
         use email_address::{EmailAddress, Options};
         let text = text.trim();
-        let options = Options::default()
-            .with_required_tld()
-            .without_display_text()
-            .without_domain_literal();
+        let options =
+            Options::default().with_required_tld().without_display_text().without_domain_literal();
         let valid = text.len() <= 254
             && text.is_ascii()
             && !text.contains('"')
@@ -84,10 +82,43 @@ text_type! {
 /// Subdomains that no store may take: literal segments of routes, and names that would pass for
 /// the platform's own.
 const RESERVED_SUBDOMAINS: &[&str] = &[
-    "admin", "api", "app", "apps", "assets", "auth", "billing", "blog", "cdn", "checkout",
-    "customer", "dashboard", "dev", "docs", "ftp", "help", "internal", "localhost", "login",
-    "lookup", "mail", "operations", "partners", "payments", "root", "secure", "service", "shop",
-    "static", "status", "store", "stores", "support", "test", "themes", "webhooks", "www",
+    "admin",
+    "api",
+    "app",
+    "apps",
+    "assets",
+    "auth",
+    "billing",
+    "blog",
+    "cdn",
+    "checkout",
+    "customer",
+    "dashboard",
+    "dev",
+    "docs",
+    "ftp",
+    "help",
+    "internal",
+    "localhost",
+    "login",
+    "lookup",
+    "mail",
+    "operations",
+    "partners",
+    "payments",
+    "root",
+    "secure",
+    "service",
+    "shop",
+    "static",
+    "status",
+    "store",
+    "stores",
+    "support",
+    "test",
+    "themes",
+    "webhooks",
+    "www",
 ];
 
 impl FromText for Subdomain {
@@ -186,10 +217,12 @@ impl FromText for TimeZone {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let word = |part: &str| {
             !part.is_empty()
-                && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
         };
-        let valid = text == "UTC"
-            || (text.len() <= 64 && text.contains('/') && text.split('/').all(word));
+        let valid =
+            text == "UTC" || (text.len() <= 64 && text.contains('/') && text.split('/').all(word));
         if valid {
             Ok(Self(text.to_owned()))
         } else {
@@ -210,7 +243,9 @@ impl FromText for Phone {
         let text = text.trim();
         let digits = text.chars().filter(char::is_ascii_digit).count();
         let written = text.chars().enumerate().all(|(place, c)| {
-            c.is_ascii_digit() || matches!(c, ' ' | '-' | '.' | '(' | ')') || (c == '+' && place == 0)
+            c.is_ascii_digit()
+                || matches!(c, ' ' | '-' | '.' | '(' | ')')
+                || (c == '+' && place == 0)
         });
         if written && text.len() <= 32 && (6..=15).contains(&digits) {
             Ok(Self(text.to_owned()))
@@ -278,11 +313,14 @@ impl FromText for WebUrl {
     const EXPECTS: &'static str = "an https URL";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let clean = text.len() <= 2_048 && text.bytes().all(|b| b > 0x20 && b != b'\\' && b != 0x7f);
+        let clean =
+            text.len() <= 2_048 && text.bytes().all(|b| b > 0x20 && b != b'\\' && b != 0x7f);
         let parsed = url::Url::parse(text).ok().filter(|url| {
             let loopback = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
             let scheme = url.scheme() == "https" || (url.scheme() == "http" && loopback);
-            scheme && url.host_str().is_some_and(|host| !host.is_empty()) && url.username().is_empty()
+            scheme
+                && url.host_str().is_some_and(|host| !host.is_empty())
+                && url.username().is_empty()
                 && url.password().is_none()
         });
         if clean && parsed.is_some() {
@@ -302,7 +340,17 @@ mod tests {
         for good in ["a@b.co", "First.Last+tag@Sub.Example.com"] {
             assert!(Email::from_text(good).is_ok(), "{good}");
         }
-        for bad in ["", "a", "a@b", "@b.co", "a@b..co", "a b@c.co", "\"a\"@b.co", "A <a@b.co>", "a@[127.0.0.1]"] {
+        for bad in [
+            "",
+            "a",
+            "a@b",
+            "@b.co",
+            "a@b..co",
+            "a b@c.co",
+            "\"a\"@b.co",
+            "A <a@b.co>",
+            "a@[127.0.0.1]",
+        ] {
             assert!(Email::from_text(bad).is_err(), "{bad}");
         }
         assert_eq!(Email::from_text("Ann@Example.com").unwrap().normalized(), "ann@example.com");
@@ -311,7 +359,19 @@ mod tests {
 
     #[test]
     fn subdomains_refuse_what_would_break_a_route_or_mislead() {
-        for bad in ["", "ab", "-abc", "abc-", "a/b", "a#b", "lookup", "customer", "xn--80ak6aa92e", "a--b", "é12"] {
+        for bad in [
+            "",
+            "ab",
+            "-abc",
+            "abc-",
+            "a/b",
+            "a#b",
+            "lookup",
+            "customer",
+            "xn--80ak6aa92e",
+            "a--b",
+            "é12",
+        ] {
             assert!(Subdomain::from_text(bad).is_err(), "{bad}");
         }
         assert_eq!(Subdomain::from_text(" My-Shop ").unwrap().as_str(), "my-shop");

@@ -175,21 +175,23 @@ impl AuthorizationCode {
     /// time by `expires_at`, never by TTL (traps 7).
     pub fn redemption(&self, now: Timestamp) -> Change {
         let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
-        Change::new("SET #state = :redeemed, redeemed_at = :now, #version = #version + :one, #ttl = :ttl")
-            .only_if(
-                "#state = :issued AND expires_at > :now AND client_id = :client \
+        Change::new(
+            "SET #state = :redeemed, redeemed_at = :now, #version = #version + :one, #ttl = :ttl",
+        )
+        .only_if(
+            "#state = :issued AND expires_at > :now AND client_id = :client \
                  AND redirect_digest = :redirect",
-            )
-            .name("#state", "state")
-            .name("#ttl", "ttl")
-            .name("#version", "version")
-            .value(":issued", CodeState::Issued)
-            .value(":redeemed", CodeState::Redeemed)
-            .value(":now", now)
-            .value(":one", 1)
-            .value(":ttl", forget_at.seconds())
-            .value(":client", &self.client_id)
-            .value(":redirect", &self.redirect_digest)
+        )
+        .name("#state", "state")
+        .name("#ttl", "ttl")
+        .name("#version", "version")
+        .value(":issued", CodeState::Issued)
+        .value(":redeemed", CodeState::Redeemed)
+        .value(":now", now)
+        .value(":one", 1)
+        .value(":ttl", forget_at.seconds())
+        .value(":client", &self.client_id)
+        .value(":redirect", &self.redirect_digest)
     }
 }
 
@@ -304,7 +306,8 @@ impl Grant {
         next.access_tokens.insert(access.digest.clone(), access.expires_at);
         while next.access_tokens.len() > MAX_TOKEN_HASHES {
             // Older ones are no longer recorded by the installation either.
-            let oldest = next.access_tokens.iter().min_by_key(|(_, at)| **at).map(|(d, _)| d.clone());
+            let oldest =
+                next.access_tokens.iter().min_by_key(|(_, at)| **at).map(|(d, _)| d.clone());
             match oldest {
                 Some(digest) => next.access_tokens.remove(&digest),
                 None => break,
@@ -423,7 +426,12 @@ mod tests {
         assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
         assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
         assert!(!challenge.is_met_by("short"));
-        for bad in ["", "plain", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN"] {
+        for bad in [
+            "",
+            "plain",
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=",
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN",
+        ] {
             assert!(CodeChallenge::from_text(bad).is_err(), "{bad}");
         }
     }

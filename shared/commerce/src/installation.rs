@@ -139,7 +139,9 @@ impl Installation {
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             InstallationStatus::Pending => vec!["authorize", "uninstall"],
-            InstallationStatus::Active => vec!["authorize", "suspend", "revoke_tokens", "uninstall"],
+            InstallationStatus::Active => {
+                vec!["authorize", "suspend", "revoke_tokens", "uninstall"]
+            }
             InstallationStatus::Suspended => vec!["resume", "revoke_tokens", "uninstall"],
             InstallationStatus::Uninstalled => vec!["install", "authorize"],
         }

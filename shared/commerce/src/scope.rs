@@ -243,12 +243,15 @@ mod tests {
         assert_eq!(normal.to_string(), "read_products write_orders");
         assert!(normal.cover("read_orders") && !normal.cover("write_products"));
         assert_eq!(Scopes::normalize(["read_everything"]), Err("read_everything".into()));
-        assert!(Scopes::normalize(["read"]).is_err() && Scopes::normalize([""]).unwrap().is_empty());
+        assert!(
+            Scopes::normalize(["read"]).is_err() && Scopes::normalize([""]).unwrap().is_empty()
+        );
     }
 
     #[test]
     fn an_intersection_allows_what_both_allow() {
-        let both = scopes("write_orders read_products").intersection(&scopes("read_orders write_products"));
+        let both = scopes("write_orders read_products")
+            .intersection(&scopes("read_orders write_products"));
         assert_eq!(both, scopes("read_orders read_products"));
     }
 }

@@ -17,8 +17,7 @@ impl Answer {
     pub fn json(status: StatusCode, body: &impl Serialize) -> Self {
         // Views are plain structs of ours: writing one cannot fail but by running out of memory.
         let body = serde_json::to_vec(body).unwrap_or_default();
-        Self { status, headers: Vec::new(), body }
-            .header(header::CONTENT_TYPE, "application/json")
+        Self { status, headers: Vec::new(), body }.header(header::CONTENT_TYPE, "application/json")
     }
 
     /// 200.

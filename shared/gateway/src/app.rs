@@ -76,7 +76,13 @@ impl Endpoints {
 
 impl App {
     /// The service over these settings; connects to nothing before it is used.
-    pub fn new(config: Config, clock: Clock, egress: Egress, aws: &SdkConfig, to: &Endpoints) -> Self {
+    pub fn new(
+        config: Config,
+        clock: Clock,
+        egress: Egress,
+        aws: &SdkConfig,
+        to: &Endpoints,
+    ) -> Self {
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
         dynamodb.set_endpoint_url(to.dynamodb.clone());
         let mut sqs = aws_sdk_sqs::config::Builder::from(aws);

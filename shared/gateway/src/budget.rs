@@ -145,7 +145,10 @@ impl Charge {
             ("x-service-cost-actual", actual.to_string()),
             ("x-service-cost-available", available.to_string()),
             ("x-service-cost-restore-rate", rate.to_string()),
-            ("ratelimit-policy", format!("\"{name}\";q={capacity};w={window};service-unit=\"cost\"")),
+            (
+                "ratelimit-policy",
+                format!("\"{name}\";q={capacity};w={window};service-unit=\"cost\""),
+            ),
             ("ratelimit", format!("\"{name}\";r={available};t={full_in}")),
         ];
         for (name, value) in pairs {
@@ -177,7 +180,8 @@ pub(crate) async fn charge(
     }
     let tier = identity.tier;
     if requested > tier.capacity() {
-        let problem = Code::CostTooHigh.with("cost", json!({"requested": requested, "maximum": tier.capacity()}));
+        let problem = Code::CostTooHigh
+            .with("cost", json!({"requested": requested, "maximum": tier.capacity()}));
         return Err(problem);
     }
     let key = Key::new(format!("RLB#{}#{}", tier.name(), identity.subject), "A");
@@ -309,9 +313,7 @@ async fn step(
             .expression_attribute_values(":ceiling", number(ceiling))
     };
     match request.send().await {
-        Ok(answer) => {
-            Step::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now))
-        }
+        Ok(answer) => Step::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now)),
         Err(error) => match refused_item(&error) {
             Some(old) => Step::Refused(old),
             None => Step::Failed(table::unavailable(&error)),

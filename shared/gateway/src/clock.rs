@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// One minute.
-pub const MINUTE: Duration = Duration::from_secs(60);
+pub const MINUTE: Duration = Duration::from_mins(1);
 /// One hour.
-pub const HOUR: Duration = Duration::from_secs(3_600);
+pub const HOUR: Duration = Duration::from_hours(1);
 /// One day.
-pub const DAY: Duration = Duration::from_secs(86_400);
+pub const DAY: Duration = Duration::from_hours(24);
 
 /// An instant in milliseconds since the Unix epoch. Written as RFC 3339 UTC with exactly three
 /// fractional digits, so that the text sorts as the time does, in a table key as in a condition.
@@ -136,9 +136,8 @@ impl Clock {
     /// The current time.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the system clock")]
     pub fn now(&self) -> Timestamp {
-        let since_epoch = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_epoch =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let running = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
         let base = match self.stopped_at.load(Ordering::Relaxed) {
             0 => running,

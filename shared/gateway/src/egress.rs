@@ -85,12 +85,8 @@ const REFUSED_NETWORKS: &[&str] = &[
 ];
 
 /// [`REFUSED_NETWORKS`], parsed once. `None`, should one of them not parse, refuses everything.
-static REFUSED: LazyLock<Option<Vec<IpNetwork>>> = LazyLock::new(|| {
-    REFUSED_NETWORKS
-        .iter()
-        .map(|network| network.parse().ok())
-        .collect()
-});
+static REFUSED: LazyLock<Option<Vec<IpNetwork>>> =
+    LazyLock::new(|| REFUSED_NETWORKS.iter().map(|network| network.parse().ok()).collect());
 
 /// What outgoing requests may reach.
 #[derive(Debug, Clone)]
@@ -115,21 +111,13 @@ pub enum Ports {
 impl Policy {
     /// What production uses: https, ports 443 and 8443, global unicast (protocols §8).
     pub fn strict() -> Self {
-        Self {
-            allow_http: false,
-            allow_loopback: false,
-            ports: Ports::Only(&[443, 8443]),
-        }
+        Self { allow_http: false, allow_loopback: false, ports: Ports::Only(&[443, 8443]) }
     }
 
     /// What `local` and tests use: also http, loopback and any port. Every other private range
     /// stays refused, so that a developer's machine is no bridge into the office network.
     pub fn development() -> Self {
-        Self {
-            allow_http: true,
-            allow_loopback: true,
-            ports: Ports::Any,
-        }
+        Self { allow_http: true, allow_loopback: true, ports: Ports::Any }
     }
 }
 
@@ -203,10 +191,7 @@ impl Destination {
         }
         // `url` drops tabs and line breaks and reads `\` as `/` (traps 12, 15). Whoever sends these
         // hopes that two parsers disagree, so they are refused and not repaired.
-        if text
-            .bytes()
-            .any(|byte| byte <= 0x20 || byte == 0x7f || byte == b'\\')
-        {
+        if text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f || byte == b'\\') {
             return Err(Refusal::Malformed);
         }
         if text.contains('#') {
@@ -292,10 +277,7 @@ pub fn address_is_allowed(ip: IpAddr, policy: &Policy) -> bool {
     };
     let is_refused =
         |networks: &Vec<IpNetwork>| networks.iter().any(|network| network.contains(ip));
-    is_unicast
-        && REFUSED
-            .as_ref()
-            .is_some_and(|networks| !is_refused(networks))
+    is_unicast && REFUSED.as_ref().is_some_and(|networks| !is_refused(networks))
 }
 
 /// What [`Resolve::resolve`] returns: every address of the name, in the order to try them.
@@ -337,10 +319,7 @@ impl Guard {
             return Err(Refusal::Unresolvable);
         }
         // One bad answer among good ones is an attack that waits for a retry: refuse them all.
-        if addresses
-            .iter()
-            .all(|address| address_is_allowed(*address, &self.policy))
-        {
+        if addresses.iter().all(|address| address_is_allowed(*address, &self.policy)) {
             Ok(addresses)
         } else {
             Err(Refusal::Address)
@@ -354,9 +333,7 @@ impl reqwest::dns::Resolve for Guard {
         Box::pin(async move {
             let addresses = guard.resolve(name.as_str()).await?;
             // The client replaces port 0 with the URL's.
-            let addresses = addresses
-                .into_iter()
-                .map(|address| SocketAddr::new(address, 0));
+            let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
             let addresses: reqwest::dns::Addrs = Box::new(addresses);
             Ok(addresses)
         })
@@ -373,10 +350,7 @@ pub struct Egress {
 
 impl fmt::Debug for Egress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Egress")
-            .field("policy", &self.guard.policy)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Egress").field("policy", &self.guard.policy).finish_non_exhaustive()
     }
 }
 
@@ -474,20 +448,13 @@ impl From<reqwest::Error> for SendError {
             return Self::Tls;
         }
         // A connection that was not made in three seconds is `connect` too; `timeout` is ours alone.
-        if error.is_connect() {
-            Self::Connect
-        } else {
-            Self::Protocol
-        }
+        if error.is_connect() { Self::Connect } else { Self::Protocol }
     }
 }
 
 /// Like `source()`, which skips what an `io::Error` wraps; TLS errors arrive wrapped twice.
 fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    match error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-    {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => error.source(),
     }
@@ -501,13 +468,7 @@ impl Egress {
 
     /// A way out with a resolver of the caller's: for tests of what a hostile name server can do.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Self {
-        Self {
-            guard: Guard {
-                policy,
-                inner: resolver,
-            },
-            client: Arc::default(),
-        }
+        Self { guard: Guard { policy, inner: resolver }, client: Arc::default() }
     }
 
     /// What this way out may reach.
@@ -557,12 +518,7 @@ impl Egress {
                 break;
             }
         }
-        Ok(Incoming {
-            status: response.status().as_u16(),
-            headers,
-            body: body.freeze(),
-            truncated,
-        })
+        Ok(Incoming { status: response.status().as_u16(), headers, body: body.freeze(), truncated })
     }
 
     fn client(&self) -> Result<&reqwest::Client, SendError> {
@@ -592,13 +548,9 @@ fn tls_config() -> Result<rustls::ClientConfig, SendError> {
     let builder = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|_| SendError::Tls)?;
-    let trusting_nobody = builder
-        .clone()
-        .with_root_certificates(rustls::RootCertStore::empty());
-    let mut config = builder
-        .with_platform_verifier()
-        .unwrap_or(trusting_nobody)
-        .with_no_client_auth();
+    let trusting_nobody = builder.clone().with_root_certificates(rustls::RootCertStore::empty());
+    let mut config =
+        builder.with_platform_verifier().unwrap_or(trusting_nobody).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }

@@ -134,7 +134,8 @@ pub(crate) async fn claim(
 /// Principal, store, method, route, path parameters and key (protocols §4).
 fn record_key(identity: &Identity, inbound: &Inbound, key: &str) -> Key {
     let store = identity.store.as_deref().unwrap_or_default();
-    let mut parts = vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
+    let mut parts =
+        vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
     parts.extend(inbound.params.iter().map(|(_, value)| value.as_str()));
     parts.push(key);
     Key::new(format!("IDM#{}", hash(&parts)), "A")
@@ -199,7 +200,9 @@ async fn put(app: &App, claim: &Claim, fingerprint: &str) -> Result<Option<Attri
         .await;
     match sent {
         Ok(_) => Ok(None),
-        Err(SdkError::ServiceError(inner)) if inner.err().is_conditional_check_failed_exception() => {
+        Err(SdkError::ServiceError(inner))
+            if inner.err().is_conditional_check_failed_exception() =>
+        {
             match inner.into_err() {
                 PutItemError::ConditionalCheckFailedException(refused) => {
                     Ok(Some(refused.item.unwrap_or_default()))

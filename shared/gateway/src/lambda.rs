@@ -70,10 +70,10 @@ pub struct HttpApiAnswer {
 /// Serves a family until the environment ends.
 pub async fn serve(routes: Routes) -> Result<(), Error> {
     crate::log::init("info");
-    let router = routes.into_router(App::from_env());
+    let service = routes.into_router(App::from_env());
     lambda_runtime::run(service_fn(move |event: LambdaEvent<HttpApiEvent>| {
-        let router = router.clone();
-        async move { Ok::<_, Error>(answer(router, event.payload).await) }
+        let service = service.clone();
+        async move { Ok::<_, Error>(answer(service, event.payload).await) }
     }))
     .await
 }
@@ -131,8 +131,16 @@ fn encode_path(decoded: &str) -> String {
     let mut path = String::with_capacity(decoded.len());
     for byte in decoded.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => path.push(char::from(byte)),
-            b'/' | b'-' | b'.' | b'_' | b'~' | b':' | b'@' => path.push(char::from(byte)),
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b'/'
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'~'
+            | b':'
+            | b'@' => path.push(char::from(byte)),
             _ => {
                 let _ = write!(path, "%{byte:02X}");
             }

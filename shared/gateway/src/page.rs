@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::FromRequestParts;
 use aws_sdk_dynamodb::types::AttributeValue;
+use axum::extract::FromRequestParts;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header;
@@ -21,6 +21,9 @@ use crate::problem::{Code, Problem};
 use crate::request::Raw;
 use crate::seal::{self, MacKey};
 use crate::table::{Query, Scanned};
+
+/// What a cursor of a short list holds instead of a key.
+const SKIPPED: &str = "skipped";
 
 /// The page that was asked for.
 #[derive(Debug, Clone)]
@@ -41,9 +44,11 @@ impl FromRequestParts<App> for Paging {
         let Raw(inbound) = Raw::from_request_parts(parts, app).await?;
         let limit = match inbound.query_param("limit") {
             None => 20,
-            Some(text) => text.parse().ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
-                Problem::field("/limit", "out_of_range", "Must be an integer from 1 to 100.")
-            })?,
+            Some(text) => {
+                text.parse().ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
+                    Problem::field("/limit", "out_of_range", "Must be an integer from 1 to 100.")
+                })?
+            }
         };
         let mut query: Vec<(String, String)> = form_urlencoded::parse(inbound.query.as_bytes())
             .filter(|(name, _)| name != "cursor")
@@ -167,15 +172,27 @@ impl Paging {
         }
         let next = found.next.as_ref().and_then(|place| self.seal(place));
         let data: Vec<V> = found.items.into_iter().map(view).collect();
-        self.respond(&data, next)
+        Ok(self.respond(&data, next))
     }
 
-    /// Answers with a list that is known whole: at most as many as any page may hold.
-    pub fn whole<V: Serialize>(self, data: &[V]) -> Result<Answer, Problem> {
-        self.respond(data, None)
+    /// Answers with a page of a list that is known whole because it is short; its cursor counts.
+    pub async fn whole<V: Serialize>(self, app: &App, data: Vec<V>) -> Result<Answer, Problem> {
+        let skipped = self.start.as_ref().and_then(|start| start.get(SKIPPED)?.as_s().ok());
+        let skipped: usize = match (&self.start, skipped) {
+            (None, _) => 0,
+            (Some(_), count) => {
+                count.and_then(|text| text.parse().ok()).ok_or(Code::InvalidCursor)?
+            }
+        };
+        let (limit, all) = (self.limit(), data.len());
+        let items: Vec<V> = data.into_iter().skip(skipped).take(limit).collect();
+        let shown = skipped.saturating_add(items.len());
+        let place = AttributeValue::S(shown.to_string());
+        let next = (shown < all).then(|| [(SKIPPED.to_owned(), place)].into());
+        self.finish(app, Scanned { items, next }, |item| item).await
     }
 
-    fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Result<Answer, Problem> {
+    fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
             context.settle_cost(Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX)));
         }
@@ -184,7 +201,7 @@ impl Paging {
         body.insert("data".to_owned(), json!(data));
         body.insert("page".to_owned(), page);
         let answer = Answer::ok(&body);
-        Ok(match next {
+        match next {
             None => answer,
             Some(cursor) => {
                 let query = form_urlencoded::Serializer::new(String::new())
@@ -194,7 +211,7 @@ impl Paging {
                 let link = format!("<{}?{query}>; rel=\"next\"", self.path);
                 answer.header(header::LINK, &link)
             }
-        })
+        }
     }
 
     /// base64url(place ‖ tag over binding and place).

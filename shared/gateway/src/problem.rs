@@ -49,7 +49,7 @@ catalogue! {
     InvalidForm = 400 "invalid_form" "The body is not a valid form.";
     InvalidHeader = 400 "invalid_header" "A header has an invalid value.";
     InvalidCursor = 400 "invalid_cursor" "The cursor is stale, or belongs to another list.";
-    StoreRequired = 400 "store_required" "Name the store: X-Service-Store-Id, store_id in the query or the body.";
+    StoreRequired = 400 "store_required" "Name the store in a header, the query or the body.";
     IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation needs an Idempotency-Key header.";
     IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key is 1 to 255 visible ASCII characters.";
     CostTooHigh = 400 "cost_too_high" "The request costs more than the bucket can ever hold.";
@@ -177,7 +177,9 @@ impl Problem {
 
     /// `409 invalid_state_transition` with the state and what may be done in it.
     pub fn state(current: &str, allowed_actions: &[&str]) -> Self {
-        Code::InvalidStateTransition.with("current", current).with("allowed_actions", allowed_actions)
+        Code::InvalidStateTransition
+            .with("current", current)
+            .with("allowed_actions", allowed_actions)
     }
 
     /// `503`: a dependency failed; `cause` is for the log alone.
@@ -258,7 +260,9 @@ impl Problem {
         let named: Vec<String> = self
             .errors
             .iter()
-            .map(|error| format!("{}: {}", error.pointer.trim_start_matches('/'), error.fault.detail))
+            .map(|error| {
+                format!("{}: {}", error.pointer.trim_start_matches('/'), error.fault.detail)
+            })
             .collect();
         let text = if named.is_empty() { self.text().to_owned() } else { named.join(" ") };
         // RFC 6749 §5.2 allows %x20-21 / %x23-5B / %x5D-7E in a description.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::problem::Problem;
 
 /// The longest delay SQS takes (traps 20).
-pub const MAX_DELAY: Duration = Duration::from_secs(900);
+pub const MAX_DELAY: Duration = Duration::from_mins(15);
 
 /// One queue. Cheap to clone.
 #[derive(Debug, Clone)]

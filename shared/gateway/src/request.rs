@@ -116,8 +116,8 @@ impl Inbound {
     /// field is refused (RFC 6749 §3.2).
     pub fn form_or_json(&self) -> Result<Value, Problem> {
         if self.media_type() == "application/x-www-form-urlencoded" {
-            let body = std::str::from_utf8(&self.body)
-                .map_err(|_| Problem::from(Code::InvalidForm))?;
+            let body =
+                std::str::from_utf8(&self.body).map_err(|_| Problem::from(Code::InvalidForm))?;
             return pairs(body, &[]);
         }
         self.json().cloned()
@@ -133,7 +133,8 @@ fn pairs(encoded: &str, skipped: &[&str]) -> Result<Value, Problem> {
             continue;
         }
         if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
-            let fault = Fault::new("duplicate_parameter", "This parameter is given more than once.");
+            let fault =
+                Fault::new("duplicate_parameter", "This parameter is given more than once.");
             errors.push(FieldError { pointer: format!("/{key}"), fault });
         }
     }
@@ -190,7 +191,9 @@ impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Body<T> {
         let mut value = inbound.json()?.clone();
         // `store_id` selects the store on every merchant route (protocols §1); where the request
         // has no such field of its own, the selection has been made and is not an unknown field.
-        if inbound.row.access.selects_store() && let Value::Object(object) = &mut value {
+        if inbound.row.access.selects_store()
+            && let Value::Object(object) = &mut value
+        {
             object.remove("store_id");
         }
         read(value).map(Self)

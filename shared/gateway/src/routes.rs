@@ -55,37 +55,67 @@ pub struct Routes {
 impl Routes {
     /// `GET`, and `HEAD`.
     #[must_use]
-    pub fn get<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn get<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::GET, MethodFilter::GET), path, cost, false, handler)
     }
 
     /// `POST`.
     #[must_use]
-    pub fn post<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::POST, MethodFilter::POST), path, cost, false, handler)
     }
 
     /// `PUT`.
     #[must_use]
-    pub fn put<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn put<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::PUT, MethodFilter::PUT), path, cost, false, handler)
     }
 
     /// `PATCH`.
     #[must_use]
-    pub fn patch<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn patch<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::PATCH, MethodFilter::PATCH), path, cost, false, handler)
     }
 
     /// `DELETE`.
     #[must_use]
-    pub fn delete<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn delete<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::DELETE, MethodFilter::DELETE), path, cost, false, handler)
     }
 
     /// `POST` to an OAuth endpoint: errors as in RFC 6749 §5.2.
     #[must_use]
-    pub fn oauth<H: Handler<T, App>, T: Guarded>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn oauth<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::POST, MethodFilter::POST), path, cost, true, handler)
     }
 
@@ -137,7 +167,11 @@ impl std::fmt::Debug for Routes {
 
 /// What happens to every request before and after it is routed: its context, its log line, the
 /// headers of every answer.
-async fn edge(State(app): State<App>, mut request: Request, next: axum::middleware::Next) -> Response {
+async fn edge(
+    State(app): State<App>,
+    mut request: Request,
+    next: axum::middleware::Next,
+) -> Response {
     believe_proxy(&app, &mut request);
     let (method, headers) = (request.method().clone(), request.headers().clone());
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
@@ -186,7 +220,9 @@ fn finish(app: &App, context: &Context, request: &http::HeaderMap, response: &mu
     headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
     if app.config.development {
         let millis = took.as_millis();
-        let timing = format!("table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity}\", total;dur={millis}");
+        let timing = format!(
+            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity}\", total;dur={millis}"
+        );
         if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert("server-timing", timing);
         }
@@ -287,7 +323,8 @@ async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
         None => response,
         Some(claim) => {
             let (parts, body) = response.into_parts();
-            let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            let bytes =
+                body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
             let answer = restore(&parts, &bytes);
             if idempotency::is_kept(parts.status.as_u16()) {
                 claim.keep(app, &answer).await;

@@ -70,10 +70,7 @@ impl SealKey {
     /// The answer is base64url of version ‖ nonce ‖ ciphertext ‖ tag, and differs at every call.
     pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> String {
         let nonce: [u8; NONCE_BYTES] = random_bytes();
-        let payload = Payload {
-            msg: plaintext,
-            aad: context,
-        };
+        let payload = Payload { msg: plaintext, aad: context };
         let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(nonce), payload) else {
             unreachable!("AES-GCM refuses only more than 64 GiB");
         };
@@ -87,13 +84,8 @@ impl SealKey {
             return Err(Unsealable);
         };
         let (nonce, ciphertext) = rest.split_first_chunk::<NONCE_BYTES>().ok_or(Unsealable)?;
-        let payload = Payload {
-            msg: ciphertext,
-            aad: context,
-        };
-        self.cipher()
-            .decrypt(&Nonce::from(*nonce), payload)
-            .map_err(|_| Unsealable)
+        let payload = Payload { msg: ciphertext, aad: context };
+        self.cipher().decrypt(&Nonce::from(*nonce), payload).map_err(|_| Unsealable)
     }
 
     fn cipher(&self) -> Aes256Gcm {
@@ -164,10 +156,7 @@ pub(crate) fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 /// Lower-case hex, two digits a byte.
 fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)])
-        .collect()
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 fn key_bytes(text: &str) -> Result<[u8; KEY_BYTES], InvalidKey> {
@@ -213,10 +202,7 @@ mod tests {
             let sealed = key.seal(plaintext, b"sto_1/razorpay");
             assert_eq!(key.open(&sealed, b"sto_1/razorpay").unwrap(), plaintext);
             assert_eq!(key.open(&sealed, b"sto_2/razorpay"), Err(Unsealable));
-            assert_eq!(
-                SealKey::generate().open(&sealed, b"sto_1/razorpay"),
-                Err(Unsealable)
-            );
+            assert_eq!(SealKey::generate().open(&sealed, b"sto_1/razorpay"), Err(Unsealable));
         }
     }
 
@@ -261,17 +247,10 @@ mod tests {
         let (seal, mac) = (SealKey::generate(), MacKey::generate());
         let again = SealKey::from_base64(&seal.reveal()).unwrap();
         assert_eq!(again.open(&seal.seal(b"x", b"y"), b"y").unwrap(), b"x");
-        assert!(
-            MacKey::from_base64(&mac.reveal())
-                .unwrap()
-                .verify(b"x", &mac.tag(b"x"))
-        );
-        for bad in [
-            String::new(),
-            STANDARD.encode([0; 31]),
-            STANDARD.encode([0; 33]),
-            "*".repeat(44),
-        ] {
+        assert!(MacKey::from_base64(&mac.reveal()).unwrap().verify(b"x", &mac.tag(b"x")));
+        for bad in
+            [String::new(), STANDARD.encode([0; 31]), STANDARD.encode([0; 33]), "*".repeat(44)]
+        {
             assert_eq!(SealKey::from_base64(&bad).unwrap_err(), InvalidKey);
             assert_eq!(MacKey::from_base64(&bad).unwrap_err(), InvalidKey);
         }
@@ -292,10 +271,7 @@ mod tests {
     fn hmac_and_digest_agree_with_the_published_vectors() {
         // RFC 4231 §4.3 (test case 2), with the text in two parts.
         let tag = hmac_sha256(b"Jefe", &[b"what do ya want ", b"for nothing?"]);
-        assert_eq!(
-            hex(&tag),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        );
+        assert_eq!(hex(&tag), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         // FIPS 180-2, appendix B.1.
         assert_eq!(
             digest("abc"),
@@ -307,19 +283,12 @@ mod tests {
     fn a_random_secret_has_256_bits_and_never_repeats() {
         let secrets: std::collections::HashSet<_> = (0..1_000).map(|_| random_secret()).collect();
         assert_eq!(secrets.len(), 1_000);
-        assert!(
-            secrets
-                .iter()
-                .all(|secret| URL_SAFE_NO_PAD.decode(secret).unwrap().len() == 32)
-        );
+        assert!(secrets.iter().all(|secret| URL_SAFE_NO_PAD.decode(secret).unwrap().len() == 32));
     }
 
     #[test]
     fn keys_do_not_show_in_debug_output() {
         let (seal, mac) = (SealKey([9; 32]), MacKey([9; 32]));
-        assert_eq!(
-            format!("{seal:?} {mac:?}"),
-            "SealKey([redacted]) MacKey([redacted])"
-        );
+        assert_eq!(format!("{seal:?} {mac:?}"), "SealKey([redacted]) MacKey([redacted])");
     }
 }

@@ -48,21 +48,14 @@ impl FromStr for SigningSecret {
     fn from_str(text: &str) -> Result<Self, InvalidSigningSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSigningSecret)?;
         let key = STANDARD.decode(encoded).map_err(|_| InvalidSigningSecret)?;
-        if KEY_BYTES.contains(&key.len()) {
-            Ok(Self(key))
-        } else {
-            Err(InvalidSigningSecret)
-        }
+        if KEY_BYTES.contains(&key.len()) { Ok(Self(key)) } else { Err(InvalidSigningSecret) }
     }
 }
 
 /// The value of `X-Service-Hmac-SHA256`: base64 of the HMAC over `timestamp.body`.
 pub fn service_hmac(secret: &SigningSecret, timestamp_seconds: i64, body: &[u8]) -> String {
     let timestamp = timestamp_seconds.to_string();
-    STANDARD.encode(seal::hmac_sha256(
-        &secret.0,
-        &[timestamp.as_bytes(), b".", body],
-    ))
+    STANDARD.encode(seal::hmac_sha256(&secret.0, &[timestamp.as_bytes(), b".", body]))
 }
 
 /// One entry of `webhook-signature`: `v1,` and base64 of the HMAC over `id.timestamp.body`.
@@ -77,10 +70,7 @@ pub fn standard_signature(
 ) -> String {
     let timestamp = timestamp_seconds.to_string();
     let parts = [id.as_bytes(), b".", timestamp.as_bytes(), b".", body];
-    format!(
-        "v1,{}",
-        STANDARD.encode(seal::hmac_sha256(&secret.0, &parts))
-    )
+    format!("v1,{}", STANDARD.encode(seal::hmac_sha256(&secret.0, &parts)))
 }
 
 /// Compares two byte strings in time that depends on their lengths alone.
@@ -132,12 +122,7 @@ mod tests {
         let secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD".parse().unwrap();
         let body = br#"{"email":"test@example.com","username":"test_user"}"#;
         assert_eq!(
-            standard_signature(
-                &secret,
-                "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk",
-                1_649_367_553,
-                body
-            ),
+            standard_signature(&secret, "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, body),
             "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw="
         );
     }
@@ -164,24 +149,15 @@ mod tests {
         assert_ne!(service, service_hmac(&secret, TIMESTAMP + 1, BODY));
         assert_ne!(service, service_hmac(&secret, TIMESTAMP, b"{}"));
         assert_ne!(standard, standard_signature(&other, ID, TIMESTAMP, BODY));
-        assert_ne!(
-            standard,
-            standard_signature(&secret, "evt_2", TIMESTAMP, BODY)
-        );
-        assert_ne!(
-            standard,
-            standard_signature(&secret, ID, TIMESTAMP + 1, BODY)
-        );
+        assert_ne!(standard, standard_signature(&secret, "evt_2", TIMESTAMP, BODY));
+        assert_ne!(standard, standard_signature(&secret, ID, TIMESTAMP + 1, BODY));
         assert_ne!(standard, standard_signature(&secret, ID, TIMESTAMP, b"{}"));
     }
 
     #[test]
     fn a_body_need_not_be_text() {
         let secret: SigningSecret = SECRET.parse().unwrap();
-        assert_ne!(
-            service_hmac(&secret, 0, &[0xff]),
-            service_hmac(&secret, 0, &[0xfe])
-        );
+        assert_ne!(service_hmac(&secret, 0, &[0xff]), service_hmac(&secret, 0, &[0xfe]));
     }
 
     #[test]

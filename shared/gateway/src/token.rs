@@ -76,18 +76,10 @@ pub struct Claims {
     /// How it was granted: `authorization_code`, `refresh_token`, …
     pub gty: String,
     /// Embedded tokens: the merchant session it dies with.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub sid: Option<String>,
     /// Embedded tokens: who acts through the app (RFC 8693 §4.1).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub act: Option<Actor>,
 }
 
@@ -150,11 +142,7 @@ pub fn sign(keys: &KeySet, claims: &Claims) -> Result<String, TokenError> {
     header.kid = Some(keys.current().kid().to_owned());
     let token = encode(&header, claims, keys.current().encoding_key());
     let token = with_low_s(&token.map_err(|_| TokenError::Signing)?)?;
-    if token.len() > LONGEST_TOKEN {
-        Err(TokenError::TooLong)
-    } else {
-        Ok(token)
-    }
+    if token.len() > LONGEST_TOKEN { Err(TokenError::TooLong) } else { Ok(token) }
 }
 
 /// The claims of `unverified_token`, if it is one of ours, for `audience`, and valid at
@@ -172,9 +160,7 @@ pub fn verify(
         return Err(TokenError::TooLong);
     }
     let (header, signature) = header_and_signature(unverified_token)?;
-    let key = keys
-        .find(&read_header(header)?.kid)
-        .ok_or(TokenError::UnknownKey)?;
+    let key = keys.find(&read_header(header)?.kid).ok_or(TokenError::UnknownKey)?;
     if read_signature(signature)?.normalize_s().is_some() {
         return Err(TokenError::Signature);
     }
@@ -217,19 +203,12 @@ impl Claims {
             &self.gty,
         ];
         let embedded = [self.sid.as_ref(), self.act.as_ref().map(|act| &act.sub)];
-        if names
-            .into_iter()
-            .chain(embedded.into_iter().flatten())
-            .any(String::is_empty)
+        if names.into_iter().chain(embedded.into_iter().flatten()).any(String::is_empty)
             || self.sid.is_some() != self.act.is_some()
         {
             return Err(TokenError::Claims);
         }
-        let longest = if self.is_embedded() {
-            EMBEDDED_TOKEN_SECONDS
-        } else {
-            APP_TOKEN_SECONDS
-        };
+        let longest = if self.is_embedded() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
         match self.exp.checked_sub(self.iat) {
             Some(life) if (1..=longest).contains(&life) => Ok(()),
             _ => Err(TokenError::Lifetime),
@@ -251,38 +230,23 @@ impl Claims {
 /// First and last of exactly three segments.
 fn header_and_signature(unverified_token: &str) -> Result<(&str, &str), TokenError> {
     let mut segments = unverified_token.split('.');
-    match (
-        segments.next(),
-        segments.next(),
-        segments.next(),
-        segments.next(),
-    ) {
+    match (segments.next(), segments.next(), segments.next(), segments.next()) {
         (Some(header), Some(_), Some(signature), None) => Ok((header, signature)),
         _ => Err(TokenError::Malformed),
     }
 }
 
 fn read_header(segment: &str) -> Result<UnverifiedHeader, TokenError> {
-    let json = URL_SAFE_NO_PAD
-        .decode(segment)
-        .map_err(|_| TokenError::Malformed)?;
+    let json = URL_SAFE_NO_PAD.decode(segment).map_err(|_| TokenError::Malformed)?;
     let header: UnverifiedHeader = serde_json::from_slice(&json).map_err(|_| TokenError::Header)?;
     // RFC 9068 §4: media types are case-insensitive, with or without `application/`.
-    let typed = [TYPE, "application/at+jwt"]
-        .iter()
-        .any(|typ| header.typ.eq_ignore_ascii_case(typ));
-    if header.alg == "ES256" && typed {
-        Ok(header)
-    } else {
-        Err(TokenError::Header)
-    }
+    let typed = [TYPE, "application/at+jwt"].iter().any(|typ| header.typ.eq_ignore_ascii_case(typ));
+    if header.alg == "ES256" && typed { Ok(header) } else { Err(TokenError::Header) }
 }
 
 /// Exactly 64 bytes, r and s within 1..n.
 fn read_signature(segment: &str) -> Result<Signature, TokenError> {
-    let bytes = URL_SAFE_NO_PAD
-        .decode(segment)
-        .map_err(|_| TokenError::Malformed)?;
+    let bytes = URL_SAFE_NO_PAD.decode(segment).map_err(|_| TokenError::Malformed)?;
     Signature::from_slice(&bytes).map_err(|_| TokenError::Signature)
 }
 
@@ -291,10 +255,7 @@ fn with_low_s(token: &str) -> Result<String, TokenError> {
     let (message, segment) = token.rsplit_once('.').ok_or(TokenError::Signing)?;
     let signature = read_signature(segment)?;
     let low = signature.normalize_s().unwrap_or(signature);
-    Ok(format!(
-        "{message}.{}",
-        URL_SAFE_NO_PAD.encode(low.to_bytes())
-    ))
+    Ok(format!("{message}.{}", URL_SAFE_NO_PAD.encode(low.to_bytes())))
 }
 
 fn validation(issuer: &str, audience: &str) -> Validation {

@@ -40,7 +40,11 @@ pub(super) struct Purpose<'a> {
 }
 
 /// Signs a token and prepares its record.
-pub(super) async fn issue(app: &App, what: &Purpose<'_>, now: Timestamp) -> Result<Issued, Problem> {
+pub(super) async fn issue(
+    app: &App,
+    what: &Purpose<'_>,
+    now: Timestamp,
+) -> Result<Issued, Problem> {
     let installation = what.installation;
     let seconds = if what.session.is_some() { EMBEDDED_TOKEN_SECONDS } else { APP_TOKEN_SECONDS };
     let lifetime = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));

@@ -45,7 +45,8 @@ async fn rotate(app: &App, used: &RefreshToken, ask: &TokenRequest) -> Result<An
     let owner: Option<CommerceApp> = app.table.get(&key::app(&grant.app_id)).await?;
     let in_force = installation.status == InstallationStatus::Active
         && installation.generation == grant.generation
-        && owner.is_some_and(|app| !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted));
+        && owner
+            .is_some_and(|app| !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted));
     let how = grant.present(&used.digest, now);
     if how == Use::Replay {
         tokens::revoke_grant(app, &grant.id).await?;

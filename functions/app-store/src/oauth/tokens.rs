@@ -125,8 +125,7 @@ async fn describe_refresh(app: &App, token: &RefreshToken) -> Result<Value, Prob
 
 /// The asking client's own token, if the token is that.
 async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option<Known>, Problem> {
-    let credentials =
-        Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+    let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
     if let Some(hint) = &ask.token_type_hint
         && !matches!(hint.as_str(), "access_token" | "refresh_token")
     {
@@ -186,7 +185,9 @@ async fn revoke_grant_once(app: &App, id: &GrantId) -> Result<(), Problem> {
     write
         .also(installation, |write, installation| {
             let mut next = installation.changed(now);
-            next.configuration.token_hashes.retain(|hash, _| !grant.access_tokens.contains_key(hash));
+            next.configuration
+                .token_hashes
+                .retain(|hash, _| !grant.access_tokens.contains_key(hash));
             write.replace(&next, Code::VersionConflict)
         })
         .commit()

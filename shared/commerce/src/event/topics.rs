@@ -17,9 +17,9 @@ use crate::merchant::{MerchantStatus, MerchantView};
 use crate::navigation::{MenuItem, MenuItemKind, MenuView};
 use crate::policy::{PolicyHandle, PolicySummary};
 use crate::settings::{Checkout, Notifications, SettingsView};
-use crate::subscription::SubscriptionView;
 use crate::store::{Contact, InventoryPolicy, StoreStatus, StoreView};
 use crate::submission::SubmissionView;
+use crate::subscription::SubscriptionView;
 
 macro_rules! topics {
     ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {

@@ -1,11 +1,6 @@
 //! What a hostile URL, a hostile name server and a hostile receiver can do: nothing.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+#![expect(clippy::disallowed_methods, reason = "receivers of a test run beside it")]
 
 use std::{
     collections::VecDeque,
@@ -14,7 +9,6 @@ use std::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
 };
 
 use tokio::{
@@ -107,14 +101,8 @@ impl Resolve for Script {
     fn resolve<'a>(&'a self, _host: &'a str) -> Resolving<'a> {
         let mut answers = self.0.lock().unwrap();
         let last = answers.len() == 1;
-        let answer = if last {
-            answers.front().cloned()
-        } else {
-            answers.pop_front()
-        };
-        Box::pin(std::future::ready(
-            answer.ok_or_else(|| io::Error::other("no answer")),
-        ))
+        let answer = if last { answers.front().cloned() } else { answers.pop_front() };
+        Box::pin(std::future::ready(answer.ok_or_else(|| io::Error::other("no answer"))))
     }
 }
 
@@ -129,10 +117,7 @@ impl Resolve for Silent {
 
 /// As in production, but over http and on any port: whatever stops a request is its address.
 fn no_loopback() -> Policy {
-    Policy {
-        allow_loopback: false,
-        ..Policy::development()
-    }
+    Policy { allow_loopback: false, ..Policy::development() }
 }
 
 fn post(destination: Destination) -> Outgoing {
@@ -150,12 +135,7 @@ fn post(destination: Destination) -> Outgoing {
 async fn send_to(receiver: &Receiver, deadline: Duration) -> Result<Incoming, SendError> {
     let egress = Egress::new(Policy::development());
     let destination = egress.check(&receiver.url("127.0.0.1")).await.unwrap();
-    egress
-        .send(Outgoing {
-            deadline,
-            ..post(destination)
-        })
-        .await
+    egress.send(Outgoing { deadline, ..post(destination) }).await
 }
 
 /// Hosts that are an address, or hide one, in every spelling we know.
@@ -197,18 +177,11 @@ async fn no_spelling_of_a_literal_is_accepted_or_connected_to() {
         let url = canary.url(host);
         let refused = lenient.check(&url).await.expect_err(host);
         // Refused for the host alone: by the text, before any resolver.
-        assert_eq!(
-            Destination::parse(&url, &no_loopback()),
-            Err(refused),
-            "{host}"
-        );
+        assert_eq!(Destination::parse(&url, &no_loopback()), Err(refused), "{host}");
         assert!(Destination::parse(&format!("https://{host}/"), &Policy::strict()).is_err());
         // Judged under a more lenient policy, it is judged again.
         if let Ok(destination) = Destination::parse(&url, &Policy::development()) {
-            assert_eq!(
-                lenient.send(post(destination)).await.unwrap_err(),
-                refused.into()
-            );
+            assert_eq!(lenient.send(post(destination)).await.unwrap_err(), refused.into());
         }
     }
     assert_eq!(canary.connections().await, 0);
@@ -218,22 +191,10 @@ async fn no_spelling_of_a_literal_is_accepted_or_connected_to() {
 fn literals_are_refused_with_the_code_that_says_why() {
     let code =
         |host| Destination::parse(&format!("https://{host}/"), &Policy::strict()).unwrap_err();
-    for host in [
-        "127.0.0.1",
-        "2130706433",
-        "[::ffff:127.0.0.1]",
-        "localhost",
-        "db.internal",
-    ] {
+    for host in ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "localhost", "db.internal"] {
         assert_eq!(code(host).code(), "blocked_address", "{host}");
     }
-    for host in [
-        "8.8.8.8",
-        "[2606:4700:4700::1111]",
-        "intranet",
-        "example.com.",
-        "a..b",
-    ] {
+    for host in ["8.8.8.8", "[2606:4700:4700::1111]", "intranet", "example.com.", "a..b"] {
         assert_eq!(code(host).code(), "invalid_url", "{host}");
     }
 }
@@ -241,30 +202,11 @@ fn literals_are_refused_with_the_code_that_says_why() {
 #[test]
 fn only_loopback_literals_are_allowed_in_development() {
     let policy = Policy::development();
-    for host in [
-        "127.0.0.1:3000",
-        "127.1",
-        "[::1]:8080",
-        "localhost:9",
-        "shop.localhost",
-    ] {
-        assert!(
-            Destination::parse(&format!("http://{host}/"), &policy).is_ok(),
-            "{host}"
-        );
+    for host in ["127.0.0.1:3000", "127.1", "[::1]:8080", "localhost:9", "shop.localhost"] {
+        assert!(Destination::parse(&format!("http://{host}/"), &policy).is_ok(), "{host}");
     }
-    for host in [
-        "10.0.0.1",
-        "8.8.8.8",
-        "[::ffff:127.0.0.1]",
-        "0.0.0.0",
-        "a.internal",
-        "a.local",
-    ] {
-        assert!(
-            Destination::parse(&format!("http://{host}/"), &policy).is_err(),
-            "{host}"
-        );
+    for host in ["10.0.0.1", "8.8.8.8", "[::ffff:127.0.0.1]", "0.0.0.0", "a.internal", "a.local"] {
+        assert!(Destination::parse(&format!("http://{host}/"), &policy).is_err(), "{host}");
     }
 }
 
@@ -303,21 +245,12 @@ fn urls_are_judged_by_their_text() {
         (long.as_str(), TooLong),
     ];
     for (text, refusal) in cases {
-        assert_eq!(
-            Destination::parse(text, &Policy::strict()),
-            Err(refusal),
-            "{text:?}"
-        );
+        assert_eq!(Destination::parse(text, &Policy::strict()), Err(refusal), "{text:?}");
     }
-    for text in [
-        "https://example.com",
-        "HTTPS://Example.COM:8443/a?b=c@d",
-        "https://bücher.example/",
-    ] {
-        assert!(
-            Destination::parse(text, &Policy::strict()).is_ok(),
-            "{text:?}"
-        );
+    for text in
+        ["https://example.com", "HTTPS://Example.COM:8443/a?b=c@d", "https://bücher.example/"]
+    {
+        assert!(Destination::parse(text, &Policy::strict()).is_ok(), "{text:?}");
     }
 }
 
@@ -341,21 +274,14 @@ const REFUSED_ADDRESSES: &[&str] = &[
 
 #[tokio::test]
 async fn refused_addresses_are_refused_whether_written_or_resolved() {
-    let addresses: Vec<&str> = REFUSED_ADDRESSES
-        .iter()
-        .flat_map(|line| line.split(' '))
-        .collect();
+    let addresses: Vec<&str> = REFUSED_ADDRESSES.iter().flat_map(|line| line.split(' ')).collect();
     for text in addresses {
         let address: IpAddr = text.parse().expect(text);
         assert!(!address_is_allowed(address, &Policy::strict()), "{text}");
         let in_development = address_is_allowed(address, &Policy::development());
         assert_eq!(in_development, address.is_loopback(), "{text}");
         let egress = Egress::with_resolver(Policy::strict(), Script::new([vec![PUBLIC, address]]));
-        assert_eq!(
-            egress.check("https://shop.example/").await,
-            Err(Refusal::Address),
-            "{text}"
-        );
+        assert_eq!(egress.check("https://shop.example/").await, Err(Refusal::Address), "{text}");
     }
 }
 
@@ -365,16 +291,10 @@ fn every_refused_network_parses_and_is_refused_at_both_ends() {
         let network: IpNetwork = text.parse().expect(text);
         let (first, last) = match network {
             IpNetwork::V4(v4) => (v4.network_address().into(), v4.broadcast_address().into()),
-            IpNetwork::V6(v6) => (
-                IpAddr::V6(v6.network_address()),
-                IpAddr::V6(v6.last_address()),
-            ),
+            IpNetwork::V6(v6) => (IpAddr::V6(v6.network_address()), IpAddr::V6(v6.last_address())),
         };
         for address in [first, last] {
-            assert!(
-                !address_is_allowed(address, &Policy::strict()),
-                "{address} in {text}"
-            );
+            assert!(!address_is_allowed(address, &Policy::strict()), "{address} in {text}");
             let allowed = address_is_allowed(address, &Policy::development());
             assert_eq!(allowed, address.is_loopback(), "{address} in {text}");
         }
@@ -383,18 +303,14 @@ fn every_refused_network_parses_and_is_refused_at_both_ends() {
 
 #[test]
 fn the_neighbours_of_refused_networks_are_allowed() {
-    let neighbours = [
-        "1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 \
+    let neighbours =
+        ["1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 \
      169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 \
      192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 \
      198.51.99.255 198.51.101.0 203.0.112.255 203.0.114.0 223.255.255.255 2000::1 2001:200::1 \
-     2001:db7::1 2001:db9::1 2003::1 2606:4700:4700::1111 3ffe::1 3fff:1000::1",
-    ];
+     2001:db7::1 2001:db9::1 2003::1 2606:4700:4700::1111 3ffe::1 3fff:1000::1"];
     for text in neighbours.iter().flat_map(|line| line.split(' ')) {
-        assert!(
-            address_is_allowed(text.parse().unwrap(), &Policy::strict()),
-            "{text}"
-        );
+        assert!(address_is_allowed(text.parse().unwrap(), &Policy::strict()), "{text}");
     }
 }
 
@@ -410,11 +326,7 @@ async fn names_that_resolve_into_a_refused_network_are_refused() {
             assert_eq!(egress.check(&url).await, Err(Refusal::Address), "{text}");
             let destination = Destination::parse(&url, &no_loopback()).unwrap();
             let sent = egress.send(post(destination)).await;
-            assert_eq!(
-                sent.unwrap_err(),
-                SendError::Blocked(Refusal::Address),
-                "{text}"
-            );
+            assert_eq!(sent.unwrap_err(), SendError::Blocked(Refusal::Address), "{text}");
         }
     }
     assert_eq!(canary.connections().await, 0);
@@ -436,25 +348,13 @@ async fn a_name_that_rebinds_after_its_check_is_refused() {
 #[tokio::test]
 async fn a_name_is_resolved_and_connected_anew_for_every_request() {
     let canary = Receiver::canary().await;
-    let script = Script::new([
-        vec![LOOPBACK],
-        vec![LOOPBACK],
-        vec![Ipv4Addr::new(10, 0, 0, 1).into()],
-    ]);
+    let script =
+        Script::new([vec![LOOPBACK], vec![LOOPBACK], vec![Ipv4Addr::new(10, 0, 0, 1).into()]]);
     let egress = Egress::with_resolver(Policy::development(), script);
     let destination = Destination::parse(&canary.url("shop.example"), egress.policy()).unwrap();
-    assert_eq!(
-        egress.send(post(destination.clone())).await.unwrap().status,
-        200
-    );
-    assert_eq!(
-        egress.send(post(destination.clone())).await.unwrap().status,
-        200
-    );
-    assert_eq!(
-        egress.send(post(destination)).await.unwrap_err().class(),
-        "blocked_address"
-    );
+    assert_eq!(egress.send(post(destination.clone())).await.unwrap().status, 200);
+    assert_eq!(egress.send(post(destination.clone())).await.unwrap().status, 200);
+    assert_eq!(egress.send(post(destination)).await.unwrap_err().class(), "blocked_address");
     assert_eq!(canary.connections().await, 2);
 }
 
@@ -465,10 +365,7 @@ async fn names_without_an_address_are_dns_errors() {
         let egress = Egress::with_resolver(Policy::strict(), resolver);
         assert_eq!(egress.check(url).await, Err(Refusal::Unresolvable));
         let destination = Destination::parse(url, egress.policy()).unwrap();
-        assert_eq!(
-            egress.send(post(destination)).await.unwrap_err(),
-            SendError::Dns
-        );
+        assert_eq!(egress.send(post(destination)).await.unwrap_err(), SendError::Dns);
     }
 }
 
@@ -476,20 +373,12 @@ async fn names_without_an_address_are_dns_errors() {
 async fn a_resolver_that_hangs_ends_with_the_deadline() {
     let egress = Egress::with_resolver(Policy::strict(), Arc::new(Silent));
     let destination = Destination::parse("https://silent.example/", egress.policy()).unwrap();
-    let started = Instant::now();
-    let short = Outgoing {
-        deadline: Duration::from_millis(100),
-        ..post(destination.clone())
-    };
-    assert_eq!(egress.send(short).await.unwrap_err(), SendError::Timeout);
-    assert!(started.elapsed() < Duration::from_secs(1));
-    let (sent, checked) = tokio::join!(
-        egress.send(post(destination)),
-        egress.check("https://silent.example/")
-    );
+    let short = Outgoing { deadline: Duration::from_millis(100), ..post(destination.clone()) };
+    assert_eq!(in_time(egress.send(short)).await.unwrap_err(), SendError::Timeout);
+    let (sent, checked) =
+        tokio::join!(egress.send(post(destination)), egress.check("https://silent.example/"));
     assert_eq!(sent.unwrap_err(), SendError::Dns);
     assert_eq!(checked, Err(Refusal::Unresolvable));
-    assert!(started.elapsed() < Duration::from_secs(4));
 }
 
 #[tokio::test]
@@ -538,19 +427,14 @@ async fn a_receiver_that_hangs_ends_with_the_deadline() {
         std::future::pending::<()>().await;
     })
     .await;
-    let started = Instant::now();
-    let sent = send_to(&receiver, Duration::from_millis(200)).await;
+    let sent = in_time(send_to(&receiver, Duration::from_millis(200))).await;
     assert_eq!(sent.unwrap_err(), SendError::Timeout);
-    assert!(started.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]
 async fn a_receiver_that_drips_ends_with_the_deadline() {
     // Once in the headers, once in the body.
-    for head in [
-        "HTTP/1.1 200 OK\r\nx-long: ",
-        "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n",
-    ] {
+    for head in ["HTTP/1.1 200 OK\r\nx-long: ", "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"] {
         let receiver = Receiver::start(move |mut stream| async move {
             read_head(&mut stream).await;
             stream.write_all(head.as_bytes()).await.unwrap();
@@ -559,10 +443,8 @@ async fn a_receiver_that_drips_ends_with_the_deadline() {
             }
         })
         .await;
-        let started = Instant::now();
-        let sent = send_to(&receiver, Duration::from_millis(300)).await;
+        let sent = in_time(send_to(&receiver, Duration::from_millis(300))).await;
         assert_eq!(sent.unwrap_err(), SendError::Timeout);
-        assert!(started.elapsed() < Duration::from_secs(1));
     }
 }
 
@@ -579,23 +461,14 @@ async fn a_huge_body_is_cut_and_its_connection_dropped() {
             while stream.write_all(&[b'x'; 8192]).await.is_ok() {
                 written += 8192;
             }
-            hung_up
-                .lock()
-                .unwrap()
-                .take()
-                .unwrap()
-                .send(written)
-                .unwrap();
+            hung_up.lock().unwrap().take().unwrap().send(written).unwrap();
         }
     })
     .await;
     let incoming = send_to(&receiver, Duration::from_secs(5)).await.unwrap();
     assert_eq!((incoming.status, incoming.truncated), (200, true));
     assert_eq!(incoming.body.len(), 16 * 1024);
-    let written = tokio::time::timeout(Duration::from_secs(2), when)
-        .await
-        .unwrap()
-        .unwrap();
+    let written = tokio::time::timeout(Duration::from_secs(2), when).await.unwrap().unwrap();
     // What fits into the buffers of the two sockets, not what the receiver could have sent.
     assert!(written < 32 * 1024 * 1024, "{written}");
 }
@@ -606,13 +479,8 @@ async fn a_body_of_exactly_the_limit_is_whole() {
     let egress = Egress::new(Policy::development());
     let destination = egress.check(&receiver.url("127.0.0.1")).await.unwrap();
     for (max_body, truncated) in [(5, false), (4, false), (3, true), (0, true)] {
-        let incoming = egress
-            .send(Outgoing {
-                max_body,
-                ..post(destination.clone())
-            })
-            .await
-            .unwrap();
+        let incoming =
+            egress.send(Outgoing { max_body, ..post(destination.clone()) }).await.unwrap();
         assert_eq!(incoming.truncated, truncated, "{max_body}");
         assert_eq!(incoming.body.len(), max_body.min(4));
     }
@@ -621,18 +489,11 @@ async fn a_body_of_exactly_the_limit_is_whole() {
 #[tokio::test]
 async fn failures_have_their_class_and_leak_nothing() {
     let egress = Egress::new(Policy::development());
-    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap().local_addr().unwrap();
     let garbage = Receiver::answering("SSH-2.0-OpenSSH_9.6\r\n\r\n").await;
     let short = Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nfour").await;
     let plain = Receiver::start(|mut stream| async move {
-        stream
-            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            .await
-            .unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         let _ = stream.read_to_end(&mut Vec::new()).await;
     })
     .await;
@@ -640,11 +501,7 @@ async fn failures_have_their_class_and_leak_nothing() {
         (format!("http://{closed}/"), SendError::Connect, "connect"),
         (garbage.url("127.0.0.1"), SendError::Protocol, "protocol"),
         (short.url("127.0.0.1"), SendError::Protocol, "protocol"),
-        (
-            format!("https://127.0.0.1:{}/", plain.port),
-            SendError::Tls,
-            "tls",
-        ),
+        (format!("https://127.0.0.1:{}/", plain.port), SendError::Tls, "tls"),
     ];
     for (url, error, class) in cases {
         let destination = egress.check(&url).await.unwrap();
@@ -659,4 +516,10 @@ fn ipv6_loopback_needs_the_policy() {
     let loopback = IpAddr::V6(Ipv6Addr::LOCALHOST);
     assert!(address_is_allowed(loopback, &Policy::development()));
     assert!(!address_is_allowed(loopback, &Policy::strict()));
+}
+
+/// What a deadline must cut off: without one it would never end.
+async fn in_time<F: Future>(cut_off: F) -> F::Output {
+    let patience = Duration::from_secs(30);
+    tokio::time::timeout(patience, cut_off).await.expect("the deadline cuts it off")
 }

@@ -73,18 +73,22 @@ impl DeserializeError for FieldErrors {
             ),
             ErrorKind::UnknownKey { key, accepted } => Self::at(
                 location.push_key(key),
-                Fault::new("unknown_field", match accepted {
-                    [] => "Unknown; there are no fields.".to_owned(),
-                    known => format!("Unknown; known are {}.", known.join(", ")),
-                }),
+                Fault::new(
+                    "unknown_field",
+                    match accepted {
+                        [] => "Unknown; there are no fields.".to_owned(),
+                        known => format!("Unknown; known are {}.", known.join(", ")),
+                    },
+                ),
             ),
             ErrorKind::UnknownValue { accepted, .. } => Self::at(
                 location,
                 Fault::new("invalid_choice", format!("Must be one of {}.", accepted.join(", "))),
             ),
-            ErrorKind::IncorrectValueKind { accepted, .. } => {
-                Self::at(location, Fault::new("invalid_type", format!("Must be {}.", kinds(accepted))))
-            }
+            ErrorKind::IncorrectValueKind { accepted, .. } => Self::at(
+                location,
+                Fault::new("invalid_type", format!("Must be {}.", kinds(accepted))),
+            ),
             ErrorKind::BadSequenceLen { expected, .. } => Self::at(
                 location,
                 Fault::new("invalid_length", format!("Must have {expected} elements.")),
@@ -355,7 +359,6 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -407,7 +410,8 @@ mod tests {
 
     #[test]
     fn optional_fields_may_be_left_out() {
-        let order = read::<Order>(serde_json::json!({"email": "a@b.c", "lines": [{"quantity": 1}]}));
+        let order =
+            read::<Order>(serde_json::json!({"email": "a@b.c", "lines": [{"quantity": 1}]}));
         assert!(order.is_ok(), "{order:?}");
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn parse(body: &[u8]) -> Result<Value, Problem> {
     let value = Strict { depth: 0 }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| Code::InvalidJson.detail(format!("The body is not valid JSON: {error}.")))?;
+        .map_err(|error| {
+            Code::InvalidJson.detail(format!("The body is not valid JSON: {error}."))
+        })?;
     Ok(value)
 }
 

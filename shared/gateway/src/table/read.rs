@@ -216,7 +216,8 @@ impl Table {
         start: Option<Attributes>,
     ) -> Result<(Vec<Attributes>, Option<Attributes>), Problem> {
         let (pk, sk) = query.index.map_or(("PK", "SK"), Index::key_names);
-        let mut values = HashMap::from([(":p".to_owned(), AttributeValue::S(query.partition.clone()))]);
+        let mut values =
+            HashMap::from([(":p".to_owned(), AttributeValue::S(query.partition.clone()))]);
         let condition = match &query.range {
             Range::Everything => format!("{pk} = :p"),
             Range::BeginsWith(prefix) => {
@@ -258,7 +259,5 @@ const BATCH_CAP: std::time::Duration = std::time::Duration::from_millis(300);
 fn place_of(index: Option<Index>, attributes: &Attributes) -> Attributes {
     let index_keys = index.map(Index::key_names).map(|(pk, sk)| [pk, sk]);
     let names = ["PK", "SK"].into_iter().chain(index_keys.into_iter().flatten());
-    names
-        .filter_map(|name| Some((name.to_owned(), attributes.get(name)?.clone())))
-        .collect()
+    names.filter_map(|name| Some((name.to_owned(), attributes.get(name)?.clone()))).collect()
 }

@@ -211,12 +211,7 @@ impl Write {
     }
 
     /// Demands a condition of an item that the transaction does not change.
-    pub fn check(
-        mut self,
-        key: &Key,
-        condition: Condition,
-        refused: impl Into<Problem>,
-    ) -> Self {
+    pub fn check(mut self, key: &Key, condition: Condition, refused: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(condition);
         let built = ConditionCheck::builder()
             .table_name(&self.table.name)
@@ -333,7 +328,8 @@ fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Verdi
         _ => return Verdict::Failed,
     };
     // A refused condition is final; a conflict or throttling beside it changes nothing about it.
-    if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed")) {
+    if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed"))
+    {
         let problem = refusals.get(position).cloned();
         return Verdict::Refused(Box::new(problem.unwrap_or_else(|| Code::VersionConflict.into())));
     }

@@ -71,14 +71,8 @@ pub fn forgeries(valid_token: &str, claims: &Value, jwks: &Value) -> Named {
     let mut all = algorithm_swaps(header, payload, signature, jwks);
     all.extend(attackers_keys(header, claims, jwks));
     all.extend(altered_payloads(header, claims, signature));
-    all.extend(altered_signatures(
-        &format!("{header}.{payload}"),
-        signature,
-    ));
-    all.extend(respelt_signatures(
-        &format!("{header}.{payload}"),
-        signature,
-    ));
+    all.extend(altered_signatures(&format!("{header}.{payload}"), signature));
+    all.extend(respelt_signatures(&format!("{header}.{payload}"), signature));
     all.extend(altered_shapes(header, payload, signature));
     all.retain(|(_, token)| token != valid_token);
     all
@@ -89,18 +83,10 @@ fn algorithm_swaps(header: &str, payload: &str, signature: &str, jwks: &Value) -
     let mut all = Vec::new();
     for alg in ["none", "None", "NONE", "nOnE", ""] {
         let header = b64(json!({"alg": alg, "typ": "at+jwt", "kid": kid}).to_string());
-        all.push((
-            format!("alg {alg:?} without signature"),
-            format!("{header}.{payload}."),
-        ));
-        all.push((
-            format!("alg {alg:?}"),
-            format!("{header}.{payload}.{signature}"),
-        ));
+        all.push((format!("alg {alg:?} without signature"), format!("{header}.{payload}.")));
+        all.push((format!("alg {alg:?}"), format!("{header}.{payload}.{signature}")));
     }
-    for alg in [
-        "RS256", "PS256", "ES384", "ES512", "ES256K", "EdDSA", "HS256", "es256", "ES256 ",
-    ] {
+    for alg in ["RS256", "PS256", "ES384", "ES512", "ES256K", "EdDSA", "HS256", "es256", "ES256 "] {
         let header = b64(json!({"alg": alg, "typ": "at+jwt", "kid": kid}).to_string());
         all.push((
             format!("alg {alg:?} over our signature"),
@@ -112,10 +98,7 @@ fn algorithm_swaps(header: &str, payload: &str, signature: &str, jwks: &Value) -
         let header = b64(json!({"alg": "HS256", "typ": "at+jwt", "kid": kid}).to_string());
         let message = format!("{header}.{payload}");
         let tag = b64(seal::hmac_sha256(&secret, &[message.as_bytes()]));
-        all.push((
-            format!("HS256 keyed with {name}"),
-            format!("{message}.{tag}"),
-        ));
+        all.push((format!("HS256 keyed with {name}"), format!("{message}.{tag}")));
     }
     all.push(("no signature".to_owned(), format!("{header}.{payload}.")));
     all
@@ -124,12 +107,7 @@ fn algorithm_swaps(header: &str, payload: &str, signature: &str, jwks: &Value) -
 /// The texts that a confused verifier may take for an HMAC secret.
 fn public_texts(jwks: &Value) -> Vec<(&'static str, Vec<u8>)> {
     let jwk = first_key(jwks);
-    let text = |name| {
-        jwk.get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |name| jwk.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (x, y) = (unb64(&text("x")), unb64(&text("y")));
     let sec1 = [&[4][..], &x, &y].concat();
     let pem = p256::PublicKey::from_sec1_bytes(&sec1)
@@ -139,10 +117,7 @@ fn public_texts(jwks: &Value) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("nothing", Vec::new()),
         ("the public PEM", pem.clone().into_bytes()),
-        (
-            "the public PEM without its last newline",
-            pem.trim_end().as_bytes().to_vec(),
-        ),
+        ("the public PEM without its last newline", pem.trim_end().as_bytes().to_vec()),
         ("the public point", sec1),
         ("the x coordinate", x),
         ("the x coordinate's text", text("x").into_bytes()),
@@ -183,11 +158,7 @@ fn attackers_keys(header: &str, claims: &Value, jwks: &Value) -> Named {
         let token = signed(&key, header, claims.to_string());
         (format!("attacker's key, {name}"), token)
     };
-    headers
-        .into_iter()
-        .chain([("our header", unb64(header))])
-        .map(token)
-        .collect()
+    headers.into_iter().chain([("our header", unb64(header))]).map(token).collect()
 }
 
 /// Other claims under the old signature.
@@ -202,10 +173,7 @@ fn altered_payloads(header: &str, claims: &Value, signature: &str) -> Named {
     ];
     let other = changes.into_iter().map(|(name, change)| {
         let payload = b64(with(claims, &change).to_string());
-        (
-            format!("another {name}"),
-            format!("{header}.{payload}.{signature}"),
-        )
+        (format!("another {name}"), format!("{header}.{payload}.{signature}"))
     });
     let spaced = b64(format!("{claims} "));
     other
@@ -221,11 +189,7 @@ fn altered_signatures(message: &str, signature: &str) -> Named {
     let bytes = unb64(signature);
     let (r, s) = bytes.split_at_checked(32).unwrap_or_default();
     let mut flipped = bytes.clone();
-    flipped
-        .iter_mut()
-        .skip(40)
-        .take(1)
-        .for_each(|byte| *byte ^= 1);
+    flipped.iter_mut().skip(40).take(1).for_each(|byte| *byte ^= 1);
     let der = Signature::from_slice(&bytes).map(|signature| signature.to_der());
     let other: [(&str, Vec<u8>); 12] = [
         ("all zero", vec![0; 64]),
@@ -233,10 +197,7 @@ fn altered_signatures(message: &str, signature: &str) -> Named {
         ("s zero", [r, &[0; 32]].concat()),
         ("r and s the group's order", [ORDER, ORDER].concat()),
         ("all ones", vec![0xff; 64]),
-        (
-            "DER",
-            der.map(|der| der.as_bytes().to_vec()).unwrap_or_default(),
-        ),
+        ("DER", der.map(|der| der.as_bytes().to_vec()).unwrap_or_default()),
         ("one byte short", bytes.iter().take(63).copied().collect()),
         ("one byte long", [&bytes[..], &[0]].concat()),
         ("r alone", r.to_vec()),
@@ -244,17 +205,9 @@ fn altered_signatures(message: &str, signature: &str) -> Named {
         ("halves swapped", [s, r].concat()),
         ("one bit flipped", flipped),
     ];
-    let token = |(name, bytes)| {
-        (
-            format!("signature {name}"),
-            format!("{message}.{}", b64(bytes)),
-        )
-    };
+    let token = |(name, bytes)| (format!("signature {name}"), format!("{message}.{}", b64(bytes)));
     let mut all: Named = other.map(token).into();
-    all.push((
-        "the other signature".to_owned(),
-        other_s(message, signature),
-    ));
+    all.push(("the other signature".to_owned(), other_s(message, signature)));
     all
 }
 
@@ -263,9 +216,7 @@ fn respelt_signatures(message: &str, signature: &str) -> Named {
     // 64 bytes leave four bits of the last character unused: it is A, Q, g or w, and a careless
     // decoder reads the next one alike.
     let mut twin = signature.to_owned();
-    let next = twin
-        .pop()
-        .and_then(|last| char::from_u32(u32::from(last).saturating_add(1)));
+    let next = twin.pop().and_then(|last| char::from_u32(u32::from(last).saturating_add(1)));
     twin.extend(next);
     let texts = [
         ("in its second base64 spelling", twin),
@@ -299,16 +250,10 @@ fn altered_shapes(header: &str, payload: &str, signature: &str) -> Named {
     let mut all: Named = SHAPES.map(fill).into();
     let bom = [b"\xef\xbb\xbf", &unb64(header)[..]].concat();
     let doubled = br#"{"alg":"none","alg":"ES256","typ":"at+jwt"}"#.to_vec();
-    let headers = [
-        ("a byte-order mark", bom),
-        ("alg twice", doubled),
-        ("no JSON", b"ES256".into()),
-    ];
+    let headers =
+        [("a byte-order mark", bom), ("alg twice", doubled), ("no JSON", b"ES256".into())];
     all.extend(headers.map(|(name, bytes)| {
-        (
-            format!("shape: a header with {name}"),
-            format!("{}.{payload}.{signature}", b64(bytes)),
-        )
+        (format!("shape: a header with {name}"), format!("{}.{payload}.{signature}", b64(bytes)))
     }));
     let token = format!("{header}.{payload}.{signature}");
     all.push(("shape: upper case".to_owned(), token.to_uppercase()));
@@ -335,10 +280,7 @@ pub(super) fn signed(
 fn other_s(message: &str, signature: &str) -> String {
     let other = Signature::from_slice(&unb64(signature))
         .and_then(|signature| Signature::from_scalars(signature.r(), signature.s().neg()));
-    format!(
-        "{message}.{}",
-        other.map(|other| b64(other.to_bytes())).unwrap_or_default()
-    )
+    format!("{message}.{}", other.map(|other| b64(other.to_bytes())).unwrap_or_default())
 }
 
 fn stranger() -> EcdsaKey {
@@ -352,19 +294,11 @@ fn stranger() -> EcdsaKey {
 /// `base` with the members of `change` in place of its own.
 fn with(base: &Value, change: &Value) -> Value {
     let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
-    members(base)
-        .into_iter()
-        .chain(members(change))
-        .collect::<Map<_, _>>()
-        .into()
+    members(base).into_iter().chain(members(change)).collect::<Map<_, _>>().into()
 }
 
 fn moved(claims: &Value, name: &str, seconds: i64) -> i64 {
-    claims
-        .get(name)
-        .and_then(Value::as_i64)
-        .unwrap_or_default()
-        .saturating_add(seconds)
+    claims.get(name).and_then(Value::as_i64).unwrap_or_default().saturating_add(seconds)
 }
 
 fn first_key(jwks: &Value) -> Value {
@@ -372,20 +306,12 @@ fn first_key(jwks: &Value) -> Value {
 }
 
 fn first_kid(jwks: &Value) -> String {
-    first_key(jwks)
-        .get("kid")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+    first_key(jwks).get("kid").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 fn swap_case(text: &str) -> String {
     let swap = |c: char| {
-        if c.is_lowercase() {
-            c.to_ascii_uppercase()
-        } else {
-            c.to_ascii_lowercase()
-        }
+        if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
     };
     text.chars().map(swap).collect()
 }

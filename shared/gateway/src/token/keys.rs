@@ -111,11 +111,7 @@ struct PublicJwk {
 impl KeySet {
     /// A new set without a previous key.
     pub fn generate() -> Self {
-        Self {
-            previous: None,
-            current: SigningKey::generate(),
-            next: SigningKey::generate(),
-        }
+        Self { previous: None, current: SigningKey::generate(), next: SigningKey::generate() }
     }
 
     /// Reads the secret's JSON and proves each key.
@@ -137,11 +133,7 @@ impl KeySet {
     /// Next becomes current, current becomes previous, previous is dropped; the new next is random.
     #[must_use]
     pub fn rotate(self) -> Self {
-        Self {
-            previous: Some(self.current),
-            current: self.next,
-            next: SigningKey::generate(),
-        }
+        Self { previous: Some(self.current), current: self.next, next: SigningKey::generate() }
     }
 
     /// The id of the key that signs.
@@ -157,11 +149,7 @@ impl KeySet {
 
     /// The public keys, ready to verify with.
     pub fn public_keys(&self) -> PublicKeys {
-        PublicKeys(
-            self.all()
-                .map(|key| (key.kid.clone(), key.public.decoding_key()))
-                .collect(),
-        )
+        PublicKeys(self.all().map(|key| (key.kid.clone(), key.public.decoding_key())).collect())
     }
 
     pub(super) fn current(&self) -> &SigningKey {
@@ -169,9 +157,7 @@ impl KeySet {
     }
 
     fn all(&self) -> impl Iterator<Item = &SigningKey> {
-        [&self.current, &self.next]
-            .into_iter()
-            .chain(&self.previous)
+        [&self.current, &self.next].into_iter().chain(&self.previous)
     }
 }
 
@@ -194,17 +180,11 @@ impl PublicKeys {
     pub fn from_jwks(jwks: &Value) -> Result<Self, KeyError> {
         let Jwks { keys } = Jwks::deserialize(jwks).map_err(|_| KeyError::Format)?;
         refuse_twins(keys.iter().map(|key| key.kid.as_str()))?;
-        keys.into_iter()
-            .map(PublicJwk::check)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        keys.into_iter().map(PublicJwk::check).collect::<Result<_, _>>().map(Self)
     }
 
     pub(super) fn find(&self, kid: &str) -> Option<&DecodingKey> {
-        self.0
-            .iter()
-            .find(|(known, _)| known == kid)
-            .map(|(_, key)| key)
+        self.0.iter().find(|(known, _)| known == kid).map(|(_, key)| key)
     }
 }
 
@@ -212,9 +192,7 @@ impl SigningKey {
     fn generate() -> Self {
         // A random number is not below the group's order once in 2^32 times; then the next one is.
         loop {
-            let key = SecretKey::from_slice(&seal::random_bytes::<32>())
-                .ok()
-                .map(Self::new);
+            let key = SecretKey::from_slice(&seal::random_bytes::<32>()).ok().map(Self::new);
             if let Some(Ok(key)) = key {
                 return key;
             }
@@ -231,12 +209,7 @@ impl SigningKey {
         let signature = crypto::sign(proof, &encoding, Algorithm::ES256);
         let signature = signature.map_err(|_| KeyError::Unproven)?;
         match crypto::verify(&signature, proof, &public.decoding_key(), Algorithm::ES256) {
-            Ok(true) => Ok(Self {
-                kid: public.thumbprint(),
-                public,
-                secret,
-                encoding,
-            }),
+            Ok(true) => Ok(Self { kid: public.thumbprint(), public, secret, encoding }),
             _ => Err(KeyError::Unproven),
         }
     }
@@ -284,17 +257,11 @@ impl TryFrom<PrivateJwk> for SigningKey {
         if jwk.kty != "EC" || jwk.crv != "P-256" {
             return Err(KeyError::NotP256);
         }
-        let secret = URL_SAFE_NO_PAD
-            .decode(&jwk.d)
-            .map_err(|_| KeyError::Format)?;
+        let secret = URL_SAFE_NO_PAD.decode(&jwk.d).map_err(|_| KeyError::Format)?;
         // `from_slice` pads a short number; a JWK's has its full length (RFC 7518 §6.2.2.1).
         let secret: [u8; 32] = secret.try_into().map_err(|_| KeyError::NotP256)?;
         let key = Self::new(SecretKey::from_slice(&secret).map_err(|_| KeyError::NotP256)?)?;
-        if key.public == (Point { x: jwk.x, y: jwk.y }) {
-            Ok(key)
-        } else {
-            Err(KeyError::Mismatch)
-        }
+        if key.public == (Point { x: jwk.x, y: jwk.y }) { Ok(key) } else { Err(KeyError::Mismatch) }
     }
 }
 
@@ -304,10 +271,7 @@ impl PublicJwk {
         if names != ["EC", "P-256", "sig", "ES256"] {
             return Err(KeyError::NotP256);
         }
-        let point = Point {
-            x: self.x,
-            y: self.y,
-        };
+        let point = Point { x: self.x, y: self.y };
         if !point.is_on_curve() {
             return Err(KeyError::NotP256);
         }
@@ -322,14 +286,9 @@ impl Point {
     fn of(key: &p256::PublicKey) -> Self {
         let point = key.to_encoded_point(false);
         let text = |coordinate: Option<&p256::FieldBytes>| {
-            coordinate
-                .map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
-                .unwrap_or_default()
+            coordinate.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
         };
-        Self {
-            x: text(point.x()),
-            y: text(point.y()),
-        }
+        Self { x: text(point.x()), y: text(point.y()) }
     }
 
     /// RFC 7638 §3: SHA-256 over the required members in lexical order, without whitespace.
@@ -341,12 +300,7 @@ impl Point {
 
     /// Both coordinates have their full length, and the point is on the curve and not at infinity.
     fn is_on_curve(&self) -> bool {
-        let coordinate = |text| {
-            URL_SAFE_NO_PAD
-                .decode(text)
-                .ok()
-                .filter(|bytes| bytes.len() == 32)
-        };
+        let coordinate = |text| URL_SAFE_NO_PAD.decode(text).ok().filter(|bytes| bytes.len() == 32);
         let (Some(x), Some(y)) = (coordinate(&self.x), coordinate(&self.y)) else {
             return false;
         };
@@ -366,11 +320,7 @@ fn refuse_twins<'a>(kids: impl Iterator<Item = &'a str>) -> Result<(), KeyError>
     let count = kids.len();
     kids.sort_unstable();
     kids.dedup();
-    if count == 0 || kids.len() != count {
-        Err(KeyError::Set)
-    } else {
-        Ok(())
-    }
+    if count == 0 || kids.len() != count { Err(KeyError::Set) } else { Ok(()) }
 }
 
 impl fmt::Debug for SigningKey {

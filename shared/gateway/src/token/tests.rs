@@ -29,15 +29,8 @@ pub(super) fn claims() -> Claims {
 }
 
 fn embedded() -> Claims {
-    let act = Some(Actor {
-        sub: "mer_1".into(),
-    });
-    Claims {
-        exp: NOW + EMBEDDED_TOKEN_SECONDS,
-        sid: Some("ses_1".into()),
-        act,
-        ..claims()
-    }
+    let act = Some(Actor { sub: "mer_1".into() });
+    Claims { exp: NOW + EMBEDDED_TOKEN_SECONDS, sid: Some("ses_1".into()), act, ..claims() }
 }
 
 pub(super) fn check(keys: &KeySet, token: &str, now: i64) -> Result<Claims, TokenError> {
@@ -51,36 +44,19 @@ fn unbase64(text: &str) -> Vec<u8> {
 #[test]
 fn what_was_signed_is_read_back_with_the_documented_header() {
     let keys = KeySet::generate();
-    for claims in [
-        claims(),
-        embedded(),
-        Claims {
-            scope: String::new(),
-            ..claims()
-        },
-    ] {
+    for claims in [claims(), embedded(), Claims { scope: String::new(), ..claims() }] {
         let token = sign(&keys, &claims).unwrap();
         assert_eq!(check(&keys, &token, NOW), Ok(claims));
         let header: Value =
             serde_json::from_slice(&unbase64(token.split('.').next().unwrap())).unwrap();
-        assert_eq!(
-            header,
-            json!({"typ": "at+jwt", "alg": "ES256", "kid": keys.current_kid()})
-        );
+        assert_eq!(header, json!({"typ": "at+jwt", "alg": "ES256", "kid": keys.current_kid()}));
     }
     assert!(embedded().is_embedded() && !claims().is_embedded());
 }
 
 #[test]
 fn an_app_token_holds_exactly_the_documented_claims() {
-    let names = |claims| {
-        json!(claims)
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<HashSet<_>>()
-    };
+    let names = |claims| json!(claims).as_object().unwrap().keys().cloned().collect::<HashSet<_>>();
     let common = "iss sub aud client_id app_id installation_id store_id scope iat nbf exp jti gty";
     let common: HashSet<String> = common.split(' ').map(str::to_owned).collect();
     assert_eq!(names(claims()), common);
@@ -110,11 +86,7 @@ fn what_our_own_key_would_never_sign_is_refused_for_its_content() {
         for (name, misfit) in misfits {
             let error = check(&keys, &misfit, NOW).expect_err(&name);
             let other_signature = name == "ours, the other signature";
-            assert_eq!(
-                error == TokenError::Signature,
-                other_signature,
-                "{name}: {error}"
-            );
+            assert_eq!(error == TokenError::Signature, other_signature, "{name}: {error}");
         }
     }
 }
@@ -134,10 +106,7 @@ fn the_lists_name_each_attack_once() {
     let token = sign(&keys, &claims()).unwrap();
     let mut names = HashSet::new();
     let forged = forgeries::forgeries(&token, &json!(claims()), &keys.jwks());
-    for (name, token) in forged
-        .into_iter()
-        .chain(forgeries::misfits(&json!(claims()), &keys))
-    {
+    for (name, token) in forged.into_iter().chain(forgeries::misfits(&json!(claims()), &keys)) {
         assert!(names.insert(name.clone()), "{name}");
         let sendable = token.bytes().all(|byte| byte >= 0x20 && byte != 0x7f);
         assert_eq!(sendable, !name.ends_with("(not sendable)"), "{name}");
@@ -154,15 +123,9 @@ const REASONS: [(&str, TokenError); 28] = [
     ("another store", TokenError::Signature),
     ("signature all zero", TokenError::Signature),
     ("signature DER", TokenError::Signature),
-    (
-        "signature in its second base64 spelling",
-        TokenError::Malformed,
-    ),
+    ("signature in its second base64 spelling", TokenError::Malformed),
     ("the other signature", TokenError::Signature),
-    (
-        "shape: an encrypted token's five parts",
-        TokenError::Malformed,
-    ),
+    ("shape: an encrypted token's five parts", TokenError::Malformed),
     ("shape: a huge payload", TokenError::TooLong),
     ("ours, header with crit", TokenError::Header),
     ("ours, header typ JWT", TokenError::Header),
@@ -176,10 +139,7 @@ const REASONS: [(&str, TokenError); 28] = [
     ("ours, payload expired", TokenError::Expired),
     ("ours, payload nbf in the future", TokenError::NotYetValid),
     ("ours, payload iat in the future", TokenError::NotYetValid),
-    (
-        "ours, payload exp one second too late",
-        TokenError::Lifetime,
-    ),
+    ("ours, payload exp one second too late", TokenError::Lifetime),
     ("ours, payload an embedded hour", TokenError::Lifetime),
     ("ours, payload something unknown", TokenError::Claims),
     ("ours, payload not UTF-8", TokenError::Claims),
@@ -188,19 +148,12 @@ const REASONS: [(&str, TokenError); 28] = [
 #[test]
 fn each_refusal_has_its_own_reason() {
     let keys = KeySet::generate();
-    let forged = forgeries::forgeries(
-        &sign(&keys, &claims()).unwrap(),
-        &json!(claims()),
-        &keys.jwks(),
-    );
+    let forged =
+        forgeries::forgeries(&sign(&keys, &claims()).unwrap(), &json!(claims()), &keys.jwks());
     let misfits = forgeries::misfits(&json!(claims()), &keys);
     let all: Vec<_> = forged.into_iter().chain(misfits).collect();
     for (name, reason) in REASONS {
-        let token = &all
-            .iter()
-            .find(|one| one.0 == name)
-            .unwrap_or_else(|| panic!("{name}"))
-            .1;
+        let token = &all.iter().find(|one| one.0 == name).unwrap_or_else(|| panic!("{name}")).1;
         assert_eq!(check(&keys, token, NOW), Err(reason), "{name}");
     }
 }
@@ -226,12 +179,7 @@ fn a_token_ends_ten_seconds_after_exp_and_not_a_second_later() {
 fn a_token_begins_ten_seconds_before_nbf_and_iat() {
     let keys = KeySet::generate();
     for (nbf, iat) in [(NOW, NOW - 60), (NOW - 60, NOW)] {
-        let claims = Claims {
-            nbf,
-            iat,
-            exp: NOW + 600,
-            ..claims()
-        };
+        let claims = Claims { nbf, iat, exp: NOW + 600, ..claims() };
         let token = sign(&keys, &claims).unwrap();
         for (now, expected) in [
             (i64::MIN, Some(TokenError::NotYetValid)),
@@ -253,45 +201,25 @@ fn nothing_is_signed_that_would_not_be_accepted() {
         sign(&keys, &claims).unwrap_err()
     };
     let (app, embedded) = (claims, embedded);
-    assert_eq!(
-        refusal(app(), |it| it.exp = NOW + 3_601),
-        TokenError::Lifetime
-    );
+    assert_eq!(refusal(app(), |it| it.exp = NOW + 3_601), TokenError::Lifetime);
     assert_eq!(refusal(app(), |it| it.exp = NOW), TokenError::Lifetime);
-    assert_eq!(
-        refusal(embedded(), |it| it.exp = NOW + 301),
-        TokenError::Lifetime
-    );
+    assert_eq!(refusal(embedded(), |it| it.exp = NOW + 301), TokenError::Lifetime);
     assert_eq!(refusal(embedded(), |it| it.act = None), TokenError::Claims);
     assert_eq!(refusal(embedded(), |it| it.sid = None), TokenError::Claims);
-    assert_eq!(
-        refusal(embedded(), |it| it.sid = Some(String::new())),
-        TokenError::Claims
-    );
+    assert_eq!(refusal(embedded(), |it| it.sid = Some(String::new())), TokenError::Claims);
     assert_eq!(refusal(app(), |it| it.store_id.clear()), TokenError::Claims);
-    assert_eq!(
-        refusal(app(), |it| it.scope = "x".repeat(4_096)),
-        TokenError::TooLong
-    );
+    assert_eq!(refusal(app(), |it| it.scope = "x".repeat(4_096)), TokenError::TooLong);
 }
 
 #[test]
 fn the_type_may_be_spelt_as_rfc_9068_allows() {
     let keys = KeySet::generate();
-    for typ in [
-        "at+jwt",
-        "AT+JWT",
-        "application/at+jwt",
-        "Application/AT+JWT",
-    ] {
+    for typ in ["at+jwt", "AT+JWT", "application/at+jwt", "Application/AT+JWT"] {
         let mut header = Header::new(Algorithm::ES256);
         header.typ = Some(typ.to_owned());
         header.kid = Some(keys.current_kid().to_owned());
         let token = encode(&header, &claims(), keys.current().encoding_key()).unwrap();
-        assert!(
-            check(&keys, &with_low_s(&token).unwrap(), NOW).is_ok(),
-            "{typ}"
-        );
+        assert!(check(&keys, &with_low_s(&token).unwrap(), NOW).is_ok(), "{typ}");
     }
 }
 
@@ -299,20 +227,10 @@ fn the_type_may_be_spelt_as_rfc_9068_allows() {
 fn each_token_has_one_spelling() {
     let keys = KeySet::generate();
     for number in 0..64 {
-        let token = sign(
-            &keys,
-            &Claims {
-                jti: format!("tok_{number}"),
-                ..claims()
-            },
-        )
-        .unwrap();
+        let token = sign(&keys, &Claims { jti: format!("tok_{number}"), ..claims() }).unwrap();
         let (message, signature) = token.rsplit_once('.').unwrap();
         let head = signature.get(..85).unwrap();
-        let alphabet = ('A'..='Z')
-            .chain('a'..='z')
-            .chain('0'..='9')
-            .chain(['-', '_']);
+        let alphabet = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['-', '_']);
         let accepted: Vec<String> = alphabet
             .map(|last| format!("{message}.{head}{last}"))
             .filter(|spelling| check(&keys, spelling, NOW).is_ok())

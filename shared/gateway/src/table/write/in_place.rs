@@ -18,16 +18,14 @@ pub(super) fn everything_but<T: Item>(
         "" => "#version = :before".to_owned(),
         more => format!("#version = :before AND ({more})"),
     };
-    condition = condition
-        .name("#version", "version")
-        .value(":before", item.version().saturating_sub(1));
+    condition =
+        condition.name("#version", "version").value(":before", item.version().saturating_sub(1));
     let (mut set, mut remove) = (Vec::new(), Vec::new());
     let indexes = [Index::Gsi1, Index::Gsi2, Index::Gsi3].map(Index::key_names);
     let keys = indexes.iter().flat_map(|(pk, sk)| [*pk, *sk]).chain(["ttl"]);
     let absent = fields.keys().map(String::as_str).chain(keys);
-    let mut absent: Vec<&str> = absent
-        .filter(|name| !written.contains_key(*name) && !counted.contains(name))
-        .collect();
+    let mut absent: Vec<&str> =
+        absent.filter(|name| !written.contains_key(*name) && !counted.contains(name)).collect();
     absent.sort_unstable();
     for (position, name) in absent.into_iter().enumerate() {
         condition = condition.name(&format!("#r{position}"), name);

@@ -18,10 +18,7 @@ const HEADERS: [(&str, &str); 22] = [
     ("with jku", r#"{"jku": "https://attacker.invalid/keys"}"#),
     ("with x5u", r#"{"x5u": "https://attacker.invalid/keys"}"#),
     ("with x5c", r#"{"x5c": []}"#),
-    (
-        "with jwk",
-        r#"{"jwk": {"kty": "EC", "crv": "P-256", "x": "", "y": ""}}"#,
-    ),
+    ("with jwk", r#"{"jwk": {"kty": "EC", "crv": "P-256", "x": "", "y": ""}}"#),
     ("with zip", r#"{"zip": "DEF"}"#),
     ("with enc", r#"{"enc": "A128GCM"}"#),
     ("with cty", r#"{"cty": "JWT"}"#),
@@ -48,10 +45,7 @@ const CLAIMS: [(&str, &str); 20] = [
     ("exp beyond 64 bits", r#"{"exp": 18446744073709551615}"#),
     ("exp true", r#"{"exp": true}"#),
     ("nbf the largest number", r#"{"nbf": 9223372036854775807}"#),
-    (
-        "the widest lifetime",
-        r#"{"iat": -9223372036854775808, "exp": 9223372036854775807}"#,
-    ),
+    ("the widest lifetime", r#"{"iat": -9223372036854775808, "exp": 9223372036854775807}"#),
     ("another audience", r#"{"aud": "https://other.invalid"}"#),
     ("audience empty", r#"{"aud": ""}"#),
     ("another issuer", r#"{"iss": "https://other.invalid"}"#),
@@ -63,10 +57,7 @@ const CLAIMS: [(&str, &str); 20] = [
     ("sid with act null", r#"{"sid": "ses_1", "act": null}"#),
     ("act without sub", r#"{"sid": "ses_1", "act": {}}"#),
     ("act a text", r#"{"sid": "ses_1", "act": "mer_1"}"#),
-    (
-        "act within act",
-        r#"{"sid": "ses_1", "act": {"sub": "mer_1", "act": {"sub": "mer_2"}}}"#,
-    ),
+    ("act within act", r#"{"sid": "ses_1", "act": {"sub": "mer_1", "act": {"sub": "mer_2"}}}"#),
 ];
 
 /// What our own key could sign but never does: wrong headers, then wrong claims.
@@ -87,36 +78,21 @@ pub fn misfits(claims: &Value, keys: &KeySet) -> Named {
     });
     let mut all: Named = headers.chain(payloads).collect();
     let bytes = [b"\xff\xfe", text.as_bytes()].concat();
-    all.push((
-        "ours, payload not UTF-8".to_owned(),
-        signed(&key, good.to_string(), bytes),
-    ));
+    all.push(("ours, payload not UTF-8".to_owned(), signed(&key, good.to_string(), bytes)));
     let valid = signed(&key, good.to_string(), text);
-    let other = valid
-        .rsplit_once('.')
-        .map(|(message, signature)| other_s(message, signature));
-    all.push((
-        "ours, the other signature".to_owned(),
-        other.unwrap_or_default(),
-    ));
+    let other = valid.rsplit_once('.').map(|(message, signature)| other_s(message, signature));
+    all.push(("ours, the other signature".to_owned(), other.unwrap_or_default()));
     all
 }
 
 fn odd_headers(good: &Value) -> Named {
-    let mut all: Named = HEADERS
-        .map(|(name, change)| patched(good, name, change))
-        .into();
+    let mut all: Named = HEADERS.map(|(name, change)| patched(good, name, change)).into();
     for member in ["alg", "typ", "kid"] {
         all.push((format!("without {member}"), without(good, member)));
-        all.push((
-            format!("{member} null"),
-            with(good, &json!({member: null})).to_string(),
-        ));
+        all.push((format!("{member} null"), with(good, &json!({member: null})).to_string()));
         all.push((format!("{member} twice"), doubled(good, member)));
     }
-    let values = good
-        .as_object()
-        .map(|object| object.values().collect::<Vec<_>>());
+    let values = good.as_object().map(|object| object.values().collect::<Vec<_>>());
     all.push(("a tuple".to_owned(), json!(values).to_string()));
     all.push(("in an array".to_owned(), json!([good]).to_string()));
     all.push(("with text behind".to_owned(), format!("{good} x")));
@@ -129,19 +105,12 @@ fn odd_members(claims: &Value) -> Named {
     let mut all = Named::new();
     for (name, value) in claims.as_object().into_iter().flatten() {
         let changed = |value: Value| with(claims, &json!({name: value})).to_string();
-        let other = if value.is_number() {
-            json!(value.to_string())
-        } else {
-            json!(1)
-        };
+        let other = if value.is_number() { json!(value.to_string()) } else { json!(1) };
         all.push((format!("without {name}"), without(claims, name)));
         all.push((format!("{name} twice"), doubled(claims, name)));
         all.push((format!("{name} null"), changed(Value::Null)));
         all.push((format!("{name} in an array"), changed(json!([value]))));
-        all.push((
-            format!("{name} in an object"),
-            changed(json!({"value": value})),
-        ));
+        all.push((format!("{name} in an object"), changed(json!({"value": value}))));
         all.push((format!("{name} of another type"), changed(other)));
     }
     all
@@ -164,23 +133,12 @@ fn odd_values(claims: &Value) -> Named {
         ("an embedded hour", hour),
         ("nbf in the future", json!({"nbf": after(120)})),
         ("iat in the future", json!({"iat": after(120)})),
-        (
-            "two audiences",
-            json!({"aud": [aud, "https://other.invalid"]}),
-        ),
-        (
-            "audience with a slash more",
-            json!({"aud": format!("{aud}/")}),
-        ),
-        (
-            "issuer with a slash more",
-            json!({"iss": format!("{iss}/")}),
-        ),
+        ("two audiences", json!({"aud": [aud, "https://other.invalid"]})),
+        ("audience with a slash more", json!({"aud": format!("{aud}/")})),
+        ("issuer with a slash more", json!({"iss": format!("{iss}/")})),
         ("issuer in another case", json!({"iss": swap_case(iss)})),
     ];
-    let mut all: Named = CLAIMS
-        .map(|(name, change)| patched(claims, name, change))
-        .into();
+    let mut all: Named = CLAIMS.map(|(name, change)| patched(claims, name, change)).into();
     for (name, change) in changes {
         all.push((name.to_owned(), with(claims, &change).to_string()));
     }
@@ -212,17 +170,12 @@ fn patched(base: &Value, name: &str, change: &str) -> (String, String) {
 
 fn without(base: &Value, member: &str) -> String {
     let mut rest = base.clone();
-    rest.as_object_mut()
-        .and_then(|object| object.remove(member));
+    rest.as_object_mut().and_then(|object| object.remove(member));
     rest.to_string()
 }
 
 /// `base` with `member` in it twice, both times with its true value.
 fn doubled(base: &Value, member: &str) -> String {
-    let twin = format!(
-        "{{{}:{},",
-        json!(member),
-        base.get(member).unwrap_or(&Value::Null)
-    );
+    let twin = format!("{{{}:{},", json!(member), base.get(member).unwrap_or(&Value::Null));
     base.to_string().replacen('{', &twin, 1)
 }

@@ -13,10 +13,7 @@ fn the_previous_key_verifies_and_the_one_before_it_does_not() {
     assert!(check(&second, &token, NOW).is_ok());
     let new = sign(&second, &claims()).unwrap();
     let cached = PublicKeys::from_jwks(&published_before).unwrap();
-    assert!(
-        verify(&cached, &new, ISSUER, AUDIENCE, NOW).is_ok(),
-        "next was published in time"
-    );
+    assert!(verify(&cached, &new, ISSUER, AUDIENCE, NOW).is_ok(), "next was published in time");
     let third = second.rotate();
     assert_eq!(check(&third, &token, NOW), Err(TokenError::UnknownKey));
     assert!(check(&third, &new, NOW).is_ok());
@@ -46,25 +43,13 @@ fn a_damaged_secret_is_refused_when_it_is_loaded() {
         ("/current/d", json!(short), KeyError::NotP256),
         ("/current/d", json!("!"), KeyError::Format),
         ("/current/x", x.clone(), KeyError::Mismatch),
-        (
-            "/previous/d",
-            secret.pointer("/next/d").unwrap().clone(),
-            KeyError::Mismatch,
-        ),
-        (
-            "/next",
-            secret.pointer("/current").unwrap().clone(),
-            KeyError::Set,
-        ),
+        ("/previous/d", secret.pointer("/next/d").unwrap().clone(), KeyError::Mismatch),
+        ("/next", secret.pointer("/current").unwrap().clone(), KeyError::Set),
         ("/next", Value::Null, KeyError::Format),
     ] {
         let mut damaged = secret.clone();
         *damaged.pointer_mut(pointer).unwrap() = value;
-        assert_eq!(
-            KeySet::from_secret(&damaged.to_string()).unwrap_err(),
-            error,
-            "{pointer}"
-        );
+        assert_eq!(KeySet::from_secret(&damaged.to_string()).unwrap_err(), error, "{pointer}");
     }
     assert_eq!(KeySet::from_secret("").unwrap_err(), KeyError::Format);
 }
@@ -76,18 +61,11 @@ fn the_published_keys_have_no_private_part_and_the_documented_members() {
     let list = published.get("keys").unwrap().as_array().unwrap();
     assert_eq!(list.len(), 3);
     for key in list {
-        let mut names: Vec<_> = key
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(String::as_str)
-            .collect();
+        let mut names: Vec<_> = key.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["alg", "crv", "kid", "kty", "use", "x", "y"]);
         let library: jsonwebtoken::jwk::Jwk = serde_json::from_value(key.clone()).unwrap();
-        let thumbprint = library
-            .thumbprint(jsonwebtoken::jwk::ThumbprintHash::SHA256)
-            .unwrap();
+        let thumbprint = library.thumbprint(jsonwebtoken::jwk::ThumbprintHash::SHA256).unwrap();
         assert_eq!(key.get("kid").unwrap(), &json!(thumbprint));
     }
 }
@@ -107,10 +85,7 @@ fn public_keys_refuse_private_foreign_and_mislabelled_keys() {
     };
     for (jwks, error) in [
         (secret.clone(), KeyError::Format),
-        (
-            list(secret.pointer("/current").unwrap().clone()),
-            KeyError::Format,
-        ),
+        (list(secret.pointer("/current").unwrap().clone()), KeyError::Format),
         (with("d", json!("AA")), KeyError::Format),
         (with("kty", json!("oct")), KeyError::NotP256),
         (with("alg", json!("HS256")), KeyError::NotP256),
@@ -119,10 +94,7 @@ fn public_keys_refuse_private_foreign_and_mislabelled_keys() {
         (with("y", y), KeyError::NotP256),
         (with("x", json!("AA")), KeyError::NotP256),
         (with("kid", kid), KeyError::Mismatch),
-        (
-            json!({"keys": [good.pointer("/keys/0"), good.pointer("/keys/0")]}),
-            KeyError::Set,
-        ),
+        (json!({"keys": [good.pointer("/keys/0"), good.pointer("/keys/0")]}), KeyError::Set),
         (json!({"keys": []}), KeyError::Set),
         (json!({}), KeyError::Format),
     ] {
