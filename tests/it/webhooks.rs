@@ -424,7 +424,7 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
     let policy = Policy { allow_http: true, allow_loopback: false, ports: Ports::Any };
     let resolver = Arc::new(names.clone());
     let gateway = Gateway::start_with(|options| {
-        options.embedded.egress = Egress::with_resolver(policy, resolver)
+        options.embedded.egress = Egress::with_resolver(policy, resolver);
     })
     .await;
     let merchant = Merchant::sign_up(&gateway).await;
