@@ -31,7 +31,11 @@ pub fn families() -> Vec<(&'static str, Routes)> {
     vec![
         ("health", health::routes()),
         ("auth", auth::routes()),
+        ("storefront", storefront::routes()),
         ("stores", stores::routes()),
+        ("products", products::routes()),
+        ("orders", orders::routes()),
+        ("payments", payments::routes()),
         ("app-store", app_store::routes()),
         ("operations", operations::routes()),
     ]

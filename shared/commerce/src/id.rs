@@ -31,4 +31,40 @@ gateway::ids! {
     GrantId = "gra_";
     /// A mail on its way.
     MailId = "mai_";
+    /// A product.
+    ProductId = "prd_";
+    /// A variant of a product: what is stocked and sold.
+    VariantId = "var_";
+    /// A collection of products.
+    CollectionId = "col_";
+    /// A category of products.
+    CategoryId = "cat_";
+    /// A gift card.
+    GiftCardId = "gft_";
+    /// A stock location.
+    LocationId = "loc_";
+    /// A customer of a store.
+    CustomerId = "cus_";
+    /// An address of a customer.
+    AddressId = "adr_";
+    /// A customer's session.
+    CustomerSessionId = "cse_";
+    /// An order.
+    OrderId = "ord_";
+    /// A line of an order.
+    OrderItemId = "itm_";
+    /// A fulfilment.
+    FulfillmentId = "ful_";
+    /// A refund.
+    RefundId = "ref_";
+    /// A payment.
+    PaymentId = "pay_";
+    /// An image or other media.
+    MediaId = "med_";
+    /// A form submission.
+    FormSubmissionId = "frm_";
+    /// A movement of stock.
+    MovementId = "mov_";
+    /// A movement of a gift card's balance.
+    GiftCardEntryId = "gte_";
 }

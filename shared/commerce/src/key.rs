@@ -4,6 +4,9 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 
 use crate::id::{
+    AddressId, CategoryId, CollectionId, CustomerId, CustomerSessionId, FormSubmissionId,
+    FulfillmentId, GiftCardEntryId, GiftCardId, LocationId, MediaId, MovementId, OrderId, PaymentId,
+    ProductId, RefundId, VariantId,
     AppId, ChallengeId, DeliveryId, EventId, GrantId, InstallationId, MailId, MerchantId, ReviewId,
     SessionId, StoreId, SubmissionId, SubscriptionId,
 };
@@ -239,4 +242,262 @@ pub fn app_usage_of(app: &AppId) -> String {
 pub fn usage(subject: &str, at: Timestamp) -> Key {
     let hour: String = at.to_string().chars().skip(11).take(2).collect();
     Key::new(format!("MET#{subject}#{}", at.day()), hour)
+}
+
+// The catalogue: a product and its variants are one query; what a checkout needs of a variant lies
+// with its stock, so that a cart is one batch.
+
+/// A product.
+pub fn product(store: &StoreId, id: &ProductId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{id}"), "A")
+}
+/// A variant, in its product's partition.
+pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("VAR#{id}"))
+}
+/// What sort keys of variants begin with.
+pub const VARIANTS: &str = "VAR#";
+/// A store's products, by creation.
+pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
+    gsi1(format!("STO#{store}#PRD"), format!("{created}#{id}"))
+}
+/// A store's products of a status, by their last change.
+pub fn products_by_status(
+    store: &StoreId,
+    status: &str,
+    updated: Timestamp,
+    id: &ProductId,
+) -> IndexKey {
+    gsi2(format!("STO#{store}#PRD#{status}"), format!("{updated}#{id}"))
+}
+/// The one product of a handle.
+pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#HDL#{handle}"), "U")
+}
+/// The one variant of a SKU.
+pub fn unique_sku(store: &StoreId, sku: &str) -> Key {
+    Key::new(format!("UQ#{store}#SKU#{sku}"), "U")
+}
+/// What a checkout needs of a variant: beside its stock levels.
+pub fn sellable(store: &StoreId, variant: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), "A")
+}
+/// A variant's stock at a location.
+pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), format!("LVL#{location}"))
+}
+/// What sort keys of stock levels begin with.
+pub const LEVELS: &str = "LVL#";
+/// A location's stock levels, by variant.
+pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
+    gsi1(format!("STO#{store}#LOC#{location}"), variant.as_str())
+}
+/// A movement of stock: the ledger of a level.
+pub fn movement(
+    store: &StoreId,
+    variant: &VariantId,
+    location: &LocationId,
+    id: &MovementId,
+) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), format!("MOV#{location}#{id}"))
+}
+/// A stock location.
+pub fn location(store: &StoreId, id: &LocationId) -> Key {
+    Key::new(format!("STO#{store}"), format!("LOC#{id}"))
+}
+/// What sort keys of locations begin with.
+pub const LOCATIONS: &str = "LOC#";
+/// A collection.
+pub fn collection(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "A")
+}
+/// A product in a collection, at its position.
+pub fn collection_member(
+    store: &StoreId,
+    id: &CollectionId,
+    position: &str,
+    product: &ProductId,
+) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), format!("MBR#{position}#{product}"))
+}
+/// What sort keys of collection members begin with.
+pub const MEMBERS: &str = "MBR#";
+/// A store's collections, by creation.
+pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &CollectionId) -> IndexKey {
+    gsi1(format!("STO#{store}#COL"), format!("{created}#{id}"))
+}
+/// The one collection of a handle.
+pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#COLHDL#{handle}"), "U")
+}
+/// A category; its path makes `begins_with` a subtree.
+pub fn category(store: &StoreId, path: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("CAT#{path}"))
+}
+/// A category, found by its id.
+pub fn category_by_id(store: &StoreId, id: &CategoryId) -> IndexKey {
+    gsi1(format!("STO#{store}#CAT"), id.as_str())
+}
+/// What sort keys of categories begin with.
+pub const CATEGORIES: &str = "CAT#";
+
+// Gift cards.
+
+/// A gift card.
+pub fn gift_card(store: &StoreId, id: &GiftCardId) -> Key {
+    Key::new(format!("STO#{store}#GFT#{id}"), "A")
+}
+/// A movement of a gift card's balance.
+pub fn gift_card_entry(store: &StoreId, card: &GiftCardId, id: &GiftCardEntryId) -> Key {
+    Key::new(format!("STO#{store}#GFT#{card}"), format!("TXN#{id}"))
+}
+/// What sort keys of gift-card entries begin with.
+pub const GIFT_CARD_ENTRIES: &str = "TXN#";
+/// A store's gift cards, by time.
+pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId) -> IndexKey {
+    gsi1(format!("STO#{store}#GFT"), format!("{created}#{id}"))
+}
+/// The one gift card of a code, by the code's HMAC.
+pub fn unique_gift_card_code(store: &StoreId, hmac: &str) -> Key {
+    Key::new(format!("UQ#{store}#GCC#{hmac}"), "U")
+}
+
+// Customers: a customer, their addresses and their wishlist are one query.
+
+/// A customer.
+pub fn customer(store: &StoreId, id: &CustomerId) -> Key {
+    Key::new(format!("STO#{store}#CUS#{id}"), "A")
+}
+/// A store's customers, by time.
+pub fn customers_of_store(store: &StoreId, created: Timestamp, id: &CustomerId) -> IndexKey {
+    gsi1(format!("STO#{store}#CUS"), format!("{created}#{id}"))
+}
+/// An address.
+pub fn address(store: &StoreId, customer: &CustomerId, id: &AddressId) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("ADR#{id}"))
+}
+/// What sort keys of addresses begin with.
+pub const ADDRESSES: &str = "ADR#";
+/// A wish.
+pub fn wish(store: &StoreId, customer: &CustomerId, product: &ProductId, variant: &str) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("WSH#{product}#{variant}"))
+}
+/// What sort keys of wishes begin with.
+pub const WISHES: &str = "WSH#";
+/// The one customer of an e-mail address, on a store.
+pub fn unique_customer_email(store: &StoreId, normalized: &str) -> Key {
+    Key::new(format!("UQ#{store}#CEM#{normalized}"), "U")
+}
+/// A customer's session: in the customer's partition, as a merchant's is.
+pub fn customer_session(
+    store: &StoreId,
+    customer: &CustomerId,
+    id: &CustomerSessionId,
+) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("SES#{id}"))
+}
+
+// Orders: the order page is one query.
+
+/// An order.
+pub fn order(store: &StoreId, id: &OrderId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{id}"), "A")
+}
+/// A store's orders, by creation.
+pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
+    gsi1(format!("STO#{store}#ORD"), format!("{created}#{id}"))
+}
+/// A customer's orders, by creation.
+pub fn orders_of_customer(
+    store: &StoreId,
+    customer: &CustomerId,
+    created: Timestamp,
+    id: &OrderId,
+) -> IndexKey {
+    gsi2(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
+}
+/// A fulfilment of an order.
+pub fn fulfillment(store: &StoreId, order: &OrderId, id: &FulfillmentId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("FUL#{id}"))
+}
+/// A refund of an order.
+pub fn refund(store: &StoreId, order: &OrderId, id: &RefundId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("REF#{id}"))
+}
+/// A payment of an order.
+pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("PAY#{id}"))
+}
+/// A store's payments, by time.
+pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
+    gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))
+}
+/// A payment, found by its id.
+pub fn payment_by_id(store: &StoreId, id: &PaymentId) -> IndexKey {
+    gsi2(format!("STO#{store}#PAYID"), id.as_str())
+}
+/// The counter of a store's order numbers.
+pub fn order_counter(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#ORD")
+}
+/// The one payment of a provider's reference.
+pub fn provider_reference(provider: &str, reference: &str) -> Key {
+    Key::new(format!("UQ#PRF#{provider}#{reference}"), "U")
+}
+/// A provider's event, so that it is handled once.
+pub fn provider_event(provider: &str, event: &str) -> Key {
+    Key::new(format!("PEV#{provider}#{event}"), "U")
+}
+/// A store's account with a payment provider.
+pub fn payment_provider(store: &StoreId, provider: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("PPR#{provider}"))
+}
+/// What sort keys of provider accounts begin with.
+pub const PAYMENT_PROVIDERS: &str = "PPR#";
+
+// What customers write, and what stores show.
+
+/// A form submission.
+pub fn form_submission(store: &StoreId, id: &FormSubmissionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("FRM#{id}"))
+}
+/// Form submissions of a status, by time.
+pub fn form_submissions_by_status(
+    store: &StoreId,
+    status: &str,
+    at: Timestamp,
+    id: &FormSubmissionId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
+}
+/// A product review; its key allows one per purchase line, or one per customer without one.
+pub fn product_review(
+    store: &StoreId,
+    product: &ProductId,
+    customer: &CustomerId,
+    line: &str,
+) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("REV#{customer}#{line}"))
+}
+/// Reviews of a status on a store, by time.
+pub fn reviews_by_status(store: &StoreId, status: &str, at: Timestamp, id: &ReviewId) -> IndexKey {
+    gsi1(format!("STO#{store}#REV#{status}"), format!("{at}#{id}"))
+}
+/// A review, found by its id.
+pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
+    gsi2(format!("STO#{store}#REVID"), id.as_str())
+}
+/// Media.
+pub fn media(store: &StoreId, id: &MediaId) -> Key {
+    Key::new(format!("STO#{store}"), format!("MED#{id}"))
+}
+/// What sort keys of media begin with.
+pub const MEDIA: &str = "MED#";
+/// Content-addressed bytes: their description.
+pub fn blob(sha256: &str) -> Key {
+    Key::new(format!("BLB#{sha256}"), "A")
+}
+/// Content-addressed bytes: a chunk.
+pub fn blob_chunk(sha256: &str, number: usize) -> Key {
+    Key::new(format!("BLB#{sha256}"), format!("CHK#{number:03}"))
 }

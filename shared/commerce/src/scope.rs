@@ -227,6 +227,30 @@ required! {
     WriteWebhooks = "write_webhooks";
     ReadOperations = "read_operations";
     WriteOperations = "write_operations";
+    ReadProducts = "read_products";
+    WriteProducts = "write_products";
+    ReadInventory = "read_inventory";
+    WriteInventory = "write_inventory";
+    ReadLocations = "read_locations";
+    WriteLocations = "write_locations";
+    ReadOrders = "read_orders";
+    WriteOrders = "write_orders";
+    ReadFulfillments = "read_fulfillments";
+    WriteFulfillments = "write_fulfillments";
+    ReadRefunds = "read_refunds";
+    WriteRefunds = "write_refunds";
+    ReadPayments = "read_payments";
+    WritePayments = "write_payments";
+    ReadCustomers = "read_customers";
+    WriteCustomers = "write_customers";
+    ReadGiftCards = "read_gift_cards";
+    WriteGiftCards = "write_gift_cards";
+    ReadMedia = "read_media";
+    WriteMedia = "write_media";
+    ReadForms = "read_forms";
+    WriteForms = "write_forms";
+    ReadReviews = "read_reviews";
+    WriteReviews = "write_reviews";
 }
 
 #[cfg(test)]

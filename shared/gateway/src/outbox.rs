@@ -28,11 +28,14 @@ pub enum Due {
     Mail,
     /// Stores whose data is to be removed.
     Redaction,
+    /// Orders that were not paid in time.
+    Order,
 }
 
 impl Due {
     /// Every kind, in the order a sweep takes them.
-    pub const ALL: [Self; 4] = [Self::Event, Self::Delivery, Self::Mail, Self::Redaction];
+    pub const ALL: [Self; 5] =
+        [Self::Event, Self::Delivery, Self::Mail, Self::Redaction, Self::Order];
 
     const fn name(self) -> &'static str {
         match self {
@@ -40,6 +43,7 @@ impl Due {
             Self::Delivery => "DLV",
             Self::Mail => "MAI",
             Self::Redaction => "RED",
+            Self::Order => "ORD",
         }
     }
 
