@@ -241,7 +241,11 @@ async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
                     assert_eq!(reply.str("/required_scope"), scope, "{} {}", row.method, row.path);
                     reply.problem("insufficient_scope")
                 }
-                Access::Merchant | Access::Owner | Access::Developer | Access::Operator => {
+                Access::Merchant
+                | Access::Owner
+                | Access::Developer
+                | Access::Operator
+                | Access::Customer => {
                     call(client, &row, &shop.store.id).await.expect(401)
                 }
             };

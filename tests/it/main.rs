@@ -11,8 +11,12 @@
 mod auth;
 mod contract;
 mod faults;
+mod gift_cards;
+mod inventory;
 mod limits;
 mod oauth;
+mod products;
 mod smoke;
+mod storefront;
 mod tokens;
 mod webhooks;

@@ -23,6 +23,7 @@ mod actors;
 mod client;
 mod gateway;
 mod mailbox;
+mod providers;
 mod receiver;
 mod reply;
 mod shop;
@@ -32,6 +33,10 @@ pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
 pub use mailbox::{Letter, Mailbox};
+pub use providers::{
+    ProviderCall, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
+    Trouble, WEBHOOK_SECRET, Webhook,
+};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
 pub use serde_json::{Value, json};

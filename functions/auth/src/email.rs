@@ -1,7 +1,7 @@
 //! Proving that an address is the account's.
 
 use axum::extract::State;
-use commerce::challenge::{self, Link, Purpose};
+use commerce::challenge::{self, Holder, Link, Purpose};
 use commerce::fields::Email;
 use commerce::key;
 use commerce::merchant::{Merchant, MerchantStatus};
@@ -44,7 +44,8 @@ pub(crate) async fn verify(
     retry(|| async {
         let now = app.clock.now();
         let link: Link = app.table.get(&link_key).await?.ok_or(refused)?;
-        let owner = link.leads_to(Purpose::Verify, now).ok_or(refused)?;
+        let owner = link.leads_to(Purpose::Verify, now).and_then(Holder::merchant);
+        let owner = owner.ok_or(refused)?;
         let account: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
         let account = account.filter(|account| link.fits(account)).ok_or(refused)?.verified(now);
         let answer = Answer::ok(&json!({"verified": true, "email": account.email}));

@@ -1,7 +1,7 @@
 //! Sign-in by one-time code.
 
 use axum::extract::State;
-use commerce::challenge::{self, CODE_LIFETIME, Challenge};
+use commerce::challenge::{self, CODE_LIFETIME, Challenge, Holder};
 use commerce::fields::Email;
 use commerce::id::ChallengeId;
 use commerce::key;
@@ -59,7 +59,7 @@ pub(crate) async fn request(
     });
     app.table
         .write()
-        .create(&Challenge::begin(id, account.as_ref(), hash, now), Code::VersionConflict)
+        .create(&Challenge::begin(id, account.as_ref().map(Holder::of), hash, now), Code::VersionConflict)
         .also(mail.transpose()?, gateway::table::Write::emit)
         .answer(Answer::accepted(&body), now)
         .await
@@ -103,8 +103,9 @@ pub(crate) async fn verify(
     app.table.write().update(&challenge_key, try_it, failed).commit().await?;
     let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
     let right = password::verify_code(ask.code.as_str(), Some(&challenge.code_hash)).await;
-    let owner = challenge.merchant_id.filter(|_| right).ok_or(failed)?;
-    let account: Merchant = app.table.get(&key::merchant(&owner)).await?.ok_or(failed)?;
+    let owner = challenge.holder.as_ref().and_then(Holder::merchant).filter(|_| right);
+    let owner = owner.ok_or(failed)?;
+    let account: Merchant = app.table.get(&key::merchant(owner)).await?.ok_or(failed)?;
     let account = admit(account)?;
     let now = app.clock.now();
     let (session, token) = begin(&account, CreatedVia::Otp, &inbound, now);

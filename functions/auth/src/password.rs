@@ -1,16 +1,16 @@
 //! Passwords: reset by mail, update by link or by session.
 
-use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
 use commerce::caller;
-use commerce::challenge::{self, Link, Purpose};
+use commerce::challenge::{self, Holder, Link, Purpose};
 use commerce::event::{About, Event, MERCHANT_PASSWORD_UPDATED};
 use commerce::fields::Email;
 use commerce::key;
 use commerce::mail::{Letter, Mail};
 use commerce::merchant::{Merchant, MerchantStatus, MerchantView};
+pub(crate) use commerce::password::{Guess, NewPassword};
 use commerce::session::Session;
 use commerce::throttle::{self, Kind, Subject};
 use deserr::Deserr;
@@ -19,9 +19,8 @@ use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
-use gateway::password::{self, Password, PasswordError};
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Fault, FieldErrors, Flag, FromText, Inbound, Raw, Text};
+use gateway::request::{Body, Fault, FieldErrors, Flag, Inbound, Raw, Text};
 use gateway::seal;
 use gateway::table::{Change, Query, Write};
 use serde_json::json;
@@ -30,58 +29,6 @@ use crate::signin::find;
 
 /// The most sessions that are looked at to say how many ended.
 const COUNTED_SESSIONS: usize = 1_000;
-
-/// A password that somebody chooses.
-#[derive(Debug)]
-pub(crate) struct NewPassword(Password);
-
-impl NewPassword {
-    /// What is kept of it.
-    pub(crate) async fn hash(&self) -> Result<String, Problem> {
-        password::hash(&self.0).await.map_err(Problem::unavailable)
-    }
-}
-
-impl FromText for NewPassword {
-    const EXPECTS: &'static str = "a string";
-
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        let detail = |error: PasswordError| format!("The password {error}.");
-        Password::parse(text).map(Self).map_err(|error| Fault::new(error.code(), detail(error)))
-    }
-}
-
-gateway::text_field!(NewPassword);
-
-/// A password that somebody claims is theirs: any text, as it was typed.
-pub(crate) struct Guess(String);
-
-impl Guess {
-    /// Whether it is the password behind the hash, after the same work if there is none.
-    pub(crate) async fn matches(&self, hash: Option<&str>) -> bool {
-        password::verify(&self.0, hash).await
-    }
-}
-
-impl fmt::Debug for Guess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Guess([redacted])")
-    }
-}
-
-impl FromText for Guess {
-    const EXPECTS: &'static str = "a string";
-
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        // Nobody's password is longer than 128 characters; a bound on what is hashed.
-        if text.len() > 1_024 {
-            return Err(Fault::new("too_long", "Must have at most 1024 bytes."));
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-gateway::text_field!(Guess);
 
 /// Judges a signed-in merchant's current password, counted like a sign-in: a stolen session must
 /// not be a way to guess it.
@@ -228,7 +175,8 @@ async fn by_link(app: &App, inbound: &Inbound, ask: &UpdateRequest) -> Result<An
     let refused = Code::InvalidOrExpiredToken;
     let link: Option<Link> = app.table.get(&key::link(&seal::digest(token))).await?;
     let link = link.ok_or(refused)?;
-    let owner = link.leads_to(Purpose::Reset, app.clock.now()).ok_or(refused)?;
+    let owner = link.leads_to(Purpose::Reset, app.clock.now()).and_then(Holder::merchant);
+    let owner = owner.ok_or(refused)?;
     let account: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
     let account = account.filter(|account| link.fits(account)).ok_or(refused)?;
     let hash = ask.new_password.hash().await?;

@@ -94,7 +94,8 @@ async fn take(app: &App, record: &EventRecord) -> Result<(), Problem> {
         }
         mail::Mail::KIND => {
             let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
-            if mail.state == mail::MailState::Pending {
+            // One that waits for its day is found by the sweep.
+            if mail.state == mail::MailState::Pending && !mail.waits(app.clock.now()) {
                 let message = mail::Message { mail_id: mail.id };
                 return app.mail_queue.send(&[(message, std::time::Duration::ZERO)]).await;
             }

@@ -10,6 +10,7 @@ use commerce::delivery::{Delivery, Message};
 use commerce::event::{About, Event, OutboxState, STORE_REDACTED};
 use commerce::id::MailId;
 use commerce::mail;
+use commerce::order::{Order, settle};
 use commerce::store::{Store, StoreStatus, StoreView};
 use futures_util::StreamExt;
 use gateway::app::App;
@@ -42,6 +43,8 @@ pub struct SweepReport {
     pub mails: usize,
     /// Deleted stores whose grace ended.
     pub redactions: usize,
+    /// Orders that were not paid in time.
+    pub orders: usize,
     /// Pieces of work that failed; they stay due.
     pub failures: usize,
 }
@@ -60,6 +63,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             Due::Delivery => &mut report.deliveries,
             Due::Mail => &mut report.mails,
             Due::Redaction => &mut report.redactions,
+            Due::Order => &mut report.orders,
         };
         for tally in outcomes {
             *slot = slot.saturating_add(tally.done);
@@ -106,6 +110,7 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
             Due::Delivery => deliveries(app, chunk, &mut tally).await,
             Due::Mail => mails(app, chunk, &mut tally).await,
             Due::Redaction => redactions(app, chunk, &mut tally).await,
+            Due::Order => orders(app, chunk, &mut tally).await,
         };
         tally.count(outcome.map(|()| false));
     }
@@ -199,6 +204,19 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         };
         let event = Event::new(&STORE_REDACTED, about, &StoreView::from(&redacted), now);
         let write = app.table.write().replace(&redacted, Code::VersionConflict).emit(event);
+        tally.count(happened(write.commit().await));
+    }
+    Ok(())
+}
+
+/// Orders that were not paid in time: their stock and their gift cards' money go back in the
+/// transaction that expires them. Whoever pays at the same moment wins or loses the order's
+/// version; there is no third way.
+async fn orders(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for order in load::<Order>(app, keys, tally).await? {
+        let now = app.clock.now();
+        let Some(ended) = order.expire(now) else { continue };
+        let write = settle::expire(app.table.write(), &ended, now);
         tally.count(happened(write.commit().await));
     }
     Ok(())

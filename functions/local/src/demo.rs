@@ -1,12 +1,18 @@
-//! The demo: a merchant with an open store, and an operator, made on the first start of a data
-//! directory, so that there is something to call.
+//! The demo: a merchant with an open store that sells forty products, a customer of that store, and
+//! an operator; made on the first start of a data directory, so that there is something to call.
+
+mod catalogue;
+mod picture;
+
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use commerce::fields::Email;
-use commerce::id::MerchantId;
+use commerce::customer::{Application, Customer, UniqueCustomerEmail};
+use commerce::fields::{Currency, Email};
+use commerce::id::{MerchantId, StoreId};
 use commerce::key;
 use commerce::merchant::{Merchant, MerchantStatus, UniqueEmail};
 use commerce::session::{CreatedVia, Session};
@@ -15,6 +21,7 @@ use gateway::embedded::AnyError;
 use gateway::password::{self, Password};
 use gateway::problem::Code;
 use gateway::request::FromText;
+use http::StatusCode;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -47,6 +54,17 @@ pub const OPERATOR: Account = Account {
     operator: true,
 };
 
+/// The customer of the demo store.
+pub const CUSTOMER: Account = Account {
+    email: "demo-customer@example.com",
+    password: "demo-customer-1",
+    name: "Demo Customer",
+    operator: false,
+};
+
+/// Attempts at a request whose budget is spent.
+const ATTEMPTS: u32 = 20;
+
 /// The demo store's subdomain.
 pub const SUBDOMAIN: &str = "demo-store";
 
@@ -65,7 +83,10 @@ pub async fn seed(system: &System) -> Result<(), AnyError> {
     let via = CreatedVia::Signup;
     let (session, token) = Session::begin(&merchant, via, "127.0.0.0/24".to_owned(), None, now);
     app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
-    open_store(&system.router(), &token).await?;
+    let api = Api { router: &system.router(), token: &token };
+    let store = open_store(&api).await?;
+    catalogue::stock_up(&api).await?;
+    register(app, &store).await?;
     create(app, &OPERATOR).await?;
     Ok(())
 }
@@ -105,13 +126,35 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
     Ok(merchant)
 }
 
+/// The store's customer, with an address that is proven: nobody reads a mail of the demo.
+async fn register(app: &App, store: &StoreId) -> Result<(), AnyError> {
+    let email = email(&CUSTOMER)?;
+    let claim = key::unique_customer_email(store, &email.normalized());
+    let known: Option<UniqueCustomerEmail> = app.table.get(&claim).await.map_err(told)?;
+    if known.is_some() {
+        return Ok(());
+    }
+    let password = Password::parse(CUSTOMER.password).map_err(|error| format!("{error:?}"))?;
+    let application = Application {
+        email,
+        password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
+        name: Some(CUSTOMER.name.to_owned()),
+        phone: None,
+        accepts_marketing: false,
+    };
+    let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;
+    let customer = Customer::register(store, &currency, application, app.clock.now());
+    let write = app.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    write.create(&customer, Code::VersionConflict).commit().await.map_err(told)
+}
+
 fn email(who: &Account) -> Result<Email, AnyError> {
     Email::from_text(who.email).map_err(|fault| format!("{fault:?}").into())
 }
 
 /// The store as any client would make it.
-async fn open_store(router: &Router, token: &str) -> Result<(), AnyError> {
-    let mine = call(router, token, "GET", "/v1/stores", None).await?;
+async fn open_store(api: &Api<'_>) -> Result<StoreId, AnyError> {
+    let mine = api.call("GET", "/v1/stores", None).await?;
     let known = mine.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned);
     let store = if let Some(id) = known {
         id
@@ -120,22 +163,24 @@ async fn open_store(router: &Router, token: &str) -> Result<(), AnyError> {
             "name": "Demo Store", "subdomain": SUBDOMAIN, "currency": "INR", "country": "IN",
             "locale": "en-IN", "timezone": "Asia/Kolkata",
         });
-        let made = call(router, token, "POST", "/v1/stores", Some(ask)).await?;
-        made.get("id").and_then(Value::as_str).ok_or("the store has no id")?.to_owned()
+        let made = api.call("POST", "/v1/stores", Some(ask)).await?;
+        text(&made, "/id")?
     };
     let path = |rest: &str| format!("/v1/stores/{store}{rest}");
-    let store_now = call(router, token, "GET", &path(""), None).await?;
+    let store_now = api.call("GET", &path(""), None).await?;
     if store_now.get("status").and_then(Value::as_str) != Some("active") {
-        call(router, token, "POST", &path("/activate"), Some(json!({}))).await?;
+        api.call("POST", &path("/activate"), Some(json!({}))).await?;
     }
     let menu = json!({"items": [
         {"title": "Home", "type": "home"},
+        {"title": "Kitchen", "type": "category", "ref": "kitchen"},
+        {"title": "On Sale", "type": "collection", "ref": "on-sale"},
         {"title": "About us", "type": "link", "url": "https://example.com/about", "children": [
             {"title": "Privacy", "type": "policy", "ref": "privacy"},
         ]},
         {"title": "Shipping", "type": "policy", "ref": "shipping"},
     ]});
-    call(router, token, "PUT", &path("/navigation/main"), Some(menu)).await?;
+    api.call("PUT", &path("/navigation/main"), Some(menu)).await?;
     for (handle, title, text) in [
         ("refund", "Refunds", "Send it back within 30 days and we return the money."),
         ("privacy", "Privacy", "We keep what an order needs, and nothing else."),
@@ -143,33 +188,59 @@ async fn open_store(router: &Router, token: &str) -> Result<(), AnyError> {
     ] {
         let body_html = format!("<p>{text}</p>");
         let policy = json!({"title": title, "body_html": body_html, "published": true});
-        call(router, token, "PUT", &path(&format!("/policies/{handle}")), Some(policy)).await?;
+        api.call("PUT", &path(&format!("/policies/{handle}")), Some(policy)).await?;
     }
-    Ok(())
+    StoreId::parse(&store).ok_or_else(|| "the store has an odd id".into())
 }
 
-async fn call(
-    router: &Router,
-    token: &str,
-    method: &str,
-    path: &str,
-    body: Option<Value>,
-) -> Result<Value, AnyError> {
-    let body = body.map_or_else(Body::empty, |json| Body::from(json.to_string()));
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .header("content-type", "application/json")
-        .body(body)?;
-    let answer: Response = router.clone().oneshot(request).await?;
-    let status = answer.status();
-    let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await?;
-    if !status.is_success() {
-        let text = String::from_utf8_lossy(&bytes);
-        return Err(format!("{method} {path} answered {status}: {text}").into());
+/// The API as a signed-in merchant calls it.
+pub(crate) struct Api<'a> {
+    router: &'a Router,
+    token: &'a str,
+}
+
+impl Api<'_> {
+    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, AnyError> {
+        let body = body.map_or_else(Vec::new, |json| json.to_string().into_bytes());
+        self.send(method, path, "application/json", body).await
     }
-    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+
+    /// Sends a request, again while the budget is spent.
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        media_type: &str,
+        body: Vec<u8>,
+    ) -> Result<Value, AnyError> {
+        for _ in 0..ATTEMPTS {
+            let request = Request::builder()
+                .method(method)
+                .uri(path)
+                .header("authorization", format!("Bearer {}", self.token))
+                .header("content-type", media_type)
+                .body(Body::from(body.clone()))?;
+            let answer: Response = self.router.clone().oneshot(request).await?;
+            let status = answer.status();
+            if status == StatusCode::TOO_MANY_REQUESTS {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+            let bytes = axum::body::to_bytes(answer.into_body(), 1 << 20).await?;
+            if !status.is_success() {
+                let text = String::from_utf8_lossy(&bytes);
+                return Err(format!("{method} {path} answered {status}: {text}").into());
+            }
+            return Ok(serde_json::from_slice(&bytes).unwrap_or_default());
+        }
+        Err(format!("{method} {path} is still limited").into())
+    }
+}
+
+/// The text at a JSON pointer.
+fn text(value: &Value, pointer: &str) -> Result<String, AnyError> {
+    let found = value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    found.ok_or_else(|| format!("no text at {pointer} in {value}").into())
 }
 
 /// A problem as an error: its cause goes with it, for it is printed on the developer's machine.

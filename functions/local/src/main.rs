@@ -162,23 +162,31 @@ fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
         aws.secrets_endpoint(),
     );
     if has_demo {
-        for (role, who) in [("Merchant", demo::MERCHANT), ("Operator", demo::OPERATOR)] {
+        for (role, who) in [
+            ("Merchant", demo::MERCHANT),
+            ("Operator", demo::OPERATOR),
+            ("Customer", demo::CUSTOMER),
+        ] {
             let _ = write!(text, "\n{role}: {} / {}", who.email, who.password);
         }
         let _ = writeln!(text, "\nStore:    {}", demo::SUBDOMAIN);
     }
     if run.with_api {
-        let third = if has_demo {
+        let (second, third) = if has_demo {
             let who = demo::MERCHANT;
             let ask = serde_json::json!({"email": who.email, "password": who.password});
-            format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'")
+            (
+                format!("{url}/v1/storefront/{}/products", demo::SUBDOMAIN),
+                format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'"),
+            )
         } else {
-            format!("{url}/v1/app-store/oauth/metadata")
+            (
+                format!("{url}/v1/operations/event-types"),
+                format!("{url}/v1/app-store/oauth/metadata"),
+            )
         };
-        let _ = write!(
-            text,
-            "\nTry:\n  curl {url}/health\n  curl {url}/v1/operations/event-types\n  curl {third}\n"
-        );
+        let _ =
+            write!(text, "\nTry:\n  curl {url}/health\n  curl {second}\n  curl {third}\n");
     }
     text
 }

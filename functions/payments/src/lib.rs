@@ -1,8 +1,29 @@
-//! `/v1/payments`: payments and providers.
+//! `/v1/payments`: payments, and a store's accounts with payment providers.
+//!
+//! What a customer does with a payment is at `/v1/storefront/{subdomain}/payments`.
 
+mod actions;
+mod payments;
+mod providers;
+mod refunds;
+
+use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
+        .get("/v1/payments", Cost::List, payments::list)
+        .get("/v1/payments/{id}", Cost::READ, payments::show)
+        .get("/v1/payments/{id}/events", Cost::List, payments::events)
+        .post("/v1/payments/{id}/capture", Cost::WRITE, actions::capture)
+        .post("/v1/payments/{id}/void", Cost::WRITE, actions::void)
+        .post("/v1/payments/{id}/sync", Cost::WRITE, actions::sync)
+        .get("/v1/payments/{id}/refunds", Cost::READ, refunds::list)
+        .post("/v1/payments/{id}/refunds", Cost::WRITE, refunds::create)
+        .get("/v1/payments/providers", Cost::READ, providers::list)
+        .get("/v1/payments/providers/{provider}", Cost::READ, providers::show)
+        .put("/v1/payments/providers/{provider}", Cost::WRITE, providers::save)
+        .delete("/v1/payments/providers/{provider}", Cost::WRITE, providers::delete)
+        .post("/v1/payments/providers/{provider}/test", Cost::WRITE, providers::test)
 }

@@ -1,8 +1,76 @@
 //! `/v1/products`, `/v1/customers`, `/v1/inventory`, `/v1/media`, `/v1/reviews`, `/v1/form-submissions`: the commerce admin surface.
 
+mod categories;
+mod collections;
+mod customers;
+mod forms;
+mod gift_cards;
+mod inventory;
+mod locations;
+mod media;
+mod products;
+mod reviews;
+mod variants;
+
+use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
+        .get("/v1/products", Cost::List, products::list)
+        .post("/v1/products", Cost::WRITE, products::create)
+        .get("/v1/products/{id}", Cost::READ, products::show)
+        .patch("/v1/products/{id}", Cost::WRITE, products::update)
+        .delete("/v1/products/{id}", Cost::WRITE, products::remove)
+        .get("/v1/products/{id}/variants", Cost::List, variants::list)
+        .post("/v1/products/{id}/variants", Cost::WRITE, variants::create)
+        .patch("/v1/products/{id}/variants/{vid}", Cost::WRITE, variants::update)
+        .delete("/v1/products/{id}/variants/{vid}", Cost::WRITE, variants::remove)
+        .get("/v1/products/collections", Cost::List, collections::list)
+        .post("/v1/products/collections", Cost::WRITE, collections::create)
+        .get("/v1/products/collections/{id}", Cost::READ, collections::show)
+        .patch("/v1/products/collections/{id}", Cost::WRITE, collections::update)
+        .delete("/v1/products/collections/{id}", Cost::WRITE, collections::remove)
+        .get("/v1/products/collections/{id}/products", Cost::List, collections::products)
+        .post("/v1/products/collections/{id}/products", Cost::WRITE, collections::add)
+        .delete("/v1/products/collections/{id}/products", Cost::WRITE, collections::remove_products)
+        .get("/v1/products/categories", Cost::List, categories::list)
+        .post("/v1/products/categories", Cost::WRITE, categories::create)
+        .patch("/v1/products/categories/{id}", Cost::WRITE, categories::update)
+        .delete("/v1/products/categories/{id}", Cost::WRITE, categories::remove)
+        .get("/v1/products/gift-cards", Cost::List, gift_cards::list)
+        .post("/v1/products/gift-cards", Cost::WRITE, gift_cards::issue)
+        .get("/v1/products/gift-cards/{id}", Cost::READ, gift_cards::show)
+        .patch("/v1/products/gift-cards/{id}", Cost::WRITE, gift_cards::update)
+        .post("/v1/products/gift-cards/{id}/disable", Cost::WRITE, gift_cards::disable)
+        .post("/v1/products/gift-cards/{id}/credit", Cost::WRITE, gift_cards::credit)
+        .post("/v1/products/gift-cards/{id}/debit", Cost::WRITE, gift_cards::debit)
+        .get("/v1/products/gift-cards/{id}/transactions", Cost::List, gift_cards::transactions)
+        .get("/v1/customers", Cost::List, customers::list)
+        .get("/v1/inventory/locations", Cost::List, locations::list)
+        .post("/v1/inventory/locations", Cost::WRITE, locations::create)
+        .get("/v1/inventory/locations/{id}", Cost::READ, locations::show)
+        .patch("/v1/inventory/locations/{id}", Cost::WRITE, locations::update)
+        .post("/v1/inventory/locations/{id}/deactivate", Cost::WRITE, locations::deactivate)
+        .post("/v1/inventory/locations/{id}/activate", Cost::WRITE, locations::activate)
+        .get("/v1/inventory/levels", Cost::List, inventory::list)
+        .post("/v1/inventory/levels/adjust", Cost::WRITE, inventory::adjust)
+        .post("/v1/inventory/levels/set", Cost::WRITE, inventory::set)
+        .post("/v1/inventory/levels/move", Cost::WRITE, inventory::move_stock)
+        .get("/v1/inventory/levels/{item}/{location}/ledger", Cost::List, inventory::ledger)
+        .get("/v1/inventory/levels/{item}/{location}/verify", Cost::BULK, inventory::verify)
+        .get("/v1/form-submissions", Cost::List, forms::list)
+        .get("/v1/form-submissions/{id}", Cost::READ, forms::get)
+        .patch("/v1/form-submissions/{id}", Cost::WRITE, forms::update)
+        .delete("/v1/form-submissions/{id}", Cost::WRITE, forms::delete)
+        .get("/v1/media", Cost::List, media::list)
+        .post_large("/v1/media", Cost::WRITE, media::upload)
+        .get("/v1/media/{id}", Cost::READ, media::get)
+        .patch("/v1/media/{id}", Cost::WRITE, media::update)
+        .delete("/v1/media/{id}", Cost::WRITE, media::delete)
+        .get("/v1/reviews", Cost::List, reviews::list)
+        .post("/v1/reviews/{id}/approve", Cost::WRITE, reviews::approve)
+        .post("/v1/reviews/{id}/reject", Cost::WRITE, reviews::reject)
+        .post("/v1/reviews/{id}/reply", Cost::WRITE, reviews::reply)
 }

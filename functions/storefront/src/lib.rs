@@ -1,8 +1,90 @@
 //! `/v1/storefront`: the public storefront.
 
+mod addresses;
+mod catalog;
+mod checkout;
+mod customer;
+mod customer_otp;
+mod customer_password;
+mod door;
+mod forms;
+mod gift_cards;
+mod lookup;
+mod media;
+mod order_view;
+mod pages;
+mod payment;
+mod reviews;
+mod wishlist;
+
+use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
+        .get("/v1/storefront/lookup", Cost::READ, lookup::lookup)
+        .get("/v1/storefront/{subdomain}", Cost::READ, pages::store)
+        .get("/v1/storefront/{subdomain}/products", Cost::List, catalog::list)
+        .get("/v1/storefront/{subdomain}/products/{handle}", Cost::READ, catalog::show)
+        .get("/v1/storefront/{subdomain}/categories", Cost::List, catalog::categories)
+        .get("/v1/storefront/{subdomain}/categories/{handle}", Cost::READ, catalog::category)
+        .get("/v1/storefront/{subdomain}/collections", Cost::List, catalog::collections)
+        .get("/v1/storefront/{subdomain}/collections/{handle}", Cost::READ, catalog::collection)
+        .get("/v1/storefront/{subdomain}/navigation", Cost::List, pages::menus)
+        .get("/v1/storefront/{subdomain}/navigation/{handle}", Cost::READ, pages::menu)
+        .get("/v1/storefront/{subdomain}/policies", Cost::List, pages::policies)
+        .get("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::policy)
+        .post("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
+        .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
+        .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)
+        .post(
+            "/v1/storefront/{subdomain}/payments/{provider}/order",
+            Cost::CHECKOUT,
+            payment::open,
+        )
+        .post(
+            "/v1/storefront/{subdomain}/payments/{provider}/verify",
+            Cost::WRITE,
+            payment::verify,
+        )
+        .post(
+            "/v1/storefront/{subdomain}/payments/{provider}/webhook",
+            Cost::READ,
+            payment::receive,
+        )
+        .get("/v1/storefront/{subdomain}/payments/methods", Cost::READ, payment::methods)
+        .post("/v1/storefront/customer/login", Cost::WRITE, customer::login)
+        .post("/v1/storefront/customer/register", Cost::CODE, customer_otp::register)
+        .post("/v1/storefront/customer/login/otp", Cost::CODE, customer_otp::request)
+        .post("/v1/storefront/customer/login/otp/verify", Cost::WRITE, customer_otp::verify)
+        .post("/v1/storefront/customer/logout", Cost::WRITE, customer::logout)
+        .post("/v1/storefront/customer/password/reset", Cost::CODE, customer_password::reset)
+        .post("/v1/storefront/customer/password/update", Cost::WRITE, customer_password::update)
+        .get("/v1/storefront/customer/me", Cost::READ, customer::get)
+        .patch("/v1/storefront/customer/me", Cost::WRITE, customer::update)
+        .delete("/v1/storefront/customer/me", Cost::WRITE, customer::delete)
+        .get("/v1/storefront/customer/orders", Cost::List, customer::orders)
+        .get("/v1/storefront/customer/orders/{id}", Cost::READ, customer::order)
+        .get("/v1/storefront/customer/addresses", Cost::List, addresses::list)
+        .post("/v1/storefront/customer/addresses", Cost::WRITE, addresses::add)
+        .patch("/v1/storefront/customer/addresses", Cost::WRITE, addresses::update)
+        .delete("/v1/storefront/customer/addresses", Cost::WRITE, addresses::delete)
+        .get("/v1/storefront/customer/addresses/{id}", Cost::READ, addresses::get)
+        .patch("/v1/storefront/customer/addresses/{id}", Cost::WRITE, addresses::update)
+        .delete("/v1/storefront/customer/addresses/{id}", Cost::WRITE, addresses::delete)
+        .get("/v1/storefront/customer/wishlist", Cost::List, wishlist::list)
+        .post("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::add)
+        .delete("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::remove)
+        .get("/v1/storefront/customer/wishlist/{product_id}", Cost::READ, wishlist::get)
+        .delete("/v1/storefront/customer/wishlist/{product_id}", Cost::WRITE, wishlist::remove)
+        .get("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::List, reviews::list)
+        .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::write)
+        .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
+        .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
+        .post(
+            "/v1/storefront/{subdomain}/gift-cards/balance",
+            Cost::WRITE,
+            gift_cards::balance,
+        )
 }

@@ -1,6 +1,8 @@
 //! The callers of commerce: who they are, found out in one round trip (two when a merchant of
 //! several stores does not say which).
 
+mod shopper;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ use crate::merchant::Merchant as Account;
 use crate::scope::{Required, Scopes};
 use crate::session::{Session, UnverifiedToken};
 use crate::store::{Store, StoreStatus};
+
+pub use shopper::{Customer, Shopper};
 
 /// The cookie that carries a session where no `Authorization` header does.
 pub const SESSION_COOKIE: &str = "__Host-session";
@@ -162,13 +166,8 @@ gateway::caller_argument!(StoreAccess where S: Required);
 
 /// The credential of a request: a bearer token, or else the session cookie.
 fn credential(app: &App, inbound: &Inbound) -> Result<String, Problem> {
-    if let Some(header) = inbound.headers.get(header::AUTHORIZATION) {
-        let text = header.to_str().map_err(|_| Problem::from(Code::Unauthenticated))?;
-        let (scheme, token) = text.split_once(' ').ok_or(Code::Unauthenticated)?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(Code::Unauthenticated.into());
-        }
-        return Ok(token.trim().to_owned());
+    if inbound.headers.contains_key(header::AUTHORIZATION) {
+        return bearer(inbound).map(str::to_owned);
     }
     let cookies = inbound.headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
     let cookie = cookies
@@ -181,6 +180,18 @@ fn credential(app: &App, inbound: &Inbound) -> Result<String, Problem> {
             Err(Code::CrossOrigin.into())
         }
         Some((_, token)) => Ok(token.to_owned()),
+    }
+}
+
+/// The bearer token of a request (RFC 6750 §2.1).
+fn bearer(inbound: &Inbound) -> Result<&str, Problem> {
+    let header = inbound.headers.get(header::AUTHORIZATION).ok_or(Code::Unauthenticated)?;
+    let text = header.to_str().map_err(|_| Problem::from(Code::Unauthenticated))?;
+    let (scheme, token) = text.split_once(' ').ok_or(Code::Unauthenticated)?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        Ok(token.trim())
+    } else {
+        Err(Code::Unauthenticated.into())
     }
 }
 

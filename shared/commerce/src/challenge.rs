@@ -13,7 +13,9 @@ use gateway::seal;
 use gateway::table::Change;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ChallengeId, MerchantId};
+use crate::customer::{Application, Customer, CustomerStatus};
+use crate::fields::Email;
+use crate::id::{ChallengeId, CustomerId, MerchantId, StoreId};
 use crate::key;
 use crate::merchant::{Merchant, MerchantStatus};
 
@@ -32,13 +34,104 @@ gateway::words! {
     }
 }
 
+/// Whose proof it is. A merchant's opens nothing of a customer's, and one store's customer nothing
+/// of another's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Holder {
+    /// A merchant's.
+    Merchant {
+        /// The account.
+        merchant_id: MerchantId,
+    },
+    /// A customer's.
+    Customer {
+        /// The store.
+        store_id: StoreId,
+        /// The account.
+        customer_id: CustomerId,
+    },
+    /// Somebody's who wants an account at a store, and perhaps has one.
+    Applicant {
+        /// The store.
+        store_id: StoreId,
+        /// What they asked for.
+        application: Box<Application>,
+    },
+}
+
+impl Holder {
+    /// The holder who is this account.
+    pub fn of<A: Account>(account: &A) -> Self {
+        account.holder()
+    }
+
+    /// The merchant, if it is a merchant's.
+    pub fn merchant(&self) -> Option<&MerchantId> {
+        match self {
+            Self::Merchant { merchant_id } => Some(merchant_id),
+            Self::Customer { .. } | Self::Applicant { .. } => None,
+        }
+    }
+
+    /// The store and the customer, if it is a customer's.
+    pub fn customer(&self) -> Option<(&StoreId, &CustomerId)> {
+        match self {
+            Self::Customer { store_id, customer_id } => Some((store_id, customer_id)),
+            Self::Merchant { .. } | Self::Applicant { .. } => None,
+        }
+    }
+}
+
+/// An account whose owner can prove to receive mail at its address.
+pub trait Account {
+    /// The account as a holder of proofs.
+    fn holder(&self) -> Holder;
+    /// Its address.
+    fn email(&self) -> &Email;
+    /// Counts its password changes.
+    fn credential_generation(&self) -> u64;
+    /// Whether it may be used.
+    fn is_active(&self) -> bool;
+}
+
+impl Account for Merchant {
+    fn holder(&self) -> Holder {
+        Holder::Merchant { merchant_id: self.id.clone() }
+    }
+    fn email(&self) -> &Email {
+        &self.email
+    }
+    fn credential_generation(&self) -> u64 {
+        self.credential_generation
+    }
+    fn is_active(&self) -> bool {
+        self.status == MerchantStatus::Active
+    }
+}
+
+impl Account for Customer {
+    fn holder(&self) -> Holder {
+        Holder::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
+    }
+    fn email(&self) -> &Email {
+        &self.email
+    }
+    fn credential_generation(&self) -> u64 {
+        self.credential_generation
+    }
+    fn is_active(&self) -> bool {
+        self.status == CustomerStatus::Active
+    }
+}
+
 /// A one-time code that somebody was sent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Challenge {
     /// The id: given to whoever asked for the code.
     pub id: ChallengeId,
     /// Who signs in with it; nobody, for an address without an account.
-    pub merchant_id: Option<MerchantId>,
+    pub holder: Option<Holder>,
     /// Argon2id of the code, PHC form. Secret.
     pub code_hash: String,
     /// Tries left. Counted down before a code is compared.
@@ -70,13 +163,13 @@ impl Challenge {
     /// A new challenge.
     pub fn begin(
         id: ChallengeId,
-        merchant: Option<&Merchant>,
+        holder: Option<Holder>,
         code_hash: String,
         now: Timestamp,
     ) -> Self {
         Self {
             id,
-            merchant_id: merchant.map(|merchant| merchant.id.clone()),
+            holder,
             code_hash,
             tries_left: TRIES,
             state: ProofState::Pending,
@@ -152,7 +245,7 @@ pub struct Link {
     /// What it is for.
     pub purpose: Purpose,
     /// Whose it is; nobody's, for an address without an account.
-    pub merchant_id: Option<MerchantId>,
+    pub holder: Option<Holder>,
     /// The address it was sent to, normalized: the link proves that one and no later one.
     pub email: String,
     /// The account's credential generation then: a link sent before a password change does not
@@ -183,14 +276,18 @@ impl Item for Link {
 
 impl Link {
     /// A new link and its token, which is mailed and kept nowhere.
-    pub fn begin(purpose: Purpose, merchant: Option<&Merchant>, now: Timestamp) -> (Self, String) {
+    pub fn begin<A: Account>(
+        purpose: Purpose,
+        account: Option<&A>,
+        now: Timestamp,
+    ) -> (Self, String) {
         let token = seal::random_secret();
         let link = Self {
             digest: seal::digest(&token),
             purpose,
-            merchant_id: merchant.map(|merchant| merchant.id.clone()),
-            email: merchant.map(|merchant| merchant.email.normalized()).unwrap_or_default(),
-            credential_generation: merchant.map_or(0, |merchant| merchant.credential_generation),
+            holder: account.map(Account::holder),
+            email: account.map(|account| account.email().normalized()).unwrap_or_default(),
+            credential_generation: account.map_or(0, Account::credential_generation),
             state: ProofState::Pending,
             expires_at: now.plus(purpose.lifetime()),
             created_at: now,
@@ -199,19 +296,19 @@ impl Link {
         (link, token)
     }
 
-    /// The merchant it leads to, while it can be used for `purpose`.
-    pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&MerchantId> {
+    /// Whom it leads to, while it can be used for `purpose`.
+    pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&Holder> {
         let usable =
             self.purpose == purpose && self.state == ProofState::Pending && now < self.expires_at;
-        self.merchant_id.as_ref().filter(|_| usable)
+        self.holder.as_ref().filter(|_| usable)
     }
 
     /// Whether what it proves still matters to the account: the address is still its own and, for
     /// a reset, the password still the one that was forgotten.
-    pub fn fits(&self, merchant: &Merchant) -> bool {
-        let same_password = self.credential_generation == merchant.credential_generation;
-        merchant.status == MerchantStatus::Active
-            && self.email == merchant.email.normalized()
+    pub fn fits<A: Account>(&self, account: &A) -> bool {
+        let same_password = self.credential_generation == account.credential_generation();
+        account.is_active()
+            && self.email == account.email().normalized()
             && (same_password || self.purpose == Purpose::Verify)
     }
 }
@@ -234,12 +331,14 @@ mod tests {
         let merchant = ann(now);
         let (link, token) = Link::begin(Purpose::Reset, Some(&merchant), now);
         assert_eq!(link.digest, seal::digest(&token));
-        assert_eq!(link.leads_to(Purpose::Reset, now), Some(&merchant.id));
+        let holder = Holder::of(&merchant);
+        assert_eq!(link.leads_to(Purpose::Reset, now), Some(&holder));
+        assert_eq!(holder.merchant(), Some(&merchant.id));
         assert_eq!(link.leads_to(Purpose::Verify, now), None);
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
         assert!(link.fits(&merchant));
         assert!(!link.fits(&merchant.with_password("other".into(), now)));
-        let (nobody, _) = Link::begin(Purpose::Reset, None, now);
+        let (nobody, _) = Link::begin(Purpose::Reset, None::<&Merchant>, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
     }
 }

@@ -1,1 +1,274 @@
-//! (to come)
+//! Customers: people with an account at one store.
+//!
+//! An account comes into being when its owner proves to receive mail at its address: nobody can
+//! set up an account, or its password, for somebody else's. What others count in a customer
+//! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
+
+mod session;
+mod view;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::table::{Change, Condition, Write};
+use serde::{Deserialize, Serialize};
+
+use crate::event::About;
+use crate::fields::{Currency, Email, Phone};
+use crate::id::{AddressId, CustomerId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::money::Money;
+
+pub use session::{CustomerSession, UnverifiedCustomerToken};
+pub use view::{AccountView, CustomerDeleted, CustomerView};
+
+/// The attributes that other writes count in.
+pub const COUNTED: &[&str] =
+    &["orders_count", "total_spent", "addresses_count", "default_address_id", "wishes_count"];
+
+gateway::words! {
+    /// Whether a customer's account may be used.
+    CustomerStatus {
+        /// It may.
+        Active = "active",
+        /// The store has closed it.
+        Disabled = "disabled",
+    }
+}
+
+/// A customer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Customer {
+    /// The id.
+    pub id: CustomerId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The address as it was given; its owner has proven to receive mail there.
+    pub email: Email,
+    /// The person's name.
+    pub name: Option<String>,
+    /// The person's telephone number.
+    pub phone: Option<Phone>,
+    /// Argon2id, PHC form. Secret. None for who only ever signs in by one-time code.
+    pub password_hash: Option<String>,
+    /// Whether the account may be used.
+    pub status: CustomerStatus,
+    /// Whether the store may send advertisements.
+    pub accepts_marketing: bool,
+    /// The store's own labels.
+    pub tags: Vec<String>,
+    /// Orders placed.
+    pub orders_count: u64,
+    /// What was paid for them, in the store's currency.
+    pub total_spent: Money,
+    /// Addresses kept.
+    #[serde(default)]
+    pub addresses_count: u32,
+    /// The address a checkout suggests first.
+    #[serde(default)]
+    pub default_address_id: Option<AddressId>,
+    /// Products wished for.
+    #[serde(default)]
+    pub wishes_count: u32,
+    /// Counts password changes: sessions of an earlier generation are dead.
+    pub credential_generation: u64,
+    /// When the account was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Customer {
+    const KIND: &'static str = "customer";
+    fn key(&self) -> Key {
+        key::customer(&self.store_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![key::customers_of_store(&self.store_id, self.created_at, &self.id)]
+    }
+}
+
+/// What somebody says about an account to make, kept until they prove their address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Application {
+    /// The address.
+    pub email: Email,
+    /// Argon2id of the password, PHC form.
+    pub password_hash: String,
+    /// The person's name.
+    pub name: Option<String>,
+    /// The person's telephone number.
+    pub phone: Option<Phone>,
+    /// Whether the store may send advertisements.
+    pub accepts_marketing: bool,
+}
+
+impl Customer {
+    /// The account that somebody applied for, whose address is now proven.
+    pub fn register(
+        store: &StoreId,
+        currency: &Currency,
+        application: Application,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: CustomerId::mint(now),
+            store_id: store.clone(),
+            email: application.email,
+            name: application.name,
+            phone: application.phone,
+            password_hash: Some(application.password_hash),
+            status: CustomerStatus::Active,
+            accepts_marketing: application.accepts_marketing,
+            tags: Vec::new(),
+            orders_count: 0,
+            total_spent: Money::zero(currency),
+            addresses_count: 0,
+            default_address_id: None,
+            wishes_count: 0,
+            credential_generation: 1,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// What an event about the account says it is about.
+    pub fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+
+    /// The account at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The account with every session ended.
+    #[must_use]
+    pub fn with_sessions_ended(&self, now: Timestamp) -> Self {
+        let credential_generation = self.credential_generation.saturating_add(1);
+        Self { credential_generation, ..self.changed(now) }
+    }
+
+    /// The account with another password, which ends every session.
+    #[must_use]
+    pub fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
+        Self { password_hash: Some(password_hash), ..self.with_sessions_ended(now) }
+    }
+}
+
+/// Writes a changed customer, without what others count in it.
+pub fn replace(write: Write, customer: &Customer, refused: impl Into<Problem>) -> Write {
+    write.replace_except(customer, COUNTED, Condition::default(), refused)
+}
+
+/// Counts an order that a customer has placed. Refused when the account is gone.
+pub fn count_order(
+    write: Write,
+    store: &StoreId,
+    customer: &CustomerId,
+    refused: impl Into<Problem>,
+) -> Write {
+    let change = Change::new("SET orders_count = orders_count + :one")
+        .only_if("attribute_exists(PK)")
+        .value(":one", 1);
+    write.update(&key::customer(store, customer), change, refused)
+}
+
+/// Adds what a customer has paid, or takes off what was refunded; `minor_units` may be negative.
+/// Refused when the account is gone.
+pub fn count_spent(
+    write: Write,
+    store: &StoreId,
+    customer: &CustomerId,
+    minor_units: i64,
+    refused: impl Into<Problem>,
+) -> Write {
+    let change = Change::new("SET total_spent.amount = total_spent.amount + :paid")
+        .only_if("attribute_exists(PK)")
+        .value(":paid", minor_units);
+    write.update(&key::customer(store, customer), change, refused)
+}
+
+/// The one customer of an e-mail address, on a store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniqueCustomerEmail {
+    /// The store.
+    pub store_id: StoreId,
+    /// The normalized address.
+    pub email: String,
+    /// Whose it is.
+    pub customer_id: CustomerId,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl UniqueCustomerEmail {
+    /// The claim of a customer to their address.
+    pub fn of(customer: &Customer) -> Self {
+        Self {
+            store_id: customer.store_id.clone(),
+            email: customer.email.normalized(),
+            customer_id: customer.id.clone(),
+            version: 1,
+        }
+    }
+
+    /// Under which a customer may give the claim up: they have it.
+    pub fn is_held_by(customer: &Customer) -> Condition {
+        Condition::new("customer_id = :customer").value(":customer", &customer.id)
+    }
+}
+
+impl Item for UniqueCustomerEmail {
+    const KIND: &'static str = "unique_customer_email";
+    fn key(&self) -> Key {
+        key::unique_customer_email(&self.store_id, &self.email)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use gateway::request::FromText;
+
+    use super::*;
+
+    /// An account.
+    pub(crate) fn cleo(now: Timestamp) -> Customer {
+        let application = Application {
+            email: Email::from_text("Cleo@example.com").unwrap(),
+            password_hash: "$argon2id$".into(),
+            name: Some("Cleo".into()),
+            phone: None,
+            accepts_marketing: false,
+        };
+        let currency = Currency::from_text("INR").unwrap();
+        Customer::register(&StoreId::mint(now), &currency, application, now)
+    }
+
+    #[test]
+    fn a_new_password_ends_the_sessions_and_other_changes_do_not() {
+        let now = Timestamp::from_millis(0);
+        let customer = cleo(now);
+        assert_eq!(customer.with_password("new".into(), now).credential_generation, 2);
+        assert_eq!(customer.changed(now).credential_generation, 1);
+        assert_eq!(customer.changed(now).version, 2);
+    }
+
+    #[test]
+    fn the_counted_attributes_are_the_items_own() {
+        let customer = cleo(Timestamp::from_millis(0));
+        let all = serde_json::to_value(&customer).unwrap();
+        assert!(COUNTED.iter().all(|name| all.get(name).is_some()));
+    }
+}

@@ -1,1 +1,315 @@
-//! (to come)
+//! Form submissions: what visitors send through a storefront's forms.
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{Fault, Inbound};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::{About, EXAMPLE_TIME, Example, sample, sample_id};
+use crate::fields::Handle;
+use crate::id::{FormSubmissionId, StoreId};
+use crate::key::{self, IndexKey};
+
+/// Fields of one submission.
+pub const MAX_FIELDS: usize = 50;
+/// Bytes of one submission as it is sent.
+pub const MAX_BYTES: usize = 10 * 1024;
+/// Characters of a field's name (our choice).
+const MAX_NAME: usize = 100;
+/// A field that people do not see and programs fill in.
+const HONEYPOT: &str = "_gotcha";
+/// The score of what is certainly spam.
+const CERTAIN: u8 = 100;
+/// What one link adds to the score, and what links add at most: never a certainty.
+const PER_LINK: (usize, usize) = (20, 80);
+
+gateway::words! {
+    /// What has become of a submission.
+    FormStatus {
+        /// Nobody has looked at it.
+        New = "new",
+        /// Somebody has.
+        Read = "read",
+        /// It is dealt with.
+        Archived = "archived",
+        /// It is not meant.
+        Spam = "spam",
+    }
+}
+
+/// A submission.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FormSubmission {
+    /// The id.
+    pub id: FormSubmissionId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The form's name.
+    pub form: Handle,
+    /// What was filled in.
+    pub fields: BTreeMap<String, String>,
+    /// What has become of it.
+    pub status: FormStatus,
+    /// How likely it is spam: 0 to 100.
+    pub spam_score: u8,
+    /// The network it came from, cut to a prefix.
+    pub source_ip_prefix: String,
+    /// When it came.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for FormSubmission {
+    const KIND: &'static str = "form_submission";
+    fn key(&self) -> Key {
+        key::form_submission(&self.store_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let status = self.status.as_str();
+        vec![key::form_submissions_by_status(&self.store_id, status, self.created_at, &self.id)]
+    }
+}
+
+/// What was filled in, judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    fields: BTreeMap<String, String>,
+    trapped: bool,
+}
+
+impl Filled {
+    /// What a request filled in: `{"fields": {…}}` as JSON, or a plain HTML form.
+    ///
+    /// # Errors
+    /// `validation_failed`, with every field at fault.
+    pub fn read(inbound: &Inbound) -> Result<Self, Problem> {
+        let Value::Object(mut object) = inbound.form_or_json()? else {
+            return Err(Problem::field("", "invalid_type", "Must be an object."));
+        };
+        if inbound.media_type() == "application/x-www-form-urlencoded" {
+            return Self::judge(object, "");
+        }
+        let trap = object.remove(HONEYPOT);
+        let fields = object.remove("fields");
+        let unknown = object.keys().map(|name| {
+            fault(&format!("/{}", escaped(name)), "unknown_field", "Unknown; known are fields.")
+        });
+        let mut errors: Vec<FieldError> = unknown.collect();
+        match fields {
+            Some(Value::Object(mut fields)) if errors.is_empty() => {
+                fields.extend(trap.map(|trap| (HONEYPOT.to_owned(), trap)));
+                return Self::judge(fields, "/fields");
+            }
+            Some(Value::Object(_)) => {}
+            None => errors.push(fault("/fields", "required", "This field is required.")),
+            Some(_) => errors.push(fault("/fields", "invalid_type", "Must be an object.")),
+        }
+        Err(Problem::invalid(errors))
+    }
+
+    fn judge(mut given: Map<String, Value>, at: &str) -> Result<Self, Problem> {
+        let trapped = given.remove(HONEYPOT).is_some_and(|trap| !is_blank(&trap));
+        let mut errors = Vec::new();
+        if given.is_empty() && !trapped {
+            errors.push(fault(at, "required", "Fill in at least one field."));
+        }
+        if given.len() > MAX_FIELDS {
+            let detail = format!("Must have at most {MAX_FIELDS} fields.");
+            errors.push(fault(at, "too_many", detail));
+        }
+        let mut fields = BTreeMap::new();
+        for (name, value) in given {
+            let pointer = format!("{at}/{}", escaped(&name));
+            if !(1..=MAX_NAME).contains(&name.chars().count()) {
+                let detail = format!("A name has 1 to {MAX_NAME} characters.");
+                errors.push(fault(&pointer, "invalid_length", detail));
+                continue;
+            }
+            match plain(value) {
+                Some(text) => drop(fields.insert(name, text)),
+                None => errors.push(fault(
+                    &pointer,
+                    "invalid_type",
+                    "Must be a string, a number or a boolean.",
+                )),
+            }
+        }
+        if errors.is_empty() { Ok(Self { fields, trapped }) } else { Err(Problem::invalid(errors)) }
+    }
+
+    /// How likely it is spam: certainly when a program filled in what people do not see; more
+    /// likely with every link (our choice).
+    fn spam_score(&self) -> u8 {
+        if self.trapped {
+            return CERTAIN;
+        }
+        let links: usize =
+            self.fields.values().map(|text| text.to_lowercase().matches("http").count()).sum();
+        let (each, most) = PER_LINK;
+        u8::try_from(links.saturating_mul(each).min(most)).unwrap_or(CERTAIN)
+    }
+}
+
+fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {
+    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail.into()) }
+}
+
+/// A name in a pointer (RFC 6901 §3).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+fn is_blank(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(str::is_empty)
+}
+
+fn plain(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null => Some(String::new()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+impl FormSubmission {
+    /// A submission from this network. What is certainly spam is filed as such.
+    pub fn submit(
+        store: &StoreId,
+        form: Handle,
+        filled: Filled,
+        source_ip_prefix: String,
+        now: Timestamp,
+    ) -> Self {
+        let spam_score = filled.spam_score();
+        Self {
+            id: FormSubmissionId::mint(now),
+            store_id: store.clone(),
+            form,
+            fields: filled.fields,
+            status: if spam_score == CERTAIN { FormStatus::Spam } else { FormStatus::New },
+            spam_score,
+            source_ip_prefix,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// What an event about the submission says it is about.
+    pub fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+
+    /// The submission with another status; `None` when that is what it has.
+    pub fn moved_to(&self, status: FormStatus, now: Timestamp) -> Option<Self> {
+        let version = self.version.saturating_add(1);
+        (status != self.status).then(|| Self { status, updated_at: now, version, ..self.clone() })
+    }
+}
+
+/// A submission as the store and its apps see it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FormSubmissionView {
+    /// The id.
+    pub id: FormSubmissionId,
+    /// The form's name.
+    pub form: Handle,
+    /// What was filled in.
+    pub fields: BTreeMap<String, String>,
+    /// What has become of it.
+    pub status: FormStatus,
+    /// How likely it is spam: 0 to 100.
+    pub spam_score: u8,
+    /// The network it came from.
+    pub source_ip_prefix: String,
+    /// When it came.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&FormSubmission> for FormSubmissionView {
+    fn from(submission: &FormSubmission) -> Self {
+        Self {
+            id: submission.id.clone(),
+            form: submission.form.clone(),
+            fields: submission.fields.clone(),
+            status: submission.status,
+            spam_score: submission.spam_score,
+            source_ip_prefix: submission.source_ip_prefix.clone(),
+            created_at: submission.created_at,
+            updated_at: submission.updated_at,
+            version: submission.version,
+        }
+    }
+}
+
+impl Example for FormSubmissionView {
+    fn example() -> Self {
+        let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        Self {
+            id: sample_id!(FormSubmissionId),
+            form: sample::<Handle>("contact"),
+            fields: [field("email", "cleo@example.com"), field("message", "Hello!")].into(),
+            status: FormStatus::New,
+            spam_score: 0,
+            source_ip_prefix: "203.0.113.0/24".into(),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judge(fields: Value) -> Result<Filled, Problem> {
+        let Value::Object(fields) = fields else { panic!("{fields}") };
+        Filled::judge(fields, "/fields")
+    }
+
+    #[test]
+    fn what_people_fill_in_is_kept_as_text() {
+        let filled = judge(json!({"name": " Ann ", "age": 7, "ok": true, "_gotcha": ""})).unwrap();
+        let kept: Vec<_> = filled.fields.values().map(String::as_str).collect();
+        assert_eq!((kept, filled.spam_score()), (vec!["7", "Ann", "true"], 0));
+    }
+
+    #[test]
+    fn a_filled_honeypot_is_spam_and_links_are_suspicious() {
+        assert_eq!(judge(json!({"_gotcha": "x"})).unwrap().spam_score(), CERTAIN);
+        let links = |count: usize| judge(json!({"text": "HTTPS://a ".repeat(count)})).unwrap();
+        assert_eq!([1, 3, 9].map(|count| links(count).spam_score()), [20, 60, 80]);
+    }
+
+    #[test]
+    fn every_field_at_fault_is_named() {
+        let refused = judge(json!({"a/b": {}, "": "x"})).unwrap_err();
+        let mut found: Vec<_> =
+            refused.errors().iter().map(|error| (error.pointer.as_str(), error.fault.code)).collect();
+        found.sort_unstable();
+        assert_eq!(found, [("/fields/", "invalid_length"), ("/fields/a~1b", "invalid_type")]);
+        let many: Map<_, _> = (0..51).map(|n| (n.to_string(), json!("x"))).collect();
+        assert!(judge(Value::Object(many)).is_err() && judge(json!({})).is_err());
+    }
+}

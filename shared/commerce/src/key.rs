@@ -69,6 +69,10 @@ pub fn store(id: &StoreId) -> Key {
 pub fn stores_of(owner: &MerchantId, created: Timestamp) -> IndexKey {
     gsi1(format!("MER#{owner}#STO"), created.to_string())
 }
+/// A store, found by its subdomain: for reads that may be a moment old.
+pub fn store_by_subdomain(subdomain: &str) -> IndexKey {
+    gsi2(format!("SDM#{subdomain}"), "A")
+}
 /// The one store of a subdomain.
 pub fn unique_subdomain(subdomain: &str) -> Key {
     Key::new(format!("UQ#SUB#{subdomain}"), "U")
@@ -253,22 +257,27 @@ pub fn product(store: &StoreId, id: &ProductId) -> Key {
 }
 /// A variant, in its product's partition.
 pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
-    Key::new(format!("STO#{store}#PRD#{product}"), format!("VAR#{id}"))
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("{VARIANTS}{id}"))
 }
-/// What sort keys of variants begin with.
-pub const VARIANTS: &str = "VAR#";
+/// What sort keys of variants begin with: what begins with the product's own is the product and
+/// its variants, without its reviews.
+pub const VARIANTS: &str = "A#VAR#";
 /// A store's products, by creation.
 pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
     gsi1(format!("STO#{store}#PRD"), format!("{created}#{id}"))
 }
-/// A store's products of a status, by their last change.
+/// A store's products of a status, by creation: a change of a product never moves it within a walk.
 pub fn products_by_status(
     store: &StoreId,
     status: &str,
-    updated: Timestamp,
+    created: Timestamp,
     id: &ProductId,
 ) -> IndexKey {
-    gsi2(format!("STO#{store}#PRD#{status}"), format!("{updated}#{id}"))
+    gsi2(products_with_status(store, status), format!("{created}#{id}"))
+}
+/// The partition of a store's products of a status.
+pub fn products_with_status(store: &StoreId, status: &str) -> String {
+    format!("STO#{store}#PRD#{status}")
 }
 /// The one product of a handle.
 pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
@@ -301,6 +310,8 @@ pub fn movement(
 ) -> Key {
     Key::new(format!("STO#{store}#INV#{variant}"), format!("MOV#{location}#{id}"))
 }
+/// What sort keys of movements begin with, before their location.
+pub const MOVEMENTS: &str = "MOV#";
 /// A stock location.
 pub fn location(store: &StoreId, id: &LocationId) -> Key {
     Key::new(format!("STO#{store}"), format!("LOC#{id}"))
@@ -311,32 +322,29 @@ pub const LOCATIONS: &str = "LOC#";
 pub fn collection(store: &StoreId, id: &CollectionId) -> Key {
     Key::new(format!("STO#{store}#COL#{id}"), "A")
 }
-/// A product in a collection, at its position.
-pub fn collection_member(
-    store: &StoreId,
-    id: &CollectionId,
-    position: &str,
-    product: &ProductId,
-) -> Key {
-    Key::new(format!("STO#{store}#COL#{id}"), format!("MBR#{position}#{product}"))
+/// The products of a manual collection, in their order.
+pub fn collection_members(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "MBR")
 }
-/// What sort keys of collection members begin with.
-pub const MEMBERS: &str = "MBR#";
 /// A store's collections, by creation.
 pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &CollectionId) -> IndexKey {
-    gsi1(format!("STO#{store}#COL"), format!("{created}#{id}"))
+    gsi1(collections_in(store), format!("{created}#{id}"))
+}
+/// The partition of a store's collections.
+pub fn collections_in(store: &StoreId) -> String {
+    format!("STO#{store}#COL")
 }
 /// The one collection of a handle.
 pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
     Key::new(format!("UQ#{store}#COLHDL#{handle}"), "U")
 }
-/// A category; its path makes `begins_with` a subtree.
-pub fn category(store: &StoreId, path: &str) -> Key {
-    Key::new(format!("STO#{store}"), format!("CAT#{path}"))
+/// A category.
+pub fn category(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}"), format!("{CATEGORIES}{id}"))
 }
-/// A category, found by its id.
-pub fn category_by_id(store: &StoreId, id: &CategoryId) -> IndexKey {
-    gsi1(format!("STO#{store}#CAT"), id.as_str())
+/// What serializes changes of the tree of a store's categories.
+pub fn category_tree(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#CAT")
 }
 /// What sort keys of categories begin with.
 pub const CATEGORIES: &str = "CAT#";
@@ -461,6 +469,8 @@ pub const PAYMENT_PROVIDERS: &str = "PPR#";
 pub fn form_submission(store: &StoreId, id: &FormSubmissionId) -> Key {
     Key::new(format!("STO#{store}"), format!("FRM#{id}"))
 }
+/// What sort keys of form submissions begin with.
+pub const FORM_SUBMISSIONS: &str = "FRM#";
 /// Form submissions of a status, by time.
 pub fn form_submissions_by_status(
     store: &StoreId,
@@ -483,7 +493,16 @@ pub fn product_review(
 pub fn reviews_by_status(store: &StoreId, status: &str, at: Timestamp, id: &ReviewId) -> IndexKey {
     gsi1(format!("STO#{store}#REV#{status}"), format!("{at}#{id}"))
 }
-/// A review, found by its id.
+/// The approved reviews of a product, by time.
+pub fn approved_reviews_of_product(
+    store: &StoreId,
+    product: &ProductId,
+    at: Timestamp,
+    id: &ReviewId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
+}
+/// A review, found by its id; and all reviews of a store, because ids sort by time.
 pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
     gsi2(format!("STO#{store}#REVID"), id.as_str())
 }
@@ -497,7 +516,7 @@ pub const MEDIA: &str = "MED#";
 pub fn blob(sha256: &str) -> Key {
     Key::new(format!("BLB#{sha256}"), "A")
 }
-/// Content-addressed bytes: a chunk.
-pub fn blob_chunk(sha256: &str, number: usize) -> Key {
-    Key::new(format!("BLB#{sha256}"), format!("CHK#{number:03}"))
+/// Content-addressed bytes: a chunk, of those that one upload wrote.
+pub fn blob_chunk(sha256: &str, upload: &str, number: u32) -> Key {
+    Key::new(format!("BLB#{sha256}"), format!("CHK#{upload}#{number:03}"))
 }

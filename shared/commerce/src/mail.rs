@@ -5,6 +5,9 @@
 //! readable form. The table's stream puts [`Message`] on the queue at once; a mail that is not
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
+mod gift_card;
+mod storefront;
+
 use std::time::Duration;
 
 use gateway::clock::{DAY, MINUTE, Timestamp};

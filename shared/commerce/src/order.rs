@@ -1,1 +1,423 @@
-//! (to come)
+//! Orders: three axes of state, the lines, and every transition between them.
+//!
+//! An order is one item, and each transition is a pure method that answers with the order at its
+//! next version. What a transition does to stock, gift cards and payments is written in the same
+//! transaction as the order, under the condition that nobody changed the order meanwhile: so each
+//! of them happens exactly once, whoever races whom.
+//!
+//! - [`place`]: a cart with the server's prices becomes an order that holds its stock.
+//! - [`settle`](mod@settle): money comes in, or does not come in time.
+//! - [`fulfillment`]: lines leave.
+//! - [`refund`]: money goes back, to gift cards first.
+
+pub mod by_hand;
+pub mod change;
+pub mod checkout;
+pub mod fulfillment;
+pub mod issue;
+mod item;
+pub mod parts;
+pub mod place;
+pub mod refund;
+mod samples;
+pub mod settle;
+pub mod shopper;
+pub mod stock;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::outbox::Due;
+use gateway::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+pub use item::{GiftCardUse, OrderItem, OrderPayment, Totals};
+pub use settle::{Outcome, Receipt, Settled, settle};
+pub use stock::StockHold;
+pub use view::{GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
+
+use crate::address::PostalAddress;
+use crate::event::About;
+use crate::fields::{Currency, Email};
+use crate::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::money::Money;
+
+/// Lines of one order, after lines of one variant were merged (protocols §9).
+pub const MAX_LINES: usize = 40;
+/// Units of one line.
+pub const MAX_QUANTITY: i64 = 999;
+/// Gift cards that pay for one order.
+pub const MAX_GIFT_CARDS: usize = 3;
+
+gateway::words! {
+    /// Where an order is in its life.
+    OrderStatus {
+        /// Made by the merchant, not yet binding; its stock is held.
+        Draft = "draft",
+        /// To be paid, fulfilled, or both.
+        Open = "open",
+        /// Done with.
+        Closed = "closed",
+        /// Called off.
+        Cancelled = "cancelled",
+        /// Not paid in time; its stock went back.
+        Expired = "expired",
+    }
+}
+
+gateway::words! {
+    /// What has become of an order's money.
+    FinancialStatus {
+        /// Not paid.
+        Pending = "pending",
+        /// Promised by the provider, not yet taken.
+        Authorized = "authorized",
+        /// Some of it was taken.
+        PartiallyPaid = "partially_paid",
+        /// All of it was taken.
+        Paid = "paid",
+        /// Some of it went back.
+        PartiallyRefunded = "partially_refunded",
+        /// All of it went back.
+        Refunded = "refunded",
+        /// Called off before anything was taken.
+        Voided = "voided",
+        /// Not paid in time.
+        Expired = "expired",
+        /// The last attempt to pay failed; another may succeed.
+        Failed = "failed",
+    }
+}
+
+gateway::words! {
+    /// How much of an order has left, derived from its lines.
+    FulfillmentStatus {
+        /// Nothing.
+        Unfulfilled = "unfulfilled",
+        /// Some lines, or some of a line.
+        PartiallyFulfilled = "partially_fulfilled",
+        /// Everything that is to leave.
+        Fulfilled = "fulfilled",
+        /// Nothing is to leave: every line was called off.
+        NotRequired = "not_required",
+    }
+}
+
+gateway::words! {
+    /// What can be done with an order.
+    OrderAction {
+        /// Change its note, tags, e-mail or address.
+        Update = "update",
+        /// Record that it was paid by hand.
+        MarkPaid = "mark_paid",
+        /// Take what the provider has promised.
+        Capture = "capture",
+        /// Send lines out.
+        Fulfill = "fulfill",
+        /// Give money back.
+        Refund = "refund",
+        /// Call it off.
+        Cancel = "cancel",
+        /// Keep it from being fulfilled.
+        Hold = "hold",
+        /// Let it be fulfilled again.
+        Release = "release",
+        /// Be done with it.
+        Close = "close",
+        /// Take it up again.
+        Reopen = "reopen",
+    }
+}
+
+/// An order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The id.
+    pub id: OrderId,
+    /// The store.
+    pub store_id: StoreId,
+    /// What people call it: the store's prefix and a number that grows.
+    pub number: String,
+    /// The customer, when they have an account.
+    #[serde(default)]
+    pub customer_id: Option<CustomerId>,
+    /// Where confirmations go.
+    #[serde(default)]
+    pub email: Option<Email>,
+    /// Where it is in its life.
+    pub status: OrderStatus,
+    /// Whether it is kept from being fulfilled.
+    #[serde(default)]
+    pub on_hold: bool,
+    /// What has become of its money.
+    pub financial_status: FinancialStatus,
+    /// How much of it has left.
+    pub fulfillment_status: FulfillmentStatus,
+    /// What its remaining units hold of the stock.
+    pub stock: StockHold,
+    /// The lines; no two of one variant.
+    pub items: Vec<OrderItem>,
+    /// What it comes to.
+    pub totals: Totals,
+    /// The gift cards that pay for it.
+    #[serde(default)]
+    pub gift_cards: Vec<GiftCardUse>,
+    /// The payments that were promised or taken: each at most once, which is what makes
+    /// settlement happen once.
+    #[serde(default)]
+    pub payments: Vec<OrderPayment>,
+    /// Taken so far, from gift cards and payments.
+    pub captured: Money,
+    /// Gone back so far, to gift cards and payments, or reserved for it. Never more than
+    /// `captured`.
+    pub refunded: Money,
+    /// How much of that was for shipping.
+    pub shipping_refunded: Money,
+    /// Whether the last attempt to pay failed.
+    #[serde(default)]
+    pub payment_failed: bool,
+    /// The currency of all its amounts.
+    pub currency: Currency,
+    /// Where it goes.
+    #[serde(default)]
+    pub shipping_address: Option<PostalAddress>,
+    /// Who is billed.
+    #[serde(default)]
+    pub billing_address: Option<PostalAddress>,
+    /// In the shopper's or the merchant's words.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Labels of the merchant's.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Where it was made: `storefront`, or what the maker says.
+    pub source: String,
+    /// The payment provider that the shopper chose at checkout.
+    #[serde(default)]
+    pub payment_provider: Option<String>,
+    /// SHA-256 of the token that a shopper without an account shows.
+    #[serde(default)]
+    pub order_token_digest: Option<String>,
+    /// When it expires unless it is paid; none once it cannot.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+    /// Why it was called off.
+    #[serde(default)]
+    pub cancel_reason: Option<String>,
+    /// When it was called off or expired.
+    #[serde(default)]
+    pub cancelled_at: Option<Timestamp>,
+    /// When it was closed.
+    #[serde(default)]
+    pub closed_at: Option<Timestamp>,
+    /// When it was placed.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Order {
+    const KIND: &'static str = "order";
+    fn key(&self) -> Key {
+        key::order(&self.store_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let listed = key::orders_of_store(&self.store_id, self.created_at, &self.id);
+        let of_customer = self.customer_id.as_ref().map(|customer| {
+            key::orders_of_customer(&self.store_id, customer, self.created_at, &self.id)
+        });
+        let due = self.expires_at.map(|at| Due::Order.mark(self.id.as_str(), at));
+        std::iter::once(listed).chain(of_customer).chain(due).collect()
+    }
+}
+
+impl Order {
+    /// What an event about it says it is about.
+    pub fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// The order at its next version, with what follows from its lines and its money.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        let mut next =
+            Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() };
+        next.derive();
+        next
+    }
+
+    /// Sets what follows from the rest.
+    fn derive(&mut self) {
+        self.financial_status = self.derived_financial_status();
+        self.fulfillment_status = self.derived_fulfillment_status();
+    }
+
+    /// The line of this id.
+    pub fn item(&self, id: &OrderItemId) -> Option<&OrderItem> {
+        self.items.iter().find(|item| item.id == *id)
+    }
+
+    /// What this payment has done for the order.
+    pub fn payment(&self, id: &PaymentId) -> Option<&OrderPayment> {
+        self.payments.iter().find(|payment| payment.payment_id == *id)
+    }
+
+    /// What is left to pay.
+    pub fn outstanding(&self) -> Money {
+        self.totals.total.minus(&self.captured).unwrap_or_else(|| Money::zero(&self.currency))
+    }
+
+    /// What could still go back.
+    pub fn refundable(&self) -> Money {
+        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.currency))
+    }
+
+    /// What payments, not gift cards, have taken.
+    pub fn captured_by_payments(&self) -> Money {
+        let parts = self.payments.iter().map(|payment| &payment.captured);
+        Money::sum(parts, &self.currency).unwrap_or_else(|| self.captured.clone())
+    }
+
+    /// What providers have promised and nobody has taken yet.
+    pub fn authorized(&self) -> Money {
+        let open = self.payments.iter().filter(|payment| payment.is_open_authorization());
+        Money::sum(open.map(|payment| &payment.authorized), &self.currency)
+            .unwrap_or_else(|| Money::zero(&self.currency))
+    }
+
+    /// Whether a shopper may pay for it now.
+    pub fn is_payable(&self, now: Timestamp) -> bool {
+        matches!(self.status, OrderStatus::Open | OrderStatus::Draft)
+            && !self.outstanding().is_zero()
+            && self.authorized().is_zero()
+            && self.expires_at.is_none_or(|at| now < at)
+    }
+
+    /// Whether money is promised or taken, gift cards aside.
+    fn has_money(&self) -> bool {
+        self.payments
+            .iter()
+            .any(|payment| payment.is_open_authorization() || !payment.captured.is_zero())
+    }
+
+    fn derived_financial_status(&self) -> FinancialStatus {
+        let taken = self.captured_by_payments();
+        if !self.has_money() && !self.outstanding_at_placement_was_zero() {
+            match self.status {
+                OrderStatus::Expired => return FinancialStatus::Expired,
+                OrderStatus::Cancelled => return FinancialStatus::Voided,
+                _ => {}
+            }
+        }
+        if !self.refunded.is_zero() {
+            return match self.refundable().is_zero() {
+                true => FinancialStatus::Refunded,
+                false => FinancialStatus::PartiallyRefunded,
+            };
+        }
+        if self.outstanding().is_zero() {
+            FinancialStatus::Paid
+        } else if !taken.is_zero() {
+            FinancialStatus::PartiallyPaid
+        } else if !self.authorized().is_zero() {
+            FinancialStatus::Authorized
+        } else if self.status == OrderStatus::Cancelled {
+            FinancialStatus::Voided
+        } else if self.payment_failed {
+            FinancialStatus::Failed
+        } else {
+            FinancialStatus::Pending
+        }
+    }
+
+    /// Whether gift cards, or its being free, paid for all of it when it was placed.
+    fn outstanding_at_placement_was_zero(&self) -> bool {
+        self.totals.due.is_zero()
+    }
+
+    fn derived_fulfillment_status(&self) -> FulfillmentStatus {
+        let sum = |count: fn(&OrderItem) -> u32| {
+            self.items.iter().map(count).fold(0, u32::saturating_add)
+        };
+        let (fulfilled, remaining) = (sum(|item| item.fulfilled), sum(OrderItem::remaining));
+        match (fulfilled, remaining) {
+            (0, 0) => FulfillmentStatus::NotRequired,
+            (0, _) => FulfillmentStatus::Unfulfilled,
+            (_, 0) => FulfillmentStatus::Fulfilled,
+            _ => FulfillmentStatus::PartiallyFulfilled,
+        }
+    }
+
+    /// What can be done with it now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        let allowed = OrderAction::ALL.iter().filter(|action| self.allows(**action));
+        allowed.map(|action| action.as_str()).collect()
+    }
+
+    /// Whether this can be done with it now.
+    pub fn allows(&self, action: OrderAction) -> bool {
+        let (open, draft) = (self.status == OrderStatus::Open, self.status == OrderStatus::Draft);
+        let has_left = self.items.iter().any(|item| item.fulfilled > 0);
+        match action {
+            OrderAction::Update => true,
+            OrderAction::MarkPaid => {
+                (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
+            }
+            OrderAction::Capture => !self.authorized().is_zero(),
+            OrderAction::Fulfill => open && self.is_fulfillable() && !self.on_hold,
+            OrderAction::Refund => {
+                !self.refundable().is_zero() && (self.is_over() || self.is_firm())
+            }
+            OrderAction::Cancel => (open || draft) && !has_left,
+            OrderAction::Hold => open && !self.on_hold && self.remaining() > 0,
+            OrderAction::Release => open && self.on_hold,
+            OrderAction::Close => open && self.is_firm(),
+            OrderAction::Reopen => self.status == OrderStatus::Closed,
+        }
+    }
+
+    /// Whether its stock is its own: paid, promised, or confirmed by hand.
+    pub fn is_firm(&self) -> bool {
+        self.stock == StockHold::Committed
+    }
+
+    /// Whether it was called off or expired.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, OrderStatus::Cancelled | OrderStatus::Expired)
+    }
+
+    /// Units that have yet to leave.
+    pub fn remaining(&self) -> u32 {
+        self.items.iter().map(OrderItem::remaining).fold(0, u32::saturating_add)
+    }
+
+    fn is_fulfillable(&self) -> bool {
+        self.is_firm() && self.remaining() > 0
+    }
+
+    /// # Errors
+    /// `invalid_state_transition`, with the state and what may be done in it.
+    pub fn demand(&self, action: OrderAction) -> Result<(), Problem> {
+        if self.allows(action) { Ok(()) } else { Err(self.refuses()) }
+    }
+
+    /// What is answered when the order's state does not allow what was asked.
+    pub fn refuses(&self) -> Problem {
+        Problem::state(self.status.as_str(), &self.allowed_actions())
+            .with("financial_status", self.financial_status.as_str())
+            .with("fulfillment_status", self.fulfillment_status.as_str())
+    }
+}

@@ -1,1 +1,355 @@
-//! (to come)
+//! Payments: what a customer pays for an order through a provider, and what becomes of it.
+//!
+//! - [`Payment`] is the item; its transitions ([`Payment::observe`], [`Payment::begin_refund`], …)
+//!   are pure and never go backwards: webhooks come late, twice and out of order.
+//! - [`provider::Provider`] is what a provider can do, and [`provider::Connected`] a store's
+//!   account with one of them, ready to be called.
+//! - [`settle`] applies what was learnt (by the customer's return, a webhook or a look-up) to the
+//!   payment and its order in one transaction; of any number of them one does it.
+//!
+//! A refund of an order takes three steps, so that no crash loses or doubles money: reserve
+//! ([`Payment::begin_refund`], in the transaction that reserves it on the order), ask the provider
+//! ([`refund::ask`], under the refund's id as its idempotency key), and record what it said
+//! ([`Payment::finish_refund`]).
+
+pub mod account;
+mod call;
+pub mod manual;
+pub mod provider;
+pub mod razorpay;
+pub mod refund;
+mod samples;
+pub mod settle;
+mod state;
+pub mod stripe;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use provider::{Observed, ObservedState};
+pub use state::{Happened, Step};
+pub use view::PaymentView;
+
+use crate::event::{About, Event, Topic};
+use crate::id::{OrderId, PaymentId, RefundId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::money::Money;
+
+/// How many attempts and receipts a payment keeps: the newest.
+const KEPT: usize = 50;
+
+gateway::words! {
+    /// A payment provider: the segment of a route, and the name of an account.
+    ProviderName {
+        /// Cash or bank transfer: the merchant says when the money is there.
+        Manual = "manual",
+        /// Razorpay.
+        Razorpay = "razorpay",
+        /// Stripe.
+        Stripe = "stripe",
+    }
+}
+
+gateway::words! {
+    /// Whether money moves.
+    Mode {
+        /// The provider's sandbox.
+        Test = "test",
+        /// Real money.
+        Live = "live",
+    }
+}
+
+gateway::words! {
+    /// When the money is taken.
+    CaptureMethod {
+        /// As soon as the customer has agreed.
+        Automatic = "automatic",
+        /// When the merchant says so; until then it is authorized.
+        Manual = "manual",
+    }
+}
+
+gateway::words! {
+    /// What has become of a payment.
+    PaymentStatus {
+        /// Opened with the provider; the customer has not paid.
+        Created = "created",
+        /// The customer has agreed; the money is held and can be captured.
+        Authorized = "authorized",
+        /// The money was taken.
+        Captured = "captured",
+        /// Some of the money went back.
+        PartiallyRefunded = "partially_refunded",
+        /// All of the money went back.
+        Refunded = "refunded",
+        /// Given up before any money was taken.
+        Voided = "voided",
+        /// The last attempt failed; the customer may try again.
+        Failed = "failed",
+    }
+}
+
+gateway::words! {
+    /// Why somebody should look at a payment.
+    Attention {
+        /// The money came when the order was expired or cancelled; it goes back by itself.
+        LatePayment = "late_payment",
+        /// The order had been paid another way; it goes back by itself.
+        DuplicatePayment = "duplicate_payment",
+        /// The provider took another amount than was asked for; the order was not settled.
+        AmountMismatch = "amount_mismatch",
+    }
+}
+
+gateway::words! {
+    /// How the service learnt something about a payment.
+    Source {
+        /// The customer came back from the provider.
+        Verify = "verify",
+        /// The provider said so.
+        Webhook = "webhook",
+        /// The service asked the provider.
+        Sync = "sync",
+        /// The merchant, or an app, did it.
+        Admin = "admin",
+    }
+}
+
+gateway::words! {
+    /// What is done with money.
+    Action {
+        /// Held.
+        Authorize = "authorize",
+        /// Taken.
+        Capture = "capture",
+        /// Let go of.
+        Void = "void",
+        /// Given back.
+        Refund = "refund",
+    }
+}
+
+gateway::words! {
+    /// How far a refund has come.
+    RefundState {
+        /// Reserved; the provider has not confirmed it.
+        Pending = "pending",
+        /// The provider has it.
+        Succeeded = "succeeded",
+        /// The provider refused it; nothing is reserved any more.
+        Failed = "failed",
+    }
+}
+
+/// Something that was tried with a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attempt {
+    /// What.
+    pub action: Action,
+    /// Whether it worked.
+    pub succeeded: bool,
+    /// Of how much.
+    pub amount: Money,
+    /// The provider's reference of what carries the money.
+    pub provider_payment: Option<String>,
+    /// The provider's code of the failure.
+    pub failure_code: Option<String>,
+    /// How the service learnt of it.
+    pub source: Source,
+    /// When it was recorded.
+    pub at: Timestamp,
+}
+
+/// Proof that money moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Receipt {
+    /// What was done.
+    pub action: Action,
+    /// With how much.
+    pub amount: Money,
+    /// The provider's reference.
+    pub provider_reference: String,
+    /// When it was recorded.
+    pub at: Timestamp,
+}
+
+/// A refund of a payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PaymentRefund {
+    /// The refund; also what the provider deduplicates on.
+    pub id: RefundId,
+    /// How much.
+    pub amount: Money,
+    /// How far it has come.
+    pub status: RefundState,
+    /// The provider's reference.
+    pub provider_reference: Option<String>,
+    /// The provider's code, when it refused.
+    pub failure_code: Option<String>,
+    /// When it was reserved.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// A payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payment {
+    /// The id; also what the provider deduplicates its opening on.
+    pub id: PaymentId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The order it pays.
+    pub order_id: OrderId,
+    /// The order's number, which the customer's statement shows.
+    pub order_number: String,
+    /// Through whom.
+    pub provider: ProviderName,
+    /// Whether money moves.
+    pub mode: Mode,
+    /// What it was opened as with the provider: `order_…`, `pi_…`; our own id where there is none.
+    pub provider_reference: String,
+    /// What carries the money: `pay_…`, `ch_…`.
+    pub provider_payment: Option<String>,
+    /// What was asked for.
+    pub amount: Money,
+    /// What the customer has agreed to.
+    pub authorized: Money,
+    /// What was taken.
+    pub captured: Money,
+    /// What was given back.
+    pub refunded: Money,
+    /// What has become of it.
+    pub status: PaymentStatus,
+    /// When the money is taken.
+    pub capture_method: CaptureMethod,
+    /// Whether the order counts what was captured; false for money that came too late or twice.
+    pub is_applied: bool,
+    /// Why somebody should look at it.
+    pub attention: Option<Attention>,
+    /// How the customer paid, in the provider's word: `card`, `upi`.
+    pub method: Option<String>,
+    /// What the customer's browser needs to pay, sealed (Stripe's client secret).
+    pub sealed_client_secret: Option<String>,
+    /// What was tried, newest last.
+    pub attempts: Vec<Attempt>,
+    /// What moved, newest last.
+    pub receipts: Vec<Receipt>,
+    /// What goes or went back.
+    pub refunds: Vec<PaymentRefund>,
+    /// When the order stops waiting for it.
+    pub expires_at: Option<Timestamp>,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Payment {
+    const KIND: &'static str = "payment";
+    fn key(&self) -> Key {
+        key::payment(&self.store_id, &self.order_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![
+            key::payments_of_store(&self.store_id, self.created_at, &self.id),
+            key::payment_by_id(&self.store_id, &self.id),
+        ]
+    }
+}
+
+/// What is needed to open a payment.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The store.
+    pub store_id: StoreId,
+    /// The order.
+    pub order_id: OrderId,
+    /// The order's number.
+    pub order_number: String,
+    /// What is due.
+    pub amount: Money,
+    /// When the order stops waiting.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Payment {
+    /// The id of the `nth` payment of an order through a provider: two requests that open it at
+    /// once open the same one, with the provider too.
+    pub fn id_of(ask: &Opening, provider: ProviderName, nth: usize) -> PaymentId {
+        let (amount, nth) = (ask.amount.amount.to_string(), nth.to_string());
+        let order = ask.order_id.as_str();
+        PaymentId::derive(&[ask.store_id.as_str(), order, provider.as_str(), &amount, &nth])
+    }
+
+    /// What the order page and the store's lists find it by.
+    pub fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// What happened to it, as it is now.
+    pub fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
+        Event::new(topic, self.about(), &PaymentView::from(self), now)
+    }
+
+    /// Whether the customer can still pay it.
+    pub fn is_open(&self) -> bool {
+        matches!(self.status, PaymentStatus::Created | PaymentStatus::Failed)
+    }
+}
+
+/// The one payment of a provider's reference: how a webhook finds it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProviderReference {
+    /// The provider.
+    pub provider: ProviderName,
+    /// Its reference.
+    pub reference: String,
+    /// The store.
+    pub store_id: StoreId,
+    /// The order.
+    pub order_id: OrderId,
+    /// The payment.
+    pub payment_id: PaymentId,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for ProviderReference {
+    const KIND: &'static str = "provider_reference";
+    fn key(&self) -> Key {
+        key::provider_reference(self.provider.as_str(), &self.reference)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl From<&Payment> for ProviderReference {
+    fn from(payment: &Payment) -> Self {
+        Self {
+            provider: payment.provider,
+            reference: payment.provider_reference.clone(),
+            store_id: payment.store_id.clone(),
+            order_id: payment.order_id.clone(),
+            payment_id: payment.id.clone(),
+            version: 1,
+        }
+    }
+}

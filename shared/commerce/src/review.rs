@@ -1,1 +1,349 @@
-//! (to come)
+//! Reviews of products: written by customers, shown once the store has approved them.
+//!
+//! The product's item carries what approved reviews add up to, changed by arithmetic in the
+//! transaction that moves a review in or out of them: no review can be counted twice.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Query, Write};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app_review::Reply;
+use crate::customer::Customer;
+use crate::event::{About, EXAMPLE_TIME, Example, sample_id};
+use crate::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
+use crate::key::{self, IndexKey};
+
+/// What stands in a key for a review without a purchase.
+const NO_LINE: &str = "-";
+
+gateway::words! {
+    /// Whether a review is shown.
+    ReviewStatus {
+        /// The store has not decided.
+        Pending = "pending",
+        /// It is shown, and counts.
+        Approved = "approved",
+        /// It is not.
+        Rejected = "rejected",
+    }
+}
+
+/// A review of a product by a customer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Review {
+    /// The id.
+    pub id: ReviewId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The product.
+    pub product_id: ProductId,
+    /// Who wrote it.
+    pub customer_id: CustomerId,
+    /// The line of an order by which they bought it.
+    pub order_item_id: Option<OrderItemId>,
+    /// The customer's name when the review was written, as it is shown.
+    pub author: String,
+    /// One star to five.
+    pub rating: u8,
+    /// What it comes to in a line.
+    pub title: String,
+    /// What the customer says.
+    pub body: String,
+    /// Whether it is shown.
+    pub status: ReviewStatus,
+    /// What the store answers.
+    pub reply: Option<Reply>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Review {
+    const KIND: &'static str = "review";
+    fn key(&self) -> Key {
+        let line = self.order_item_id.as_ref().map_or(NO_LINE, OrderItemId::as_str);
+        key::product_review(&self.store_id, &self.product_id, &self.customer_id, line)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let listed = match self.status {
+            ReviewStatus::Approved => key::approved_reviews_of_product(
+                &self.store_id,
+                &self.product_id,
+                self.created_at,
+                &self.id,
+            ),
+            status => {
+                key::reviews_by_status(&self.store_id, status.as_str(), self.created_at, &self.id)
+            }
+        };
+        vec![listed, key::review_by_id(&self.store_id, &self.id)]
+    }
+}
+
+/// What a customer says about a product.
+#[derive(Debug, Clone)]
+pub struct Opinion {
+    /// The line of an order by which they bought it; looked up and found.
+    pub order_item_id: Option<OrderItemId>,
+    /// One star to five.
+    pub rating: u8,
+    /// What it comes to in a line.
+    pub title: String,
+    /// What the customer says.
+    pub body: String,
+}
+
+impl Review {
+    /// A review by a customer, for the store to decide on.
+    pub fn write(
+        product: &ProductId,
+        customer: &Customer,
+        opinion: Opinion,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: ReviewId::mint(now),
+            store_id: customer.store_id.clone(),
+            product_id: product.clone(),
+            customer_id: customer.id.clone(),
+            order_item_id: opinion.order_item_id,
+            author: shown_name(customer.name.as_deref()),
+            rating: opinion.rating,
+            title: opinion.title,
+            body: opinion.body,
+            status: ReviewStatus::Pending,
+            reply: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// What an event about the review says it is about.
+    pub fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+
+    /// What the store can do now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.status {
+            ReviewStatus::Pending => vec!["approve", "reject", "reply"],
+            ReviewStatus::Approved => vec!["reject", "reply"],
+            ReviewStatus::Rejected => vec!["approve", "reply"],
+        }
+    }
+
+    /// The review approved or rejected.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`: that is what it is, or it cannot be undecided again.
+    pub fn decide(&self, status: ReviewStatus, now: Timestamp) -> Result<Self, Problem> {
+        if status == self.status || status == ReviewStatus::Pending {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        Ok(Self { status, ..self.changed(now) })
+    }
+
+    /// The review with the store's answer, in place of an earlier one.
+    #[must_use]
+    pub fn answer(&self, body: String, now: Timestamp) -> Self {
+        Self { reply: Some(Reply { body, created_at: now }), ..self.changed(now) }
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The review of this id.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn find(app: &App, store: &StoreId, id: &ReviewId) -> Result<Self, Problem> {
+        let (index, place) = key::review_by_id(store, id);
+        let query = Query::index(index, place.pk).between(id.as_str(), id.as_str());
+        let found = app.table.all::<Self>(&query, 1).await?;
+        // The index only says where it is; what it is like now is read consistently.
+        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
+        let review: Option<Self> = app.table.get(&key).await?;
+        review.ok_or_else(|| Code::NotFound.into())
+    }
+}
+
+/// A name as strangers may read it: the first word of it, and the initial of the last.
+fn shown_name(name: Option<&str>) -> String {
+    let mut words = name.unwrap_or_default().split_whitespace();
+    let first = words.next().unwrap_or("Customer");
+    match words.last().and_then(|last| last.chars().next()) {
+        Some(initial) => format!("{first} {initial}."),
+        None => first.to_owned(),
+    }
+}
+
+/// Moves what a product's approved reviews add up to, when `after` follows `before`.
+pub fn count(write: Write, before: &Review, after: &Review) -> Write {
+    let counts = |review: &Review| i64::from(review.status == ReviewStatus::Approved);
+    let stars = i64::from(after.rating);
+    let step = counts(after).saturating_sub(counts(before));
+    if step == 0 {
+        return write;
+    }
+    let change = Change::new(
+        "SET rating_count = rating_count + :one, rating_sum = rating_sum + :stars",
+    )
+    .only_if("attribute_exists(PK)")
+    .value(":one", step)
+    .value(":stars", step.saturating_mul(stars));
+    write.update(&key::product(&after.store_id, &after.product_id), change, Code::NotFound)
+}
+
+/// A review as everybody sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PublicReview {
+    /// The id.
+    pub id: ReviewId,
+    /// The customer's name.
+    pub author: String,
+    /// One star to five.
+    pub rating: u8,
+    /// What it comes to in a line.
+    pub title: String,
+    /// What the customer says.
+    pub body: String,
+    /// Whether the customer bought the product here.
+    pub verified_purchase: bool,
+    /// What the store answers.
+    pub reply: Option<Reply>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl From<&Review> for PublicReview {
+    fn from(review: &Review) -> Self {
+        Self {
+            id: review.id.clone(),
+            author: review.author.clone(),
+            rating: review.rating,
+            title: review.title.clone(),
+            body: review.body.clone(),
+            verified_purchase: review.order_item_id.is_some(),
+            reply: review.reply.clone(),
+            created_at: review.created_at,
+            updated_at: review.updated_at,
+            version: review.version,
+        }
+    }
+}
+
+/// A review as its author, the store and its apps see it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReviewView {
+    /// What everybody sees, once it is approved.
+    #[serde(flatten)]
+    pub public: PublicReview,
+    /// The product.
+    pub product_id: ProductId,
+    /// Who wrote it.
+    pub customer_id: CustomerId,
+    /// The line of an order by which they bought it.
+    pub order_item_id: Option<OrderItemId>,
+    /// Whether it is shown.
+    pub status: ReviewStatus,
+    /// What the store can do now.
+    pub allowed_actions: Vec<&'static str>,
+}
+
+impl From<&Review> for ReviewView {
+    fn from(review: &Review) -> Self {
+        Self {
+            public: review.into(),
+            product_id: review.product_id.clone(),
+            customer_id: review.customer_id.clone(),
+            order_item_id: review.order_item_id.clone(),
+            status: review.status,
+            allowed_actions: review.allowed_actions(),
+        }
+    }
+}
+
+impl Example for ReviewView {
+    fn example() -> Self {
+        Self {
+            public: PublicReview {
+                id: sample_id!(ReviewId),
+                author: "Cleo C.".into(),
+                rating: 4,
+                title: "Keeps its shape".into(),
+                body: "Washed ten times, still as new.".into(),
+                verified_purchase: true,
+                reply: None,
+                created_at: EXAMPLE_TIME,
+                updated_at: EXAMPLE_TIME,
+                version: 1,
+            },
+            product_id: sample_id!(ProductId),
+            customer_id: sample_id!(CustomerId),
+            order_item_id: Some(sample_id!(OrderItemId)),
+            status: ReviewStatus::Pending,
+            allowed_actions: vec!["approve", "reject", "reply"],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::customer::tests::cleo;
+
+    fn review(now: Timestamp) -> Review {
+        let opinion =
+            Opinion { order_item_id: None, rating: 4, title: "Good".into(), body: "Yes.".into() };
+        Review::write(&ProductId::mint(now), &cleo(now), opinion, now)
+    }
+
+    #[test]
+    fn a_review_is_decided_either_way_and_back_but_never_undecided() {
+        use ReviewStatus::{Approved, Pending, Rejected};
+        let now = Timestamp::from_millis(0);
+        for from in ReviewStatus::ALL {
+            for to in ReviewStatus::ALL {
+                let before = Review { status: *from, ..review(now) };
+                let decided = before.decide(*to, now);
+                let allowed = matches!((from, to), (Pending, Approved | Rejected))
+                    || matches!((from, to), (Approved, Rejected) | (Rejected, Approved));
+                assert_eq!(decided.is_ok(), allowed, "{from} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_approved_review_is_listed_with_its_product_and_no_other_is() {
+        let now = Timestamp::from_millis(0);
+        let pending = review(now);
+        let approved = pending.decide(ReviewStatus::Approved, now).unwrap();
+        let partition = |review: &Review| review.indexes().first().unwrap().1.pk.clone();
+        assert!(partition(&approved).contains(approved.product_id.as_str()));
+        assert!(partition(&pending).ends_with("#REV#pending"));
+    }
+
+    #[test]
+    fn strangers_read_a_first_name() {
+        assert_eq!(shown_name(Some("Cleo de la Cruz")), "Cleo C.");
+        assert_eq!(shown_name(Some("Cleo")), "Cleo");
+        assert_eq!(shown_name(None), "Customer");
+    }
+}

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
-use crate::id::{MerchantId, StoreId};
+use crate::id::{LocationId, MerchantId, StoreId};
 use crate::key::{self, IndexKey};
 
 pub use subdomain::UniqueSubdomain;
@@ -147,6 +147,10 @@ pub struct Store {
     pub order_prefix: String,
     /// What happens to an order line whose stock is short, unless the variant says otherwise.
     pub inventory_policy: InventoryPolicy,
+    /// Its active locations that fulfil online orders, in priority order: kept here so that a
+    /// checkout need not read the locations.
+    #[serde(default)]
+    pub online_locations: Vec<LocationId>,
     /// Where it is in its life.
     pub status: StoreStatus,
     /// Why it is in that state, in the owner's words.
@@ -173,9 +177,11 @@ impl Item for Store {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let due = self.redact_at.map(|at| Due::Redaction.mark(self.id.as_str(), at));
-        let listed = (self.status != StoreStatus::Deleted)
-            .then(|| key::stores_of(&self.owner_id, self.created_at));
-        listed.into_iter().chain(due).collect()
+        let listed = (self.status != StoreStatus::Deleted).then(|| {
+            let storefront = key::store_by_subdomain(self.subdomain.as_str());
+            [key::stores_of(&self.owner_id, self.created_at), storefront]
+        });
+        listed.into_iter().flatten().chain(due).collect()
     }
 }
 
@@ -194,6 +200,7 @@ impl Store {
             contact: Contact::default(),
             order_prefix: FIRST_ORDER_PREFIX.to_owned(),
             inventory_policy: InventoryPolicy::Deny,
+            online_locations: Vec::new(),
             status: StoreStatus::Draft,
             status_reason: None,
             config_version: 1,
@@ -341,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_deleted_store_is_in_no_list_and_due_for_redaction() {
-        assert_eq!(store(StoreStatus::Draft).indexes().len(), 1);
+        assert_eq!(store(StoreStatus::Draft).indexes().len(), 2);
         let deleted = store(StoreStatus::Active).act(StoreAction::Delete, None, NOW).unwrap();
         let [(index, _)] = <[IndexKey; 1]>::try_from(deleted.indexes()).unwrap();
         assert_eq!(index, gateway::item::Index::Gsi3);

@@ -18,7 +18,7 @@ use http::header;
 use serde::{Deserialize, Serialize};
 
 use crate::fields::Email;
-use crate::id::ChallengeId;
+use crate::id::{ChallengeId, StoreId};
 use crate::key;
 
 /// Attempts are forgotten this long after the last one.
@@ -68,6 +68,12 @@ impl Subject {
     /// Somebody in the network `ip_prefix` who attempts this for an account, known or not.
     pub fn new(kind: Kind, email: &Email, ip_prefix: &str) -> Self {
         Self { kind, digest: seal::digest(&format!("{}\n{ip_prefix}", email.normalized())) }
+    }
+
+    /// Somebody in the network `ip_prefix` who attempts this for an account at a store.
+    pub fn on_store(kind: Kind, store: &StoreId, email: &Email, ip_prefix: &str) -> Self {
+        let subject = format!("{store}\n{}\n{ip_prefix}", email.normalized());
+        Self { kind, digest: seal::digest(&subject) }
     }
 
     /// The key of its throttle.

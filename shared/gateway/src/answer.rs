@@ -1,8 +1,12 @@
 //! What a handler answers with: a value that can be sent, and that an idempotency record can keep.
 
+use std::time::Duration;
+
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
+
+use crate::seal;
 
 /// A successful answer.
 #[derive(Debug, Clone)]
@@ -18,6 +22,12 @@ impl Answer {
         // Views are plain structs of ours: writing one cannot fail but by running out of memory.
         let body = serde_json::to_vec(body).unwrap_or_default();
         Self { status, headers: Vec::new(), body }.header(header::CONTENT_TYPE, "application/json")
+    }
+
+    /// 200 with a body that is not JSON.
+    pub fn bytes(content_type: &str, body: Vec<u8>) -> Self {
+        let answer = Self { status: StatusCode::OK, headers: Vec::new(), body };
+        answer.header(header::CONTENT_TYPE, content_type)
     }
 
     /// 200.
@@ -62,6 +72,18 @@ impl Answer {
         self.header(header::CACHE_CONTROL, "no-store")
     }
 
+    /// Anybody may keep the answer for this long: browsers and shared caches (RFC 9111 §5.2.2).
+    /// Its `ETag` is the digest of the body, so that whoever has it already is answered 304
+    /// ([`revalidate`]).
+    #[must_use]
+    pub fn cached(self, max_age: Duration) -> Self {
+        let digest = seal::digest(&String::from_utf8_lossy(&self.body));
+        let tag: String = digest.chars().take(32).collect();
+        let seconds = max_age.as_secs();
+        self.header(header::ETAG, &format!("\"{tag}\""))
+            .header(header::CACHE_CONTROL, &format!("public, max-age={seconds}"))
+    }
+
     /// The status.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -90,6 +112,29 @@ impl Answer {
             }
         }
         answer
+    }
+}
+
+/// Turns a response into 304 when the asker has what it holds (RFC 9110 §13.1.2): `GET` and `HEAD`
+/// of whatever carries an `ETag`.
+pub(crate) fn revalidate(method: &Method, request: &HeaderMap, response: &mut Response) {
+    if !matches!(*method, Method::GET | Method::HEAD) || response.status() != StatusCode::OK {
+        return;
+    }
+    let Some(current) = response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok())
+    else {
+        return;
+    };
+    let known = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
+    // Compared weakly, as the RFC wants it for this header.
+    let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let current = plain(current);
+    if known.flat_map(|tags| tags.split(',')).any(|tag| tag.trim() == "*" || plain(tag) == current)
+    {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = axum::body::Body::empty();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
     }
 }
 

@@ -10,6 +10,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 
+use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::egress::Egress;
@@ -40,6 +41,8 @@ pub struct Parts {
     pub secrets: Secrets,
     /// Guarded outgoing HTTP.
     pub egress: Egress,
+    /// What may be a few seconds old.
+    pub cache: Cache,
 }
 
 impl Deref for App {
@@ -106,6 +109,7 @@ impl App {
                 config.shared_secret.clone(),
             ),
             egress,
+            cache: Cache::default(),
             clock,
             config,
         }))

@@ -188,12 +188,20 @@ pub(crate) async fn charge(
     match admit(app, &key, tier, requested).await {
         Ok(available) => Ok(Some(Charge { key, tier, requested, available })),
         Err(problem) if problem.code == Code::RateLimited => Err(problem),
-        Err(problem) if inbound.row.path.starts_with("/v1/auth/") => Err(problem),
+        Err(problem) if signs_in(inbound.row.path) => Err(problem),
         Err(problem) => {
             tracing::warn!(cause = %problem, "rate limit not enforced");
             Ok(None)
         }
     }
+}
+
+/// Whether a route signs somebody in, or sends mail to whoever is named.
+fn signs_in(path: &str) -> bool {
+    const CUSTOMERS: [&str; 3] = ["login", "register", "password"];
+    let customers = path.strip_prefix("/v1/storefront/customer/");
+    path.starts_with("/v1/auth/")
+        || customers.is_some_and(|rest| CUSTOMERS.iter().any(|start| rest.starts_with(start)))
 }
 
 /// Gives back what a request did not use. Sent once and never again: a repeated refund would

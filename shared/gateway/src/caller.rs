@@ -30,6 +30,8 @@ pub enum Access {
     Client,
     /// An embedded app token, or a merchant session that names an installation.
     Embedded,
+    /// A customer of a store, by their token.
+    Customer,
 }
 
 impl Access {

@@ -30,6 +30,8 @@ pub struct Config {
     pub egress: Policy,
     /// How mail leaves.
     pub mail: MailConfig,
+    /// Where payment providers are reached.
+    pub payment_base_urls: PaymentBaseUrls,
     /// The build, for `GET /health`.
     pub commit: String,
     /// The AWS region.
@@ -50,6 +52,28 @@ pub struct MailConfig {
     pub from: String,
 }
 
+/// Where payment providers are reached, without a slash at the end, and how long they may take.
+#[derive(Debug, Clone)]
+pub struct PaymentBaseUrls {
+    /// Razorpay's API.
+    pub razorpay: String,
+    /// Stripe's API.
+    pub stripe: String,
+    /// Time for one call, from the resolver to the last byte. Our choice: two calls fit into what
+    /// API Gateway gives a request.
+    pub deadline: std::time::Duration,
+}
+
+impl Default for PaymentBaseUrls {
+    fn default() -> Self {
+        Self {
+            razorpay: "https://api.razorpay.com".to_owned(),
+            stripe: "https://api.stripe.com".to_owned(),
+            deadline: std::time::Duration::from_secs(10),
+        }
+    }
+}
+
 /// The audience of app tokens.
 pub const AUDIENCE: &str = "commerce-api";
 
@@ -64,6 +88,11 @@ impl Config {
             items.map(str::to_owned).collect()
         };
         let development = text("SERVICE_ENVIRONMENT") == "development";
+        let url = |name: &str, default: String| match text(name).trim_end_matches('/') {
+            "" => default,
+            url => url.to_owned(),
+        };
+        let providers = PaymentBaseUrls::default();
         Self {
             table: text("TABLE_NAME"),
             webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
@@ -81,6 +110,11 @@ impl Config {
                 directory: None,
                 print: false,
                 from: text("MAIL_FROM"),
+            },
+            payment_base_urls: PaymentBaseUrls {
+                razorpay: url("RAZORPAY_BASE_URL", providers.razorpay),
+                stripe: url("STRIPE_BASE_URL", providers.stripe),
+                deadline: providers.deadline,
             },
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
             region: text("AWS_REGION"),

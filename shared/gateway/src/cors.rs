@@ -34,10 +34,11 @@ fn is_open(path: &str) -> bool {
 
 /// Adds the headers that let the asking origin read the answer, if it may.
 pub(crate) fn apply(config: &Config, path: &str, request: &HeaderMap, answer: &mut HeaderMap) {
-    let Some(origin) = context::header(request, "origin") else { return };
     if is_open(path) {
+        // Also to who names no origin: a shared cache hands the answer on to those who do.
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     } else {
+        let Some(origin) = context::header(request, "origin") else { return };
         answer.append(header::VARY, HeaderValue::from_static("Origin"));
         if !config.admin_origins.iter().any(|allowed| allowed == origin) {
             return;

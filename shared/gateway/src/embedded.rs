@@ -18,7 +18,7 @@ pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use crate::app::{App, Endpoints, aws};
 use crate::clock::Clock;
-use crate::config::{Config, MailConfig};
+use crate::config::{Config, MailConfig, PaymentBaseUrls};
 use crate::egress::{Egress, Policy};
 use crate::secrets::StoredKeys;
 use crate::token::KeySet;
@@ -59,6 +59,8 @@ pub struct Options {
     pub clock: Clock,
     /// How mail leaves.
     pub mail: MailConfig,
+    /// Where payment providers are reached.
+    pub payment_base_urls: PaymentBaseUrls,
     /// How long a received message is hidden from other receivers.
     pub visibility: Duration,
 }
@@ -74,6 +76,7 @@ impl Default for Options {
             egress: Egress::new(Policy::development()),
             clock: Clock::default(),
             mail: MailConfig::default(),
+            payment_base_urls: PaymentBaseUrls::default(),
             visibility: VISIBILITY,
         }
     }
@@ -114,6 +117,7 @@ impl Embedded {
             development: true,
             egress: options.egress.policy().clone(),
             mail: options.mail,
+            payment_base_urls: options.payment_base_urls,
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
             region: emulators::REGION.to_owned(),
         };

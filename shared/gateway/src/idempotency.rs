@@ -10,6 +10,8 @@
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use axum::extract::FromRequestParts;
+use http::request::Parts;
 use http::{Method, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -33,6 +35,24 @@ pub struct Claim {
     key: Key,
     lease: String,
     seal: SealKey,
+}
+
+/// The demand of a handler that its request carries an `Idempotency-Key` (protocols §4), as an
+/// argument; put it before the body, so that its absence is what the caller hears of first. The
+/// key itself was judged, and its record claimed, before the handler.
+#[derive(Debug, Clone, Copy)]
+pub struct Required;
+
+impl<S: Sync> FromRequestParts<S> for Required {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        if parts.headers.contains_key("idempotency-key") {
+            Ok(Self)
+        } else {
+            Err(Code::IdempotencyKeyRequired.into())
+        }
+    }
 }
 
 /// What claiming came to.

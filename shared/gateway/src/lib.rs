@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod app;
 pub mod budget;
+pub mod cache;
 pub mod caller;
 pub mod clock;
 pub mod config;

@@ -24,6 +24,8 @@ use crate::table::{Query, Scanned};
 
 /// What a cursor of a short list holds instead of a key.
 const SKIPPED: &str = "skipped";
+/// What a cursor of a sorted list holds: the key of the last item shown.
+const AFTER: &str = "after";
 
 /// The page that was asked for.
 #[derive(Debug, Clone)]
@@ -83,6 +85,11 @@ impl Paging {
     /// Items asked for.
     pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
+    }
+
+    /// Where to go on from, for lists that run their queries themselves.
+    pub fn start(&self) -> Option<Attributes> {
+        self.start.clone()
     }
 
     /// Adds a member beside `data` and `page`: what a list says about itself as a whole.
@@ -177,6 +184,13 @@ impl Paging {
 
     /// Answers with a page of a list that is known whole because it is short; its cursor counts.
     pub async fn whole<V: Serialize>(self, app: &App, data: Vec<V>) -> Result<Answer, Problem> {
+        let found = self.part(data)?;
+        self.finish(app, found, |item| item).await
+    }
+
+    /// The page of a list that is known whole: of ids perhaps, to be read, and then
+    /// [`Paging::finish`]ed.
+    pub fn part<T>(&self, all: Vec<T>) -> Result<Scanned<T>, Problem> {
         let skipped = self.start.as_ref().and_then(|start| start.get(SKIPPED)?.as_s().ok());
         let skipped: usize = match (&self.start, skipped) {
             (None, _) => 0,
@@ -184,12 +198,26 @@ impl Paging {
                 count.and_then(|text| text.parse().ok()).ok_or(Code::InvalidCursor)?
             }
         };
-        let (limit, all) = (self.limit(), data.len());
-        let items: Vec<V> = data.into_iter().skip(skipped).take(limit).collect();
+        let length = all.len();
+        let items: Vec<T> = all.into_iter().skip(skipped).take(self.limit()).collect();
         let shown = skipped.saturating_add(items.len());
         let place = AttributeValue::S(shown.to_string());
-        let next = (shown < all).then(|| [(SKIPPED.to_owned(), place)].into());
-        self.finish(app, Scanned { items, next }, |item| item).await
+        let next = (shown < length).then(|| [(SKIPPED.to_owned(), place)].into());
+        Ok(Scanned { items, next })
+    }
+
+    /// The page of a list that is known whole, by ascending `key`. The cursor holds the key of the
+    /// last item shown, so that what comes and goes meanwhile neither repeats nor hides another
+    /// item. For views that need more than the items: read it, then [`Paging::finish`].
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub fn sorted<T>(
+        &self,
+        items: Vec<T>,
+        key: impl Fn(&T) -> String,
+    ) -> Result<Scanned<T>, Problem> {
+        sorted(items, self.limit(), self.start.as_ref(), key)
     }
 
     fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Answer {
@@ -235,4 +263,40 @@ impl Paging {
         let keys: BTreeMap<String, String> = serde_json::from_str(place).ok()?;
         Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())
     }
+}
+
+/// The page of a list that is known whole, by ascending `key`, after `start`. Its cursor holds the
+/// key of the last item shown, so that what comes and goes meanwhile neither repeats nor hides
+/// another item. To be answered by [`Paging::finish`].
+///
+/// # Errors
+/// `invalid_cursor`.
+pub fn sorted<T>(
+    items: impl IntoIterator<Item = T>,
+    limit: usize,
+    start: Option<&Attributes>,
+    key: impl Fn(&T) -> String,
+) -> Result<Scanned<T>, Problem> {
+    let after = start.map(key_before).transpose()?;
+    let mut keyed: Vec<(String, T)> = items.into_iter().map(|item| (key(&item), item)).collect();
+    keyed.retain(|(key, _)| after.is_none_or(|after| key.as_str() > after));
+    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let has_more = keyed.len() > limit;
+    keyed.truncate(limit);
+    let next = keyed.last().filter(|_| has_more).map(|(key, _)| place_after(key));
+    Ok(Scanned { items: keyed.into_iter().map(|(_, item)| item).collect(), next })
+}
+
+/// The place after the item of this key, for lists that keep their own order.
+pub fn place_after(key: &str) -> Attributes {
+    [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into()
+}
+
+/// The key of the item that a place is after.
+///
+/// # Errors
+/// `invalid_cursor`: it is a place in another kind of list.
+pub fn key_before(place: &Attributes) -> Result<&str, Problem> {
+    let key = place.get(AFTER).and_then(|place| place.as_s().ok());
+    key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
 }

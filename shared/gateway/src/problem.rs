@@ -49,6 +49,8 @@ catalogue! {
     InvalidForm = 400 "invalid_form" "The body is not a valid form.";
     InvalidHeader = 400 "invalid_header" "A header has an invalid value.";
     InvalidCursor = 400 "invalid_cursor" "The cursor is stale, or belongs to another list.";
+    IdRequired = 400 "id_required" "Name the object by `id`, in the body or the query.";
+    HostRequired = 400 "host_required" "Name the storefront's host or its subdomain.";
     StoreRequired = 400 "store_required" "Name the store in a header, the query or the body.";
     IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation needs an Idempotency-Key header.";
     IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key is 1 to 255 visible ASCII characters.";
@@ -65,6 +67,7 @@ catalogue! {
     UnauthorizedClient = 400 "unauthorized_client" "The client may not use this grant type.";
     AbsoluteUrlRefused = 400 "absolute_url_refused" "The path must be relative to this API.";
     PathNotAllowed = 400 "path_not_allowed" "This path cannot be reached through the bridge.";
+    SignatureMismatch = 400 "signature_mismatch" "The signature does not match what it should cover.";
     // 401
     Unauthenticated = 401 "unauthenticated" "A valid credential is required.";
     InvalidCredentials = 401 "invalid_credentials" "The e-mail or the password is wrong.";
@@ -81,11 +84,14 @@ catalogue! {
     NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
     CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
+    AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
     // 404
     NotFound = 404 "not_found" "There is no such resource.";
+    StoreNotFound = 404 "store_not_found" "There is no such storefront.";
     StoreNotOwned = 404 "store_not_owned" "There is no such store.";
     AppNotPublished = 404 "app_not_published" "There is no such published app.";
     NotRegistered = 404 "not_registered" "There is no developer profile for this account.";
+    UnknownProvider = 404 "unknown_provider" "The store takes no payments through this provider.";
     // 405
     MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
     // 409
@@ -97,10 +103,13 @@ catalogue! {
     OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
     VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
     AlreadyInstalled = 409 "already_installed" "The app is already installed on this store.";
-    AlreadyReviewed = 409 "already_reviewed" "This store has already reviewed the app.";
+    AlreadyReviewed = 409 "already_reviewed" "There is a review of this by you already.";
     AlreadyRegistered = 409 "already_registered" "This account already has a developer profile.";
     SlugTaken = 409 "slug_taken" "The slug is already in use.";
     AppLimit = 409 "app_limit" "The developer profile has reached its number of apps.";
+    AddressLimit = 409 "address_limit" "The customer has reached their number of addresses.";
+    WishlistLimit = 409 "wishlist_limit" "The wishlist has reached its number of products.";
+    MediaInUse = 409 "media_in_use" "The media is shown somewhere; take it away there first.";
     AppInstalled = 409 "app_installed" "The app is still installed on stores.";
     SubmissionOpen = 409 "submission_open" "The app already has an open submission.";
     NotApproved = 409 "not_approved" "The app has no approved submission.";
@@ -109,7 +118,44 @@ catalogue! {
     PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
     StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
+    HandleTaken = 409 "handle_taken" "The handle is already in use on this store.";
+    SkuTaken = 409 "sku_taken" "The SKU is already in use on this store.";
+    ProductInUse = 409 "product_in_use" "The product was ordered: archive it instead.";
+    LastVariant = 409 "last_variant" "A product has at least one variant.";
+    VariantLimit = 409 "variant_limit" "The product has reached its number of variants.";
+    Cycle = 409 "cycle" "A category cannot be below itself.";
+    HasChildren = 409 "has_children" "There are categories below this one.";
+    CategoryLimit = 409 "category_limit" "The store has reached its number of categories.";
+    CollectionAutomated = 409 "collection_automated" "The products of an automated collection are chosen by its rules.";
     RequestInProgress = 409 "request_in_progress" "A request with this Idempotency-Key is still running.";
+    LocationLimit = 409 "location_limit" "The store has reached its number of locations.";
+    LocationHasStock = 409 "location_has_stock" "The location still holds stock; name where it moves to.";
+    LocationInactive = 409 "location_inactive" "The location is not active.";
+    LastActiveLocation = 409 "last_active_location" "A store keeps at least one active location.";
+    ItemNotTracked = 409 "item_not_tracked" "The stock of this item is not counted.";
+    InsufficientQuantity = 409 "insufficient_quantity" "There is not as much as the change takes.";
+    StaleQuantity = 409 "stale_quantity" "The quantity is not what the request compares it with.";
+    CodeTaken = 409 "code_taken" "The code belongs to a gift card already.";
+    InsufficientBalance = 409 "insufficient_balance" "The gift card holds less than this amount.";
+    GiftCardDisabled = 409 "gift_card_disabled" "The gift card is disabled.";
+    GiftCardExpired = 409 "gift_card_expired" "The gift card has expired.";
+    OrderAlreadyPaid = 409 "order_already_paid" "There is nothing left to pay for this order.";
+    OrderExpired = 409 "order_expired" "The order can no longer be paid.";
+    AmountMismatch = 409 "amount_mismatch" "The provider reports another amount or currency than was asked for.";
+    NotCapturable = 409 "not_capturable" "The payment holds nothing that can be captured.";
+    AmountExceedsAuthorized = 409 "amount_exceeds_authorized" "The amount is more than was authorized.";
+    ProviderNotConnected = 409 "provider_not_connected" "The store has no account with this payment provider.";
+    PaymentNotCaptured = 409 "payment_not_captured" "Nothing was taken by this payment that could go back.";
+    RefundExceedsCaptured = 409 "refund_exceeds_captured" "More would go back than can still be refunded.";
+    InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";
+    PriceChanged = 409 "price_changed" "The total is not what was expected.";
+    StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store takes no orders now.";
+    NothingToFulfill = 409 "nothing_to_fulfill" "Nothing of the order is left to be fulfilled.";
+    QuantityExceedsRemaining = 409 "quantity_exceeds_remaining" "A line does not have so many units left.";
+    OrderNotFulfillable = 409 "order_not_fulfillable" "The order cannot be fulfilled in its state.";
+    InsufficientCommitted = 409 "insufficient_committed" "The location does not hold the stock of this line.";
+    NothingToRefund = 409 "nothing_to_refund" "Nothing is left to give back.";
+    AlreadyFulfilled = 409 "already_fulfilled" "Something of the order has already left.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";
     PreconditionFailed = 412 "precondition_failed" "The resource is not at the version named by If-Match.";
@@ -119,14 +165,19 @@ catalogue! {
     ValidationFailed = 422 "validation_failed" "One or more fields are invalid.";
     IdempotencyKeyReused = 422 "idempotency_key_reused" "The Idempotency-Key was used for another request.";
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
+    CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
+    MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
     // 429
     RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";
     TooManyAttempts = 429 "too_many_attempts" "Too many attempts; wait before the next.";
     // 5xx
     Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";
     AppUnreachable = 502 "app_unreachable" "The app's own server could not be reached.";
+    ProviderError = 502 "provider_error" "The payment provider refused the request or failed.";
+    SourceUnreachable = 502 "source_unreachable" "The source URL did not deliver the file.";
     Unavailable = 503 "service_unavailable" "A part of the service is unavailable; try again.";
     BridgeTimeout = 504 "bridge_timeout" "The bridged request took too long.";
+    ProviderTimeout = 504 "provider_timeout" "The payment provider did not answer in time.";
 }
 
 impl Code {

@@ -17,7 +17,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use crate::answer::Answer;
+use crate::answer::{self, Answer};
 use crate::app::App;
 use crate::budget::{self, Cost};
 use crate::caller::{Access, Caller, Guarded};
@@ -29,6 +29,8 @@ use crate::request::{ClientIp, Inbound};
 
 /// The largest body, unless a row says otherwise (protocols §1).
 const BODY_LIMIT: usize = 1 << 20;
+/// The largest body of a row that takes files (protocols §1).
+pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 
 /// One row of a route table.
 #[derive(Debug, Clone)]
@@ -43,6 +45,8 @@ pub struct Row {
     pub access: Access,
     /// Whether its errors are those of RFC 6749 §5.2 instead of RFC 9457.
     pub oauth: bool,
+    /// The largest body, in bytes.
+    pub body_limit: usize,
 }
 
 /// The routes of a family, in document order.
@@ -73,6 +77,18 @@ impl Routes {
         handler: H,
     ) -> Self {
         self.row((Method::POST, MethodFilter::POST), path, cost, false, handler)
+    }
+
+    /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
+    #[must_use]
+    pub fn post_large<H: Handler<T, App>, T: Guarded>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
+        let post = (Method::POST, MethodFilter::POST);
+        self.row_of(post, path, cost, false, LARGE_BODY_LIMIT, handler)
     }
 
     /// `PUT`.
@@ -120,14 +136,26 @@ impl Routes {
     }
 
     fn row<H: Handler<T, App>, T: Guarded>(
-        mut self,
-        (method, filter): (Method, MethodFilter),
+        self,
+        method: (Method, MethodFilter),
         path: &'static str,
         cost: Cost,
         oauth: bool,
         handler: H,
     ) -> Self {
-        let row = Row { method, path, cost, access: T::Caller::access(), oauth };
+        self.row_of(method, path, cost, oauth, BODY_LIMIT, handler)
+    }
+
+    fn row_of<H: Handler<T, App>, T: Guarded>(
+        mut self,
+        (method, filter): (Method, MethodFilter),
+        path: &'static str,
+        cost: Cost,
+        oauth: bool,
+        body_limit: usize,
+        handler: H,
+    ) -> Self {
+        let row = Row { method, path, cost, access: T::Caller::access(), oauth, body_limit };
         self.rows.push(row.clone());
         let endpoint = move |State(app): State<App>, request: Request| {
             handle::<H, T>(handler.clone(), row.clone(), app, request)
@@ -176,6 +204,7 @@ async fn edge(
     let (method, headers) = (request.method().clone(), request.headers().clone());
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
     let answered = Arc::clone(&context);
+    let asked = method.clone();
     let mut response = context
         .scope(async move {
             match cors::preflight(&method, request.headers()) {
@@ -185,6 +214,7 @@ async fn edge(
         })
         .await;
     finish(&app, &answered, &headers, &mut response);
+    answer::revalidate(&asked, &headers, &mut response);
     response
 }
 
@@ -273,7 +303,7 @@ enum Admission {
 async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
     let params = path_params(&mut parts).await?;
-    let body = read_body(body).await?;
+    let body = read_body(body, row.body_limit).await?;
     let inbound = Inbound::new(&parts, body, params, row);
     let caller = C::authenticate(app, &inbound).await?;
     let identity = caller.identity();
@@ -306,11 +336,11 @@ async fn path_params(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem
     Ok(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-async fn read_body(body: Body) -> Result<Bytes, Problem> {
-    match Limited::new(body, BODY_LIMIT).collect().await {
+async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
+    match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
-            Err(Code::BodyTooLarge.with("limit", BODY_LIMIT))
+            Err(Code::BodyTooLarge.with("limit", limit))
         }
         Err(error) => Err(Code::InvalidRequest.detail("The body broke off.").because(error)),
     }

@@ -80,6 +80,11 @@ pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
 
+/// HMAC-SHA256 over the concatenation of `parts` in lower-case hex: how payment providers sign.
+pub fn hmac_sha256_hex(key: &[u8], parts: &[&[u8]]) -> String {
+    seal::hex(&seal::hmac_sha256(key, parts))
+}
+
 impl fmt::Debug for SigningSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SigningSecret(whsec_[redacted])")

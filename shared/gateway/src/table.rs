@@ -7,6 +7,7 @@
 //! - Every call has a time limit (traps 4). Every page loop is bounded (traps 5).
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
+mod counter;
 mod read;
 mod write;
 

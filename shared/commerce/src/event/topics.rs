@@ -9,13 +9,27 @@ use serde::Serialize;
 use super::{Entry, Example, Topic};
 use crate::app::AppView;
 use crate::app_review::AppReviewView;
+use crate::category::CategoryView;
+use crate::collection::CollectionView;
 use crate::developer::DeveloperView;
+use crate::customer::{CustomerDeleted, CustomerView};
 use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
+use crate::gift_card::{GiftCardMoved, GiftCardView};
+use crate::form::FormSubmissionView;
 use crate::id::{AppId, InstallationId, MerchantId, StoreId};
 use crate::installation::{InstallationStatus, InstallationView};
+use crate::inventory::AdjustmentView;
+use crate::location::LocationView;
+use crate::media::MediaView;
 use crate::merchant::{MerchantStatus, MerchantView};
 use crate::navigation::{MenuItem, MenuItemKind, MenuView};
+use crate::payment::PaymentView;
+use crate::order::OrderView;
+use crate::order::fulfillment::FulfillmentView;
+use crate::order::refund::RefundView;
 use crate::policy::{PolicyHandle, PolicySummary};
+use crate::product::ProductView;
+use crate::review::ReviewView;
 use crate::settings::{Checkout, Notifications, SettingsView};
 use crate::store::{Contact, InventoryPolicy, StoreStatus, StoreView};
 use crate::submission::SubmissionView;
@@ -60,6 +74,118 @@ topics! {
         "A navigation menu was made or changed.";
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
         "A policy page was written or changed; fetch its text.";
+    PRODUCT_CREATED = "product.created", "product", Some("read_products"), ProductView,
+        "A product was made.";
+    PRODUCT_UPDATED = "product.updated", "product", Some("read_products"), ProductView,
+        "A product or one of its variants changed.";
+    PRODUCT_ARCHIVED = "product.archived", "product", Some("read_products"), ProductView,
+        "A product was put away; shoppers no longer see it.";
+    PRODUCT_DELETED = "product.deleted", "product", Some("read_products"), ProductView,
+        "A product that was never ordered was removed for good.";
+    COLLECTION_CREATED = "collection.created", "collection", Some("read_products"), CollectionView,
+        "A collection was made.";
+    COLLECTION_UPDATED = "collection.updated", "collection", Some("read_products"), CollectionView,
+        "A collection, or the list of its products, changed.";
+    COLLECTION_DELETED = "collection.deleted", "collection", Some("read_products"), CollectionView,
+        "A collection was removed; its products stay.";
+    CATEGORY_CREATED = "category.created", "category", Some("read_products"), CategoryView,
+        "A category was made.";
+    CATEGORY_UPDATED = "category.updated", "category", Some("read_products"), CategoryView,
+        "A category changed, or moved with all below it.";
+    CATEGORY_DELETED = "category.deleted", "category", Some("read_products"), CategoryView,
+        "A category was removed; its products belong to none until they are given another.";
+    ORDER_CREATED = "order.created", "order", Some("read_orders"), OrderView,
+        "An order was placed; its stock is set aside.";
+    ORDER_UPDATED = "order.updated", "order", Some("read_orders"), OrderView,
+        "An order's data changed.";
+    ORDER_AUTHORIZED = "order.authorized", "order", Some("read_orders"), OrderView,
+        "A provider promised an order's money.";
+    ORDER_PAID = "order.paid", "order", Some("read_orders"), OrderView,
+        "All of an order's money came in.";
+    ORDER_PARTIALLY_FULFILLED = "order.partially_fulfilled", "order", Some("read_orders"),
+        OrderView, "Some of an order left.";
+    ORDER_FULFILLED = "order.fulfilled", "order", Some("read_orders"), OrderView,
+        "The last of an order left.";
+    ORDER_REFUNDED = "order.refunded", "order", Some("read_orders"), OrderView,
+        "Some or all of an order's money went back.";
+    ORDER_HELD = "order.held", "order", Some("read_orders"), OrderView,
+        "An order is kept from being fulfilled.";
+    ORDER_RELEASED = "order.released", "order", Some("read_orders"), OrderView,
+        "An order may be fulfilled again.";
+    ORDER_CANCELLED = "order.cancelled", "order", Some("read_orders"), OrderView,
+        "An order was called off.";
+    ORDER_EXPIRED = "order.expired", "order", Some("read_orders"), OrderView,
+        "An order was not paid in time; its stock went back.";
+    ORDER_CLOSED = "order.closed", "order", Some("read_orders"), OrderView,
+        "An order is done with.";
+    ORDER_REOPENED = "order.reopened", "order", Some("read_orders"), OrderView,
+        "A closed order was taken up again.";
+    FULFILLMENT_CREATED = "fulfillment.created", "fulfillment", Some("read_fulfillments"),
+        FulfillmentView, "Lines of an order left.";
+    FULFILLMENT_UPDATED = "fulfillment.updated", "fulfillment", Some("read_fulfillments"),
+        FulfillmentView, "A fulfilment can be followed otherwise.";
+    FULFILLMENT_DELIVERED = "fulfillment.delivered", "fulfillment", Some("read_fulfillments"),
+        FulfillmentView, "A fulfilment is with the customer.";
+    FULFILLMENT_CANCELLED = "fulfillment.cancelled", "fulfillment", Some("read_fulfillments"),
+        FulfillmentView, "A fulfilment was called back; its lines are to be fulfilled again.";
+    REFUND_CREATED = "refund.created", "refund", Some("read_refunds"), RefundView,
+        "Money of an order is to go back.";
+    REFUND_SUCCEEDED = "refund.succeeded", "refund", Some("read_refunds"), RefundView,
+        "Money of an order has gone back.";
+    REFUND_FAILED = "refund.failed", "refund", Some("read_refunds"), RefundView,
+        "A provider refused to give money back.";
+    PAYMENT_CREATED = "payment.created", "payment", Some("read_payments"), PaymentView,
+        "A payment was opened with a provider.";
+    PAYMENT_AUTHORIZED = "payment.authorized", "payment", Some("read_payments"), PaymentView,
+        "A customer agreed to a payment; the money can be captured.";
+    PAYMENT_CAPTURED = "payment.captured", "payment", Some("read_payments"), PaymentView,
+        "The money of a payment was taken.";
+    PAYMENT_FAILED = "payment.failed", "payment", Some("read_payments"), PaymentView,
+        "An attempt to pay failed; the customer may try again.";
+    PAYMENT_VOIDED = "payment.voided", "payment", Some("read_payments"), PaymentView,
+        "A payment was given up before any money was taken.";
+    PAYMENT_REFUNDED = "payment.refunded", "payment", Some("read_payments"), PaymentView,
+        "Some or all of a payment's money went back.";
+    LOCATION_CREATED = "location.created", "location", Some("read_locations"), LocationView,
+        "A stock location was made.";
+    LOCATION_UPDATED = "location.updated", "location", Some("read_locations"), LocationView,
+        "A stock location's data changed.";
+    LOCATION_DEACTIVATED = "location.deactivated", "location", Some("read_locations"), LocationView,
+        "A stock location went out of use.";
+    LOCATION_ACTIVATED = "location.activated", "location", Some("read_locations"), LocationView,
+        "A stock location came into use again.";
+    INVENTORY_ADJUSTED = "inventory.adjusted", "inventory_adjustment", Some("read_inventory"),
+        AdjustmentView, "Stock was adjusted, set or moved by hand.";
+    GIFT_CARD_CREATED = "gift_card.created", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card was issued; its code is in no event.";
+    GIFT_CARD_UPDATED = "gift_card.updated", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card's data changed.";
+    GIFT_CARD_DISABLED = "gift_card.disabled", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card was switched off for good.";
+    GIFT_CARD_CREDITED = "gift_card.credited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
+        "Money was added to a gift card by hand.";
+    GIFT_CARD_DEBITED = "gift_card.debited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
+        "Money was taken from a gift card by hand.";
+    CUSTOMER_CREATED = "customer.created", "customer", Some("read_customers"), CustomerView,
+        "A customer made an account, and proved their address.";
+    CUSTOMER_UPDATED = "customer.updated", "customer", Some("read_customers"), CustomerView,
+        "A customer's data changed.";
+    CUSTOMER_DELETED = "customer.deleted", "customer", Some("read_customers"), CustomerDeleted,
+        "A customer deleted their account: remove what you hold of them.";
+    REVIEW_CREATED = "review.created", "review", Some("read_reviews"), ReviewView,
+        "A customer reviewed a product; nobody sees it yet.";
+    REVIEW_APPROVED = "review.approved", "review", Some("read_reviews"), ReviewView,
+        "A store approved a review; it is shown and counts.";
+    REVIEW_REJECTED = "review.rejected", "review", Some("read_reviews"), ReviewView,
+        "A store rejected a review; it is not shown and does not count.";
+    REVIEW_REPLIED = "review.replied", "review", Some("read_reviews"), ReviewView,
+        "A store answered a review.";
+    FORM_SUBMITTED = "form.submitted", "form_submission", Some("read_forms"), FormSubmissionView,
+        "A visitor sent a form; never for what is certainly spam.";
+    MEDIA_CREATED = "media.created", "media", Some("read_media"), MediaView,
+        "An image was uploaded.";
+    MEDIA_DELETED = "media.deleted", "media", Some("read_media"), MediaView,
+        "An image was deleted.";
     APP_INSTALLED = "app.installed", "installation", None, InstallationView,
         "A merchant chose an app for a store.";
     APP_AUTHORIZED = "app.authorized", "installation", None, InstallationView,

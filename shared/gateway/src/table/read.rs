@@ -31,6 +31,10 @@ pub struct Query {
     range: Range,
     newest_first: bool,
     consistent: bool,
+    /// Items that one round trip looks at, at least.
+    ahead: usize,
+    /// Round trips for one page, at most.
+    trips: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ impl Query {
             range: Range::Everything,
             newest_first: false,
             consistent: true,
+            ahead: 0,
+            trips: MAX_PAGES,
         }
     }
 
@@ -68,6 +74,22 @@ impl Query {
     #[must_use]
     pub fn between(mut self, low: impl Into<String>, high: impl Into<String>) -> Self {
         self.range = Range::Between(low.into(), high.into());
+        self
+    }
+
+    /// For a filter that lets little through: each round trip looks at `ahead` items, and a page
+    /// takes at most `trips` of them. Then it ends early, with a cursor.
+    #[must_use]
+    pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
+        self.ahead = ahead;
+        self.trips = trips;
+        self
+    }
+
+    /// At half the price, and perhaps a moment old.
+    #[must_use]
+    pub fn glancing(mut self) -> Self {
+        self.consistent = false;
         self
     }
 
@@ -118,6 +140,25 @@ impl Table {
     /// Up to 100 items in one round trip, read consistently.
     pub async fn get_many(&self, keys: &[&Key]) -> Result<Batch, Problem> {
         let mut found = Batch::default();
+        self.read_into(&mut found, keys, true).await?;
+        Ok(found)
+    }
+
+    /// Any number of items, 100 in a round trip, at half the price and perhaps a moment old.
+    pub async fn glance(&self, keys: &[&Key]) -> Result<Batch, Problem> {
+        let mut found = Batch::default();
+        for hundred in keys.chunks(BATCH) {
+            self.read_into(&mut found, hundred, false).await?;
+        }
+        Ok(found)
+    }
+
+    async fn read_into(
+        &self,
+        found: &mut Batch,
+        keys: &[&Key],
+        consistent: bool,
+    ) -> Result<(), Problem> {
         let mut wanted: Vec<Attributes> = Vec::new();
         for key in keys {
             let attributes = key.attributes();
@@ -127,11 +168,11 @@ impl Table {
         }
         for attempt in 0..5 {
             if wanted.is_empty() {
-                return Ok(found);
+                return Ok(());
             }
             let request = KeysAndAttributes::builder()
                 .set_keys(Some(std::mem::take(&mut wanted)))
-                .consistent_read(true)
+                .consistent_read(consistent)
                 .build()
                 .map_err(Problem::internal)?;
             let answer = self
@@ -154,7 +195,7 @@ impl Table {
                 back_off(attempt, BATCH_BASE, BATCH_CAP).await;
             }
         }
-        if wanted.is_empty() { Ok(found) } else { Err(Problem::unavailable("unprocessed keys")) }
+        if wanted.is_empty() { Ok(()) } else { Err(Problem::unavailable("unprocessed keys")) }
     }
 
     /// Every item of a query that is known to be short; stops at `max`.
@@ -172,8 +213,9 @@ impl Table {
     ) -> Result<Scanned<T>, Problem> {
         let mut items = Vec::new();
         let mut start = start;
-        for _ in 0..MAX_PAGES {
-            let (found, next) = self.query_once(query, limit, start.take()).await?;
+        for _ in 0..query.trips {
+            let ahead = limit.max(query.ahead);
+            let (found, next) = self.query_once(query, ahead, start.take()).await?;
             let last = found.len().saturating_sub(1);
             for (position, attributes) in found.into_iter().enumerate() {
                 let place = place_of(query.index, &attributes);
@@ -250,6 +292,8 @@ impl Table {
     }
 }
 
+/// Keys that one `BatchGetItem` takes.
+const BATCH: usize = 100;
 /// First wait after keys were left unprocessed.
 const BATCH_BASE: std::time::Duration = std::time::Duration::from_millis(20);
 /// Longest wait after keys were left unprocessed.

@@ -1,0 +1,175 @@
+//! What else is done with an order: close, reopen, hold, release, mark as paid, capture.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{Event, ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Topic};
+use commerce::id::OrderId;
+use commerce::order::by_hand::{self, PaidByHand};
+use commerce::order::{Order, OrderAction, OrderView, parts, settle};
+use commerce::payment::account::connect;
+use commerce::payment::provider::Provider;
+use commerce::payment::settle::{self as settlement, News};
+use commerce::payment::{ProviderReference, Source};
+use commerce::scope::WriteOrders;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::idempotency;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use gateway::table::retry;
+
+use crate::orders::{load, shown};
+
+/// Nothing: the action says it all.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NoFields {}
+
+/// `POST /v1/orders/{id}/close`: done with.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn close(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    act(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
+}
+
+/// `POST /v1/orders/{id}/reopen`: taken up again.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn reopen(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    act(&caller, &app, &id, if_match, Order::reopened, &ORDER_REOPENED).await
+}
+
+/// `POST /v1/orders/{id}/hold`: kept from being fulfilled.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn hold(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    act(&caller, &app, &id, if_match, Order::held, &ORDER_HELD).await
+}
+
+/// `POST /v1/orders/{id}/release`: may be fulfilled again.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn release(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    act(&caller, &app, &id, if_match, Order::released, &ORDER_RELEASED).await
+}
+
+/// One transition that moves neither stock nor money.
+async fn act(
+    caller: &StoreAccess<WriteOrders>,
+    app: &App,
+    id: &OrderId,
+    if_match: IfMatch,
+    transition: fn(&Order, Timestamp) -> Result<Order, Problem>,
+    topic: &Topic<OrderView>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = load(app, &caller.store.id, id).await?;
+        if_match.check(before.version)?;
+        let order = transition(&before, now)?;
+        app.table
+            .write()
+            .replace(&order, Code::VersionConflict)
+            .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
+            .answer(shown(&order), now)
+            .await
+    })
+    .await
+}
+
+/// How an order was paid by hand.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct MarkPaidRequest {
+    /// `cash`, `bank_transfer`, a card at the counter.
+    #[deserr(default)]
+    method: Option<Text<1, 50>>,
+}
+
+/// `POST /v1/orders/{id}/mark-paid`: the money is there, the merchant says. A draft becomes an
+/// order by it.
+///
+/// # Errors
+/// `not_found`, `order_already_paid`, `invalid_state_transition`, `precondition_failed`.
+pub async fn mark_paid(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(ask): Body<MarkPaidRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let parts = parts::load(&app, &caller.store.id, &id).await?;
+        if_match.check(parts.order.version)?;
+        let method = ask.method.clone().map(String::from);
+        let paid = parts.order.paid_by_hand(&parts.payments, method, now)?;
+        let PaidByHand { settled, payment } = &paid;
+        let write = by_hand::record(app.table.write(), payment, now);
+        settle(write, settled, now).answer(shown(&settled.order), now).await
+    })
+    .await
+}
+
+/// `POST /v1/orders/{id}/capture`: takes what the provider has promised.
+///
+/// # Errors
+/// `not_found`, `not_capturable`, `precondition_failed`, `provider_error`, `provider_timeout`.
+pub async fn capture(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let order = &parts.order;
+    if_match.check(order.version)?;
+    if order.is_over() || !order.allows(OrderAction::Capture) {
+        return Err(Code::NotCapturable
+            .with("current", order.financial_status.as_str())
+            .with("allowed_actions", order.allowed_actions()));
+    }
+    let promised = order.payments.iter().find(|payment| payment.is_open_authorization());
+    let payment = promised
+        .and_then(|promised| parts.payments.iter().find(|known| known.id == promised.payment_id));
+    let payment = payment.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
+    let amount = payment.capturable(None)?;
+    let connected = connect(&app, &order.store_id, payment.provider).await?;
+    let seen = connected.capture(&app, payment, &amount).await?;
+    let place = ProviderReference::from(payment);
+    let news =
+        News { place: &place, seen: &seen, source: Source::Admin, event: None, is_answer: true };
+    settlement::apply(&app, &connected, news, |known| shown(&known.order)).await
+}

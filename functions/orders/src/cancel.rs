@@ -1,0 +1,92 @@
+//! Calling an order off: its stock and its money go back.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::OrderId;
+use commerce::order::issue::{self, Ask, CallOff};
+use commerce::order::refund::{RefundReason, RefundView, Wanted};
+use commerce::order::{Order, OrderView};
+use commerce::scope::WriteOrders;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency;
+use gateway::problem::Problem;
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Raw, Text};
+use serde_json::{Value, json};
+
+use crate::orders::load;
+use crate::refund::seed;
+
+gateway::words! {
+    /// How much of a cancelled order's money goes back.
+    RefundWish {
+        /// All of it.
+        Full = "full",
+        /// Nothing; it can be refunded later.
+        None = "none",
+    }
+}
+
+/// An order to be called off.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CancelRequest {
+    /// Why.
+    #[deserr(default)]
+    reason: Option<Text<1, 500>>,
+    /// Whether its stock can be sold again; it can, unless said otherwise.
+    #[deserr(default)]
+    restock: Option<Flag>,
+    /// How much of its money goes back; all of it, unless said otherwise.
+    #[deserr(default)]
+    refund: Option<RefundWish>,
+}
+
+/// `POST /v1/orders/{id}/cancel`: calls the order off, gives its stock back, lets go of what was
+/// promised, and, unless told otherwise, gives back what was paid.
+///
+/// # Errors
+/// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
+/// `provider_error`, `provider_timeout`.
+pub async fn cancel(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Raw(inbound): Raw,
+    _: idempotency::Required,
+    Body(ask): Body<CancelRequest>,
+) -> Result<Answer, Problem> {
+    let order = load(&app, &caller.store.id, &id).await?;
+    if_match.check(order.version)?;
+    if !order.authorized().is_zero() {
+        // What was promised is let go of first: a promise outlives no order.
+        order.cancel(None, true, app.clock.now())?;
+        issue::let_go(&app, &order).await?;
+    }
+    let reason = ask.reason.map(String::from);
+    let ask = Ask {
+        call_off: Some(CallOff {
+            reason: reason.clone(),
+            restock: ask.restock.is_none_or(|restock| restock.0),
+        }),
+        wanted: (ask.refund != Some(RefundWish::None)).then(Wanted::default),
+        reason: RefundReason::Other,
+        note: reason,
+        seed: seed(&inbound),
+    };
+    issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
+        Answer::ok(&cancelled(order, refund.map(RefundView::from))).version(order.version)
+    })
+    .await
+}
+
+/// The order, with the refund that came with its end.
+fn cancelled(order: &Order, refund: Option<RefundView>) -> Value {
+    let mut view = serde_json::to_value(OrderView::from(order)).unwrap_or_default();
+    if let Some(members) = view.as_object_mut() {
+        members.insert("refund".to_owned(), json!(refund));
+    }
+    view
+}

@@ -1,0 +1,261 @@
+//! Fulfilment: lines leave, are followed, arrive, or are called back.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{
+    Event, FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
+    ORDER_FULFILLED, ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Topic,
+};
+use commerce::fields::WebUrl;
+use commerce::id::{FulfillmentId, LocationId, OrderId, OrderItemId};
+use commerce::order::fulfillment::{
+    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
+};
+use commerce::order::{FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderView, parts};
+use commerce::scope::{ReadFulfillments, WriteFulfillments};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::idempotency;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
+use gateway::table::Write;
+use serde_json::{Value, json};
+
+use crate::orders::load;
+
+/// Units of a line.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct LineRequest {
+    /// The line.
+    order_item_id: OrderItemId,
+    /// How many units of it.
+    quantity: Int<1, MAX_QUANTITY>,
+}
+
+/// How a parcel can be followed.
+#[derive(Debug, Clone, Default, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct TrackingRequest {
+    /// The carrier's number.
+    #[deserr(default)]
+    number: Patch<Text<1, 100>>,
+    /// The carrier.
+    #[deserr(default)]
+    company: Patch<Text<1, 100>>,
+    /// Where it can be followed.
+    #[deserr(default)]
+    url: Patch<WebUrl>,
+}
+
+impl TrackingRequest {
+    fn apply(self, before: &Tracking) -> Tracking {
+        let mut tracking = before.clone();
+        self.number.apply(&mut tracking.number);
+        self.company.apply(&mut tracking.company);
+        self.url.apply(&mut tracking.url);
+        tracking
+    }
+}
+
+/// What is to leave.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct FulfillRequest {
+    /// Units by line; everything that is left unless some are named.
+    #[deserr(default)]
+    items: Option<AtMost<LineRequest, MAX_LINES>>,
+    /// Only what is at this location.
+    #[deserr(default)]
+    location_id: Option<LocationId>,
+    /// How it can be followed.
+    #[deserr(default)]
+    tracking: Option<TrackingRequest>,
+    /// Whether the customer is told.
+    #[deserr(default)]
+    notify_customer: Flag,
+}
+
+impl From<FulfillRequest> for Wanted {
+    fn from(ask: FulfillRequest) -> Self {
+        let line = |line: LineRequest| FulfillmentLine {
+            order_item_id: line.order_item_id,
+            quantity: u32::try_from(line.quantity.0).unwrap_or(0),
+        };
+        Self {
+            items: ask.items.map(|items| items.0.into_iter().map(line).collect()),
+            location_id: ask.location_id,
+            tracking: ask.tracking.unwrap_or_default().apply(&Tracking::default()),
+            notify_customer: ask.notify_customer.0,
+        }
+    }
+}
+
+/// A fulfilment with what it has made of its order.
+fn with_order(fulfillment: &Fulfillment, order: &Order) -> Value {
+    json!({
+        "fulfillment": FulfillmentView::from(fulfillment),
+        "order": {
+            "id": order.id,
+            "number": order.number,
+            "status": order.status,
+            "financial_status": order.financial_status,
+            "fulfillment_status": order.fulfillment_status,
+            "allowed_actions": order.allowed_actions(),
+            "version": order.version,
+        }
+    })
+}
+
+/// `POST /v1/orders/{id}/fulfill`: lines leave, by line and quantity.
+///
+/// # Errors
+/// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
+/// `insufficient_committed`.
+pub async fn fulfill(
+    caller: StoreAccess<WriteFulfillments>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(ask): Body<FulfillRequest>,
+) -> Result<Answer, Problem> {
+    commerce::inventory::persist(|| async {
+        let now = app.clock.now();
+        let before = load(&app, &caller.store.id, &id).await?;
+        if_match.check(before.version)?;
+        let (order, fulfillment) = before.fulfill(ask.clone().into(), now)?;
+        let topic = match order.fulfillment_status {
+            FulfillmentStatus::Fulfilled => &ORDER_FULFILLED,
+            _ => &ORDER_PARTIALLY_FULFILLED,
+        };
+        let write = app.table.write().replace(&order, Code::VersionConflict);
+        let write = take_out(write, &before, &fulfillment, now);
+        let write = write.create(&fulfillment, Code::VersionConflict);
+        let write = announce(write, &FULFILLMENT_CREATED, &fulfillment, now);
+        write
+            .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
+            .answer(Answer::created(&with_order(&fulfillment, &order)), now)
+            .await
+    })
+    .await
+}
+
+fn announce(
+    write: Write,
+    topic: &Topic<FulfillmentView>,
+    fulfillment: &Fulfillment,
+    now: Timestamp,
+) -> Write {
+    let view = FulfillmentView::from(fulfillment);
+    write.emit(Event::new(topic, fulfillment.about(), &view, now))
+}
+
+fn shown(fulfillment: &Fulfillment) -> Answer {
+    Answer::ok(&FulfillmentView::from(fulfillment)).version(fulfillment.version)
+}
+
+/// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadFulfillments>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let views: Vec<_> = parts.fulfillments.iter().map(FulfillmentView::from).collect();
+    paging.whole(&app, views).await
+}
+
+/// How a fulfilment can be followed.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// What changes about it.
+    tracking: TrackingRequest,
+}
+
+/// `PATCH /v1/orders/{id}/fulfillments/{fulfillment_id}`: how it can be followed.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+pub async fn update(
+    caller: StoreAccess<WriteFulfillments>,
+    State(app): State<App>,
+    Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let before = parts.fulfillment(&fulfillment_id)?;
+    if_match.check(before.version)?;
+    let fulfillment = before.tracked(ask.tracking.apply(&before.tracking), now)?;
+    let write = app.table.write().replace(&fulfillment, Code::VersionConflict);
+    announce(write, &FULFILLMENT_UPDATED, &fulfillment, now).answer(shown(&fulfillment), now).await
+}
+
+/// Nothing: the action says it all.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NoFields {}
+
+/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to
+/// be fulfilled again.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn cancel(
+    caller: StoreAccess<WriteFulfillments>,
+    State(app): State<App>,
+    Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    commerce::inventory::persist(|| async {
+        let now = app.clock.now();
+        let parts = parts::load(&app, &caller.store.id, &id).await?;
+        let before = parts.fulfillment(&fulfillment_id)?;
+        if_match.check(before.version)?;
+        let (order, fulfillment) = parts.order.call_back(before, now)?;
+        let write = app
+            .table
+            .write()
+            .replace(&order, Code::VersionConflict)
+            .replace(&fulfillment, Code::VersionConflict);
+        let write = bring_back(write, &order, before, now);
+        announce(write, &FULFILLMENT_CANCELLED, &fulfillment, now)
+            .emit(Event::new(&ORDER_UPDATED, order.about(), &OrderView::from(&order), now))
+            .answer(shown(&fulfillment), now)
+            .await
+    })
+    .await
+}
+
+/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/deliver`: it is with the customer.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+pub async fn deliver(
+    caller: StoreAccess<WriteFulfillments>,
+    State(app): State<App>,
+    Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let before = parts.fulfillment(&fulfillment_id)?;
+    if_match.check(before.version)?;
+    let fulfillment = before.delivered(now)?;
+    let write = app.table.write().replace(&fulfillment, Code::VersionConflict);
+    announce(write, &FULFILLMENT_DELIVERED, &fulfillment, now)
+        .answer(shown(&fulfillment), now)
+        .await
+}

@@ -1,0 +1,240 @@
+//! A store's orders: the list, one of them with all that belongs to it, its data, its timeline.
+
+use axum::extract::State;
+use commerce::address::{AddressInput, PostalAddress};
+use commerce::caller::StoreAccess;
+use commerce::event::{self, Event, ORDER_UPDATED};
+use commerce::fields::Email;
+use commerce::id::{CustomerId, OrderId, StoreId};
+use commerce::key;
+use commerce::order::change::Update;
+use commerce::order::fulfillment::FulfillmentView;
+use commerce::order::refund::RefundView;
+use commerce::order::{FinancialStatus, FulfillmentStatus, Order, OrderStatus, OrderView, parts};
+use commerce::scope::{ReadOrders, WriteOrders};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{
+    AtMost, Body, Fault, FieldErrors, FromText, IfMatch, Patch, Path, Query, Text,
+};
+use gateway::table::{Query as Search, retry};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Labels one order may have.
+pub(crate) const MAX_TAGS: usize = 50;
+
+/// The answer that shows an order.
+pub(crate) fn shown(order: &Order) -> Answer {
+    Answer::ok(&OrderView::from(order)).version(order.version)
+}
+
+/// The order of this id.
+pub(crate) async fn load(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
+    app.table.get(&key::order(store, id)).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// A time in a query.
+#[derive(Debug, Clone, Copy)]
+struct Since(Timestamp);
+
+impl FromText for Since {
+    const EXPECTS: &'static str = "a time";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let detail = "Must be a time like `2026-11-21T07:00:00.000Z` (RFC 3339).";
+        Timestamp::parse(text).map(Self).ok_or_else(|| Fault::new("invalid_time", detail))
+    }
+}
+
+gateway::text_field!(Since);
+
+/// Which orders to list.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Only those in this state.
+    #[deserr(default)]
+    status: Option<OrderStatus>,
+    /// Only those whose money is in this state.
+    #[deserr(default)]
+    financial_status: Option<FinancialStatus>,
+    /// Only those that have left so far.
+    #[deserr(default)]
+    fulfillment_status: Option<FulfillmentStatus>,
+    /// Only this customer's.
+    #[deserr(default)]
+    customer_id: Option<CustomerId>,
+    /// Only the one of this number, with or without the store's prefix.
+    #[deserr(default)]
+    number: Option<Text<1, 40>>,
+    /// Only those that changed since then.
+    #[deserr(default)]
+    updated_since: Option<Since>,
+}
+
+impl ListQuery {
+    fn takes(&self, order: &Order) -> bool {
+        self.status.is_none_or(|status| order.status == status)
+            && self.financial_status.is_none_or(|status| order.financial_status == status)
+            && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
+            && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
+            && self.number.as_ref().is_none_or(|number| is_numbered(order, number.as_str()))
+            && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
+    }
+}
+
+/// Whether an order has this number; `1001` finds `#1001`.
+fn is_numbered(order: &Order, number: &str) -> bool {
+    let digits = order.number.trim_start_matches(|c: char| !c.is_ascii_digit());
+    order.number == number || digits == number
+}
+
+/// `GET /v1/orders`: the store's orders, newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadOrders>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let any = OrderId::mint(now);
+    let (index, place) = match &query.customer_id {
+        Some(customer) => key::orders_of_customer(&caller.store.id, customer, now, &any),
+        None => key::orders_of_store(&caller.store.id, now, &any),
+    };
+    let search = Search::index(index, place.pk).newest_first();
+    paging.answer(&app, &search, |order| query.takes(order), |order| OrderView::from(&order)).await
+}
+
+/// An order with what has left of it and what has gone back.
+#[derive(Debug, Serialize)]
+struct OrderPage {
+    #[serde(flatten)]
+    order: OrderView,
+    fulfillments: Vec<FulfillmentView>,
+    refunds: Vec<RefundView>,
+}
+
+/// `GET /v1/orders/{id}`: one order with its fulfilments and refunds, in one query.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+) -> Result<Answer, Problem> {
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let page = OrderPage {
+        order: OrderView::from(&parts.order),
+        fulfillments: parts.fulfillments.iter().map(FulfillmentView::from).collect(),
+        refunds: parts.refunds.iter().map(RefundView::from).collect(),
+    };
+    Ok(Answer::ok(&page).version(parts.order.version))
+}
+
+/// What to change about an order.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The note; `null` clears it.
+    #[deserr(default)]
+    note: Patch<Text<0, 2000>>,
+    /// All labels.
+    #[deserr(default)]
+    tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
+    /// Where confirmations go.
+    #[deserr(default)]
+    email: Option<Email>,
+    /// Where it goes, until something has left.
+    #[deserr(default)]
+    shipping_address: Option<AddressInput>,
+}
+
+impl From<UpdateRequest> for Update {
+    fn from(ask: UpdateRequest) -> Self {
+        Self {
+            note: match ask.note {
+                Patch::Keep => None,
+                Patch::Clear => Some(None),
+                Patch::Set(note) => Some(Some(String::from(note)).filter(|note| !note.is_empty())),
+            },
+            tags: ask.tags.map(|tags| tags.0.into_iter().map(String::from).collect()),
+            email: ask.email,
+            shipping_address: ask.shipping_address.map(PostalAddress::from),
+        }
+    }
+}
+
+/// `PATCH /v1/orders/{id}`: its note, labels, e-mail and, until something has left, its address.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
+pub async fn update(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = load(&app, &caller.store.id, &id).await?;
+        if_match.check(before.version)?;
+        let Some(order) = before.updated(ask.clone().into(), now)? else {
+            return Ok(shown(&before));
+        };
+        let view = OrderView::from(&order);
+        app.table
+            .write()
+            .replace(&order, Code::VersionConflict)
+            .emit(Event::new(&ORDER_UPDATED, order.about(), &view, now))
+            .answer(shown(&order), now)
+            .await
+    })
+    .await
+}
+
+/// `GET /v1/orders/{id}/events`: what has happened to the order, newest first, for as long as
+/// events are kept.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn events(
+    caller: StoreAccess<ReadOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let order = load(&app, &caller.store.id, &id).await?;
+    let scope = format!("STO#{}", order.store_id);
+    let (now, any) = (app.clock.now(), commerce::id::EventId::derive(&["any"]));
+    let (index, place) = key::events_of_entity(&scope, order.id.as_str(), now, &any);
+    let search = Search::index(index, place.pk).newest_first();
+    paging.answer(&app, &search, |_: &Event| true, |event| happened(&event)).await
+}
+
+/// An event as a timeline shows it.
+fn happened(event: &Event) -> Value {
+    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+    json!({
+        "id": event.id,
+        "type": event.name,
+        "about": event::find(&event.name).map(|entry| entry.about),
+        "actor": event.actor,
+        "request_id": event.request_id,
+        "entity": body.get("entity"),
+        "data": body.get("data"),
+        "created_at": event.created_at,
+        "updated_at": event.published_at.unwrap_or(event.created_at),
+        "version": event.version,
+    })
+}

@@ -1,0 +1,234 @@
+//! Refunds: what would go back, what goes back, what has gone back.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::fields::Currency;
+use commerce::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
+use commerce::money::{AskedMoney, Money};
+use commerce::order::issue::{self, Ask};
+use commerce::order::refund::{
+    PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
+};
+use commerce::order::{MAX_LINES, MAX_QUANTITY, Order, parts};
+use commerce::scope::{ReadOrders, ReadRefunds, WriteRefunds};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency;
+use gateway::page::Paging;
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, Inbound, Int, Path, Raw, Text};
+use serde_json::{Value, json};
+
+use crate::orders::load;
+
+/// Units of a line that money is to go back for.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct LineRequest {
+    /// The line.
+    order_item_id: OrderItemId,
+    /// How many units of it.
+    quantity: Int<1, MAX_QUANTITY>,
+    /// What becomes of them; nothing, unless said otherwise.
+    #[deserr(default)]
+    restock_type: Option<RestockType>,
+    /// Where they come back to; where they came from, unless said otherwise.
+    #[deserr(default)]
+    location_id: Option<LocationId>,
+}
+
+/// How much of the shipping is to go back.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ShippingRequest {
+    /// So much.
+    #[deserr(default)]
+    amount: Option<AskedMoney>,
+    /// What has not gone back yet.
+    #[deserr(default)]
+    full: Flag,
+}
+
+/// What is to go back: an amount, or lines and shipping; everything that is left when neither is
+/// named.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct RefundRequest {
+    /// An amount.
+    #[deserr(default)]
+    amount: Option<AskedMoney>,
+    /// Lines.
+    #[deserr(default)]
+    items: Option<AtMost<LineRequest, MAX_LINES>>,
+    /// Shipping.
+    #[deserr(default)]
+    shipping: Option<ShippingRequest>,
+    /// Why.
+    #[deserr(default)]
+    reason: Option<RefundReason>,
+    /// In the merchant's words.
+    #[deserr(default)]
+    note: Option<Text<0, 2000>>,
+    /// Only through this payment.
+    #[deserr(default)]
+    payment_id: Option<PaymentId>,
+    /// Only says what would go back.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+impl RefundRequest {
+    /// What is wanted, in the order's currency.
+    fn wanted(&self, currency: &Currency) -> Result<Wanted, Problem> {
+        let mut errors = Vec::new();
+        let mut money = |asked: Option<&AskedMoney>, pointer: &str| -> Option<Money> {
+            let judged = asked?.in_currency(currency);
+            let pointer = format!("{pointer}/currency");
+            judged.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
+        };
+        let amount = money(self.amount.as_ref(), "/amount");
+        let shipping_amount =
+            money(self.shipping.as_ref().and_then(|s| s.amount.as_ref()), "/shipping/amount");
+        let mut exclusive = |pointer: &str, detail: &'static str| {
+            let fault = gateway::request::Fault::new("mutually_exclusive", detail);
+            errors.push(FieldError { pointer: pointer.to_owned(), fault });
+        };
+        if self.amount.is_some() && (self.items.is_some() || self.shipping.is_some()) {
+            exclusive("/amount", "Name an amount, or lines and shipping, not both.");
+        }
+        if self
+            .shipping
+            .as_ref()
+            .is_some_and(|shipping| shipping.full.0 == shipping.amount.is_some())
+        {
+            exclusive("/shipping", "Name an amount, or `full`.");
+        }
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let line = |line: &LineRequest| WantedLine {
+            order_item_id: line.order_item_id.clone(),
+            quantity: u32::try_from(line.quantity.0).unwrap_or(0),
+            restock_type: line.restock_type.unwrap_or(RestockType::NoRestock),
+            location_id: line.location_id.clone(),
+        };
+        let shipping = self.shipping.as_ref();
+        Ok(Wanted {
+            amount,
+            items: self.items.iter().flat_map(|items| &items.0).map(line).collect(),
+            shipping: shipping
+                .map(|_| shipping_amount.map_or(WantedShipping::Full, WantedShipping::Amount)),
+            payment_id: self.payment_id.clone(),
+        })
+    }
+}
+
+/// What a refund's id follows from: who asks, and under which idempotency key.
+pub(crate) fn seed(inbound: &Inbound) -> String {
+    let principal = gateway::context::Context::current().map(|context| context.principal());
+    let key = inbound.header("idempotency-key").unwrap_or_default();
+    format!("{}\n{key}", principal.unwrap_or_default())
+}
+
+/// `POST /v1/orders/{id}/refund`: money goes back, to gift cards first.
+///
+/// # Errors
+/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+/// `quantity_exceeds_remaining`, `provider_error`, `provider_timeout`.
+pub async fn refund(
+    caller: StoreAccess<WriteRefunds>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    Raw(inbound): Raw,
+    _: idempotency::Required,
+    Body(ask): Body<RefundRequest>,
+) -> Result<Answer, Problem> {
+    let wanted = ask.wanted(&caller.store.currency)?;
+    if ask.dry_run.0 {
+        return plan(&app, &caller.store.id, &id, &wanted).await;
+    }
+    let ask = Ask {
+        call_off: None,
+        wanted: Some(wanted),
+        reason: ask.reason.unwrap_or(RefundReason::Other),
+        note: ask.note.map(String::from).filter(|note| !note.is_empty()),
+        seed: seed(&inbound),
+    };
+    issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
+        Answer::created(&with_order(order, refund))
+    })
+    .await
+}
+
+/// A refund with what it has made of its order.
+fn with_order(order: &Order, refund: Option<&Refund>) -> Value {
+    json!({
+        "refund": refund.map(RefundView::from),
+        "order": {
+            "id": order.id,
+            "number": order.number,
+            "status": order.status,
+            "financial_status": order.financial_status,
+            "fulfillment_status": order.fulfillment_status,
+            "captured_total": order.captured,
+            "refunded_total": order.refunded,
+            "refundable": order.refundable(),
+            "allowed_actions": order.allowed_actions(),
+            "version": order.version,
+        }
+    })
+}
+
+/// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.
+///
+/// # Errors
+/// Those of the refund itself.
+pub async fn calculate(
+    caller: StoreAccess<ReadOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    Body(ask): Body<RefundRequest>,
+) -> Result<Answer, Problem> {
+    let wanted = ask.wanted(&caller.store.currency)?;
+    plan(&app, &caller.store.id, &id, &wanted).await
+}
+
+async fn plan(
+    app: &App,
+    store: &commerce::id::StoreId,
+    id: &OrderId,
+    wanted: &Wanted,
+) -> Result<Answer, Problem> {
+    let order = load(app, store, id).await?;
+    let plan = order.plan_refund(wanted)?;
+    Ok(Answer::ok(&PlanView::of(&order, &plan)))
+}
+
+/// `GET /v1/orders/{id}/refunds`: what has gone back, from the first.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadRefunds>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    paging.whole(&app, parts.refunds.iter().map(RefundView::from).collect()).await
+}
+
+/// `GET /v1/orders/{id}/refunds/{refund_id}`: one refund.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadRefunds>,
+    State(app): State<App>,
+    Path((id, refund_id)): Path<(OrderId, RefundId)>,
+) -> Result<Answer, Problem> {
+    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let refund = parts.refund(&refund_id)?;
+    Ok(Answer::ok(&RefundView::from(refund)).version(refund.version))
+}

@@ -1,0 +1,145 @@
+//! What is done with a payment: capture, void, sync.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::PaymentId;
+use commerce::money::AskedMoney;
+use commerce::payment::account::connect;
+use commerce::payment::provider::{Connected, Provider};
+use commerce::payment::settle::{self, Known, News};
+use commerce::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source};
+use commerce::scope::WritePayments;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Path};
+
+use crate::payments::locate;
+
+/// How much to take.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CaptureRequest {
+    /// All that is authorized, unless it is less.
+    #[deserr(default)]
+    amount: Option<AskedMoney>,
+}
+
+/// Nothing: the action says it all.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NoFields {}
+
+/// `POST /v1/payments/{id}/capture`: takes what was authorized. With `manual`, the merchant says
+/// that the money is there.
+///
+/// # Errors
+/// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`, `provider_error`,
+/// `provider_timeout`.
+pub async fn capture(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(ask): Body<CaptureRequest>,
+) -> Result<Answer, Problem> {
+    let (place, known, connected) = load(&app, &caller, &id).await?;
+    if_match.check(known.payment.version)?;
+    let wanted = match &ask.amount {
+        None => None,
+        Some(amount) => {
+            Some(amount.in_currency(&known.payment.amount.currency).map_err(|fault| {
+                Problem::invalid(vec![FieldError { pointer: "/amount/currency".into(), fault }])
+            })?)
+        }
+    };
+    let amount = known.payment.capturable(wanted.as_ref())?;
+    // Two ways to pay one order may both have been begun.
+    if known.order.outstanding().is_zero() {
+        return Err(Code::OrderAlreadyPaid.into());
+    }
+    let seen = connected.capture(&app, &known.payment, &amount).await?;
+    apply(&app, &connected, &place, &seen, true).await
+}
+
+/// `POST /v1/payments/{id}/void`: gives a payment up before any money was taken.
+///
+/// # Errors
+/// `invalid_state_transition`, also when the money was taken meanwhile; `provider_error`,
+/// `provider_timeout`.
+pub async fn void(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    let (place, known, connected) = load(&app, &caller, &id).await?;
+    if_match.check(known.payment.version)?;
+    known.payment.check_voidable()?;
+    let seen = connected.void(&app, &known.payment).await?;
+    if seen.state != ObservedState::Captured {
+        return apply(&app, &connected, &place, &seen, true).await;
+    }
+    // The customer was faster. That is news, but not what was asked for.
+    apply(&app, &connected, &place, &seen, false).await?;
+    let payment = settle::load(&app, &place).await?.payment;
+    Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
+}
+
+/// `POST /v1/payments/{id}/sync`: asks the provider what has become of it.
+///
+/// # Errors
+/// `amount_mismatch`, `provider_error`, `provider_timeout`.
+pub async fn sync(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    _: idempotency::Required,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    let (place, known, connected) = load(&app, &caller, &id).await?;
+    let seen = settle::look(&app, &connected, &known.payment).await?;
+    let news = news(&place, &seen, Source::Sync, true);
+    settle::apply(&app, &connected, news, shown).await
+}
+
+/// The payment, its order, and its provider.
+async fn load(
+    app: &App,
+    caller: &StoreAccess<WritePayments>,
+    id: &PaymentId,
+) -> Result<(ProviderReference, Known, Connected), Problem> {
+    let place = locate(app, &caller.store.id, id).await?;
+    let known = settle::load(app, &place).await?;
+    let connected = connect(app, &place.store_id, place.provider).await?;
+    Ok((place, known, connected))
+}
+
+fn news<'a>(
+    place: &'a ProviderReference,
+    seen: &'a Observed,
+    source: Source,
+    is_answer: bool,
+) -> News<'a> {
+    News { place, seen, source, event: None, is_answer }
+}
+
+/// What the provider did, applied.
+async fn apply(
+    app: &App,
+    connected: &Connected,
+    place: &ProviderReference,
+    seen: &Observed,
+    is_answer: bool,
+) -> Result<Answer, Problem> {
+    settle::apply(app, connected, news(place, seen, Source::Admin, is_answer), shown).await
+}
+
+fn shown(known: &Known) -> Answer {
+    Answer::ok(&PaymentView::from(&known.payment)).version(known.payment.version)
+}

@@ -1,0 +1,156 @@
+//! Payments as the merchant and their apps see them.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::Event;
+use commerce::id::{EventId, OrderId, PaymentId, StoreId};
+use commerce::key;
+use commerce::payment::{Payment, PaymentStatus, PaymentView, ProviderName, ProviderReference};
+use commerce::scope::ReadPayments;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Path, Query};
+use gateway::table;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What sort keys of an order's payments begin with.
+const PAYMENTS: &str = "PAY#";
+
+/// Which payments to list.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Only those of this order.
+    #[deserr(default)]
+    order_id: Option<OrderId>,
+    /// Only those of this status.
+    #[deserr(default)]
+    status: Option<PaymentStatus>,
+    /// Only those through this provider.
+    #[deserr(default)]
+    provider: Option<ProviderName>,
+}
+
+/// `GET /v1/payments`: a store's payments, newest first; an order's, in the order's own partition.
+pub async fn list(
+    caller: StoreAccess<ReadPayments>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let matches = |payment: &Payment| {
+        query.status.is_none_or(|status| payment.status == status)
+            && query.provider.is_none_or(|provider| payment.provider == provider)
+    };
+    let partition = match &query.order_id {
+        Some(order) => table::Query::partition(key::order(store, order).pk).begins_with(PAYMENTS),
+        None => table::Query::index(Index::Gsi1, payments_of(store)).newest_first(),
+    };
+    paging.answer(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
+}
+
+/// The index partition of a store's payments.
+fn payments_of(store: &StoreId) -> String {
+    let anywhen = Timestamp::from_millis(0);
+    key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)).1.pk
+}
+
+/// `GET /v1/payments/{id}`.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadPayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+) -> Result<Answer, Problem> {
+    let payment = find(&app, &caller.store.id, &id).await?;
+    Ok(Answer::ok(&PaymentView::from(&payment)).version(payment.version))
+}
+
+/// Where a store's payment lies: its id alone does not say which order it is of.
+///
+/// # Errors
+/// `not_found`.
+pub async fn locate(
+    app: &App,
+    store: &StoreId,
+    id: &PaymentId,
+) -> Result<ProviderReference, Problem> {
+    let (index, place) = key::payment_by_id(store, id);
+    let query = table::Query::index(index, place.pk).between(id.as_str(), id.as_str());
+    let found: Vec<Payment> = app.table.all(&query, 1).await?;
+    let found = found.first().map(ProviderReference::from);
+    found.ok_or_else(|| Code::NotFound.into())
+}
+
+/// A store's payment, as it is now.
+///
+/// # Errors
+/// `not_found`.
+pub async fn find(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
+    let place = locate(app, store, id).await?;
+    let found = app.table.get(&key::payment(store, &place.order_id, id)).await?;
+    found.ok_or_else(|| Code::NotFound.into())
+}
+
+/// Something that happened to a payment.
+#[derive(Debug, Serialize)]
+pub struct EventView {
+    /// The event.
+    id: EventId,
+    /// Its name.
+    r#type: String,
+    /// The payment's version after it.
+    entity_version: u64,
+    /// The request that made it happen.
+    request_id: String,
+    /// Who made that request; none for the service's own doing.
+    actor: Option<String>,
+    /// The payment as it was then; none once the payload was removed.
+    data: Option<Value>,
+    /// When it happened.
+    created_at: Timestamp,
+}
+
+impl From<Event> for EventView {
+    fn from(event: Event) -> Self {
+        let body: Option<Value> = serde_json::from_str(&event.body).ok();
+        Self {
+            id: event.id,
+            r#type: event.name,
+            entity_version: event.entity_version,
+            request_id: event.request_id,
+            actor: event.actor,
+            data: body.and_then(|mut body| body.get_mut("data").map(Value::take)),
+            created_at: event.created_at,
+        }
+    }
+}
+
+/// `GET /v1/payments/{id}/events`: what happened to it, newest first, as long as events are kept.
+///
+/// # Errors
+/// `not_found`.
+pub async fn events(
+    caller: StoreAccess<ReadPayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    locate(&app, store, &id).await?;
+    let anywhen = Timestamp::from_millis(0);
+    let scope = format!("STO#{store}");
+    let (index, place) =
+        key::events_of_entity(&scope, id.as_str(), anywhen, &EventId::mint(anywhen));
+    let query = table::Query::index(index, place.pk).newest_first();
+    paging.answer(&app, &query, |_: &Event| true, EventView::from).await
+}

@@ -1,0 +1,333 @@
+//! A store's accounts with payment providers. Credentials go in, and never come out.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::payment::account::{self, Account, AccountView, Credentials};
+use commerce::payment::provider::{Failure, Provider};
+use commerce::payment::{CaptureMethod, Mode, ProviderName};
+use commerce::scope::WritePayments;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, Exact, Fault, FieldErrors, Flag, FromText, IfMatch, Patch, Path, Text,
+};
+use gateway::table::Condition;
+use serde_json::json;
+
+/// `GET /v1/payments/providers`: the accounts the store has; `manual` is always among them.
+pub async fn list(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let accounts = account::all(&app, &caller.store).await?;
+    let view = |account: &Account| AccountView::of(account, &caller.store, &app.config.base_url);
+    paging.whole(&app, accounts.iter().map(view).collect()).await
+}
+
+/// `GET /v1/payments/providers/{provider}`.
+///
+/// # Errors
+/// `unknown_provider`: no such provider, or no account with it.
+pub async fn show(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(provider): Path<Text<1, 64>>,
+) -> Result<Answer, Problem> {
+    let account = load(&app, &caller, named(&provider)?).await?;
+    Ok(shown(&app, &caller, &account))
+}
+
+fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
+    ProviderName::from_text(provider.as_str()).map_err(|_| Code::UnknownProvider.into())
+}
+
+async fn load(
+    app: &App,
+    caller: &StoreAccess<WritePayments>,
+    provider: ProviderName,
+) -> Result<Account, Problem> {
+    let found = account::find(app, &caller.store, provider).await?;
+    found.ok_or_else(|| Code::UnknownProvider.into())
+}
+
+fn shown(app: &App, caller: &StoreAccess<WritePayments>, account: &Account) -> Answer {
+    let view = AccountView::of(account, &caller.store, &app.config.base_url);
+    Answer::ok(&view).version(account.version)
+}
+
+/// An account with a provider: what is left out stays as it is.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SaveRequest {
+    /// The provider's keys, all of them anew; `manual` has none.
+    #[deserr(default)]
+    credentials: Option<CredentialsRequest>,
+    /// The provider's sandbox, or real money.
+    #[deserr(default)]
+    mode: Option<Mode>,
+    /// When money is taken.
+    #[deserr(default)]
+    capture_method: Option<CaptureMethod>,
+    /// Whether customers may pay with it.
+    #[deserr(default)]
+    enabled: Option<Flag>,
+    /// What customers are told: where to transfer to, what to bring.
+    #[deserr(default)]
+    instructions: Patch<Text<0, 2_000>>,
+}
+
+/// A provider's keys. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
+#[derive(Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CredentialsRequest {
+    /// Razorpay's public key.
+    #[deserr(default)]
+    key_id: Option<Exact<128>>,
+    /// Razorpay's secret key.
+    #[deserr(default)]
+    key_secret: Option<Exact<256>>,
+    /// Stripe's public key.
+    #[deserr(default)]
+    publishable_key: Option<Exact<256>>,
+    /// Stripe's secret key.
+    #[deserr(default)]
+    secret_key: Option<Exact<256>>,
+    /// What the provider signs webhooks with.
+    #[deserr(default)]
+    webhook_secret: Option<Exact<256>>,
+}
+
+impl std::fmt::Debug for CredentialsRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CredentialsRequest([redacted])")
+    }
+}
+
+/// What keys of a mode begin with: public, secret. A secret of one mode under the name of the
+/// other would move money that nobody meant to move.
+fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'static str]) {
+    match (provider, mode) {
+        (ProviderName::Razorpay, Mode::Test) => ("rzp_test_", &[""]),
+        (ProviderName::Razorpay, Mode::Live) => ("rzp_live_", &[""]),
+        (ProviderName::Stripe, Mode::Test) => ("pk_test_", &["sk_test_", "rk_test_"]),
+        (ProviderName::Stripe, Mode::Live) => ("pk_live_", &["sk_live_", "rk_live_"]),
+        (ProviderName::Manual, _) => ("", &[""]),
+    }
+}
+
+impl CredentialsRequest {
+    /// The keys of this provider, in this mode.
+    fn judge(&self, provider: ProviderName, mode: Mode) -> Result<Credentials, Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let mut fault = |name: &str, code: &'static str, detail: String| {
+            let pointer = format!("/credentials/{name}");
+            errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+        };
+        let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
+        let razorpay = [("key_id", text(key_id)), ("key_secret", text(key_secret))];
+        let stripe = [("publishable_key", text(publishable_key)), ("secret_key", text(secret_key))];
+        let ([public, secret], others) = match provider {
+            ProviderName::Stripe => (stripe, razorpay),
+            ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
+        };
+        for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
+            fault(name, "unknown_field", format!("{provider} has no such key."));
+        }
+        let (public_prefix, secret_prefixes) = prefixes(provider, mode);
+        for ((name, value), known) in [(public, &[public_prefix][..]), (secret, secret_prefixes)] {
+            match value {
+                None => fault(name, "required", "This field is required.".to_owned()),
+                Some(value) => {
+                    let visible = value.bytes().all(|b| b.is_ascii_graphic());
+                    if !visible || !known.iter().any(|prefix| value.starts_with(prefix)) {
+                        let begin = known.join("` or `");
+                        fault(
+                            name,
+                            "invalid_key",
+                            format!("Must begin with `{begin}` in {mode} mode."),
+                        );
+                    }
+                }
+            }
+        }
+        match (public.1, secret.1) {
+            (Some(key_id), Some(secret)) if errors.is_empty() => Ok(Credentials {
+                key_id: key_id.to_owned(),
+                secret: secret.to_owned(),
+                webhook_secret: text(webhook_secret).map(str::to_owned),
+            }),
+            _ => Err(errors),
+        }
+    }
+}
+
+fn text<const MAX: usize>(field: &Option<Exact<MAX>>) -> Option<&str> {
+    field.as_ref().map(Exact::as_str)
+}
+
+impl SaveRequest {
+    /// The account as the caller wants it, and its new credentials.
+    fn apply(self, known: &Account) -> Result<(Account, Option<Credentials>), Problem> {
+        let mut next = known.clone();
+        next.mode = self.mode.unwrap_or(next.mode);
+        next.capture_method = self.capture_method.unwrap_or(next.capture_method);
+        next.enabled = self.enabled.map_or(next.enabled, |flag| flag.0);
+        self.instructions.apply(&mut next.instructions);
+        if next.provider == ProviderName::Manual {
+            return manual(next, self.credentials.is_some(), known);
+        }
+        let credentials = match &self.credentials {
+            Some(asked) => Some(asked.judge(next.provider, next.mode)?),
+            None if known.sealed_credentials.is_none() => {
+                return Err(required("/credentials", "The first time, give the keys."));
+            }
+            None if next.mode != known.mode => {
+                return Err(required("/credentials", "The other mode has other keys."));
+            }
+            None => None,
+        };
+        if self.enabled.is_none() && known.version == 0 {
+            next.enabled = true;
+        }
+        Ok((next, credentials))
+    }
+}
+
+/// Cash has no keys, no sandbox, and is taken when the merchant says so.
+fn manual(
+    next: Account,
+    has_credentials: bool,
+    known: &Account,
+) -> Result<(Account, Option<Credentials>), Problem> {
+    let mut errors = Vec::new();
+    let faults = [
+        (has_credentials, "/credentials"),
+        (next.mode != known.mode, "/mode"),
+        (next.capture_method != known.capture_method, "/capture_method"),
+    ];
+    for (_, pointer) in faults.iter().filter(|(is_wrong, _)| *is_wrong) {
+        let fault = Fault::new("not_applicable", "`manual` takes none but the default.");
+        errors.push(FieldError { pointer: (*pointer).to_owned(), fault });
+    }
+    if errors.is_empty() { Ok((next, None)) } else { Err(Problem::invalid(errors)) }
+}
+
+fn required(pointer: &str, detail: &'static str) -> Problem {
+    Problem::field(pointer, "required", detail)
+}
+
+/// `PUT /v1/payments/providers/{provider}`: connects an account or changes it. New credentials are
+/// shown to the provider; when it cannot be reached they are kept, and not marked as verified.
+///
+/// # Errors
+/// `credentials_rejected`, `unknown_provider`, `precondition_failed`.
+pub async fn save(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(provider): Path<Text<1, 64>>,
+    if_match: IfMatch,
+    Body(ask): Body<SaveRequest>,
+) -> Result<Answer, Problem> {
+    let provider = named(&provider)?;
+    let store = &caller.store;
+    let found = account::find(&app, store, provider).await?;
+    let known = found.unwrap_or_else(|| Account::blank(store, provider));
+    if_match.check(known.version)?;
+    let (mut next, credentials) = ask.apply(&known)?;
+    let now = app.clock.now();
+    if let Some(credentials) = &credentials {
+        let keys = app.secrets.keys().await?;
+        next = next.with_credentials(&keys.seal, credentials);
+        next.verified_at = check(&app, &next, now).await?;
+    }
+    if next == known {
+        return Ok(shown(&app, &caller, &known));
+    }
+    let next = Account {
+        created_at: if known.version == 0 { now } else { known.created_at },
+        updated_at: now,
+        version: known.version.saturating_add(1),
+        ..next
+    };
+    let write = app.table.write();
+    let write = match known.version {
+        0 => write.create(&next, Code::VersionConflict),
+        _ => write.replace(&next, Code::VersionConflict),
+    };
+    write.answer(shown(&app, &caller, &next), now).await
+}
+
+/// When the provider accepted the credentials: now, or not yet when it cannot be reached.
+///
+/// # Errors
+/// `credentials_rejected`.
+async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Timestamp>, Problem> {
+    let connected = account.connect(&app.secrets.keys().await?.seal)?;
+    match connected.check(app).await {
+        Ok(()) => Ok(Some(now)),
+        Err(Failure::Unauthorized | Failure::Refused(_)) => Err(Code::CredentialsRejected.into()),
+        Err(failure @ (Failure::Timeout | Failure::Broken(_))) => {
+            tracing::warn!(cause = %failure, "credentials saved without a check");
+            Ok(None)
+        }
+    }
+}
+
+/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and payments
+/// that were made with it can no longer be captured or refunded from here. `manual` goes back to
+/// its default; switch it off with `PUT`.
+///
+/// # Errors
+/// `unknown_provider`, `precondition_failed`.
+pub async fn delete(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(provider): Path<Text<1, 64>>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let known = load(&app, &caller, named(&provider)?).await?;
+    if_match.check(known.version)?;
+    let answer = Answer::no_content();
+    if known.version == 0 {
+        return Ok(answer);
+    }
+    let unchanged = Condition::new("#version = :version")
+        .name("#version", "version")
+        .value(":version", known.version);
+    let write = app.table.write().delete_if(&known.key(), unchanged, Code::VersionConflict);
+    write.answer(answer, app.clock.now()).await
+}
+
+/// `POST /v1/payments/providers/{provider}/test`: shows the credentials to the provider.
+///
+/// # Errors
+/// `credentials_rejected`, `provider_error`, `provider_timeout`, `unknown_provider`.
+pub async fn test(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(provider): Path<Text<1, 64>>,
+) -> Result<Answer, Problem> {
+    let known = load(&app, &caller, named(&provider)?).await?;
+    let connected = known.connect(&app.secrets.keys().await?.seal)?;
+    connected.check(&app).await.map_err(|failure| match failure {
+        Failure::Unauthorized | Failure::Refused(_) => Problem::from(Code::CredentialsRejected),
+        other => Problem::from(other),
+    })?;
+    let now = app.clock.now();
+    let verified_at = json!({
+        "provider": known.provider, "mode": known.mode, "ok": true, "verified_at": now,
+    });
+    let answer = Answer::ok(&verified_at);
+    if known.version == 0 {
+        return Ok(answer);
+    }
+    let version = known.version.saturating_add(1);
+    let next = Account { verified_at: Some(now), updated_at: now, version, ..known };
+    app.table.write().replace(&next, Code::VersionConflict).answer(answer, now).await
+}

@@ -1,0 +1,182 @@
+//! Giving a payment's money back.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::{PaymentId, RefundId};
+use commerce::money::{AskedMoney, Money};
+use commerce::order::issue::{self, Ask};
+use commerce::order::refund::{
+    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
+};
+use commerce::order::{FinancialStatus, Order, parts};
+use commerce::payment::{Payment, PaymentRefund, RefundState, refund};
+use commerce::scope::{ReadRefunds, WriteRefunds};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::context::Context;
+use gateway::idempotency;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, FieldErrors, Path, Raw, Text};
+use serde::Serialize;
+
+use crate::payments::find;
+
+/// `GET /v1/payments/{id}/refunds`: what goes or went back of a payment, oldest first.
+///
+/// # Errors
+/// `not_found`.
+pub async fn list(
+    caller: StoreAccess<ReadRefunds>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let payment = find(&app, &caller.store.id, &id).await?;
+    paging.whole(&app, payment.refunds).await
+}
+
+/// What is to go back.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// How much; all that is left, unless it is less.
+    #[deserr(default)]
+    amount: Option<AskedMoney>,
+    /// Why.
+    #[deserr(default)]
+    reason: Option<RefundReason>,
+    /// In the merchant's words.
+    #[deserr(default)]
+    note: Option<Text<0, 500>>,
+}
+
+impl CreateRequest {
+    fn reason(&self) -> (RefundReason, Option<String>) {
+        let reason = self.reason.unwrap_or(RefundReason::Other);
+        (reason, self.note.clone().map(String::from))
+    }
+
+    /// How much, in the payment's currency.
+    fn amount(&self, payment: &Payment) -> Result<Option<Money>, Problem> {
+        let Some(asked) = &self.amount else { return Ok(None) };
+        let amount = asked.in_currency(&payment.amount.currency);
+        amount.map(Some).map_err(|fault| {
+            Problem::invalid(vec![FieldError { pointer: "/amount/currency".into(), fault }])
+        })
+    }
+}
+
+/// A refund, and what has become of its order.
+#[derive(Debug, Serialize)]
+struct CreatedView {
+    refund: RefundView,
+    order: OrderState,
+}
+
+/// As much of an order as a refund changes.
+#[derive(Debug, Serialize)]
+struct OrderState {
+    id: commerce::id::OrderId,
+    financial_status: FinancialStatus,
+    refunded_total: Money,
+}
+
+fn created(order: &Order, refund: &Refund) -> Answer {
+    let order = OrderState {
+        id: order.id.clone(),
+        financial_status: order.financial_status,
+        refunded_total: order.refunded.clone(),
+    };
+    Answer::created(&CreatedView { refund: RefundView::from(refund), order })
+}
+
+/// `POST /v1/payments/{id}/refunds`: gives back some or all of what a payment took. For money that
+/// its order counts, it is a refund of the order; money that came too late or twice goes back by
+/// itself, and this is how to try again when that failed.
+///
+/// # Errors
+/// `payment_not_captured`, `refund_exceeds_captured`, `nothing_to_refund`, `provider_error`,
+/// `provider_timeout`.
+pub async fn create(
+    caller: StoreAccess<WriteRefunds>,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Path(id): Path<PaymentId>,
+    _: idempotency::Required,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let payment = find(&app, store, &id).await?;
+    let amount = ask.amount(&payment)?;
+    let (reason, note) = ask.reason();
+    let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
+    let seed =
+        format!("{principal}#{id}#{}", inbound.header("idempotency-key").unwrap_or_default());
+    if payment.is_applied || payment.captured.is_zero() {
+        check(&payment, amount.as_ref())?;
+        let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
+        let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed };
+        return issue::refund(&app, store, &payment.order_id, &ask, answer).await;
+    }
+    let amount = amount.unwrap_or_else(|| payment.refundable());
+    let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);
+    let (payment, entry) = refund::of_surplus(&app, &payment, &refund_id, &amount).await?;
+    let order = parts::load(&app, store, &payment.order_id).await?.order;
+    Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
+}
+
+/// A refund that calls nothing off always has a refund to show.
+fn answer(order: &Order, refund: Option<&Refund>) -> Answer {
+    refund.map_or_else(Answer::no_content, |refund| created(order, refund))
+}
+
+/// Refuses what the payment itself rules out, in its own words.
+fn check(payment: &Payment, amount: Option<&Money>) -> Result<(), Problem> {
+    if payment.captured.is_zero() {
+        return Err(Code::PaymentNotCaptured.with("current", payment.status.as_str()));
+    }
+    let refundable = payment.refundable();
+    match amount {
+        Some(amount) if refundable.minus(amount).is_none() => {
+            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
+            Err(Code::RefundExceedsCaptured.with("refundable", refundable))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A refund of money that no order counts, in the form that refunds of orders have.
+fn as_refund(
+    payment: &Payment,
+    entry: PaymentRefund,
+    (reason, note): (RefundReason, Option<String>),
+) -> Refund {
+    let status = match entry.status {
+        RefundState::Pending => RefundStatus::Pending,
+        RefundState::Succeeded => RefundStatus::Succeeded,
+        RefundState::Failed => RefundStatus::Failed,
+    };
+    Refund {
+        id: entry.id,
+        store_id: payment.store_id.clone(),
+        order_id: payment.order_id.clone(),
+        status,
+        amount: entry.amount.clone(),
+        items: Vec::new(),
+        shipping: Money::zero(&entry.amount.currency),
+        transactions: vec![RefundTransaction {
+            gift_card_id: None,
+            payment_id: Some(payment.id.clone()),
+            amount: entry.amount,
+            status,
+            failure_code: entry.failure_code,
+        }],
+        reason,
+        note,
+        created_at: entry.created_at,
+        updated_at: entry.updated_at,
+        version: 1,
+    }
+}

@@ -1,0 +1,247 @@
+//! Categories: the tree of what a store sells.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::category::{Category, CategoryView, Tree, TreeGuard};
+use commerce::event::{About, CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Event, Topic};
+use commerce::fields::Handle;
+use commerce::id::CategoryId;
+use commerce::product::slug;
+use commerce::scope::{ReadProducts, WriteProducts};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Int, Patch, Path, Text};
+use gateway::table::{Condition, Write, retry};
+
+use crate::products::derived;
+
+/// The largest place: room between siblings to put others.
+const MAX_POSITION: i64 = 1_000_000;
+
+/// What an event says it is about.
+fn about(category: &Category) -> About<'_> {
+    let (store, entity) = (Some(&category.store_id), category.id.as_str());
+    About { store, app: None, entity, version: category.version }
+}
+
+/// The tree and its guard, read so that what is decided over the tree is written under the guard:
+/// the guard first, and the tree after it.
+async fn load(app: &App, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
+    let guard = TreeGuard::load(app, &store.id).await?;
+    Ok((guard, Tree::load(app, &store.id).await?))
+}
+
+/// Begins a write that changes the tree: of two at the same moment one reads again.
+fn guarded(app: &App, guard: &TreeGuard) -> Write {
+    let next = guard.changed();
+    if next.version == 1 {
+        app.table.write().create(&next, Code::VersionConflict)
+    } else {
+        app.table.write().replace(&next, Code::VersionConflict)
+    }
+}
+
+/// Announces a change, and answers.
+async fn conclude(
+    write: Write,
+    (category, view): (&Category, &CategoryView),
+    topic: &Topic<CategoryView>,
+    answer: Answer,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    write.emit(Event::new(topic, about(category), view, now)).answer(answer, now).await
+}
+
+/// `GET /v1/products/categories`: the whole tree, parents before their children.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let tree = Tree::load(&app, &caller.store.id).await?;
+    let views = tree.walk().into_iter().map(|(category, _)| CategoryView::of(category, &tree));
+    paging.whole(&app, views.collect()).await
+}
+
+/// A category to make.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// What shoppers read.
+    name: Text<1, 100>,
+    /// Its name in URLs; it follows from the name unless said.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// The category to put it below; at the first level unless said.
+    #[deserr(default)]
+    parent_id: Option<CategoryId>,
+    /// Its place among its siblings; the first unless said.
+    #[deserr(default)]
+    position: Option<Int<0, MAX_POSITION>>,
+}
+
+/// `POST /v1/products/categories`: a new category.
+///
+/// # Errors
+/// `handle_taken`, `category_limit`; `unknown_category` and `too_deep` as faults of `parent_id`.
+pub async fn create(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (guard, tree) = load(&app, store).await?;
+        let id = CategoryId::mint(now);
+        let handle = match &ask.handle {
+            Some(handle) => taken_or(&tree, handle.clone(), &id)?,
+            None => free_handle(&tree, ask.name.as_str(), &id)?,
+        };
+        let category = Category {
+            id,
+            store_id: store.id.clone(),
+            parent_id: ask.parent_id.clone(),
+            name: ask.name.as_str().to_owned(),
+            handle,
+            position: ask.position.and_then(|place| u32::try_from(place.0).ok()).unwrap_or(0),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        tree.admit(&category)?;
+        let view = CategoryView::of(&category, &tree);
+        let write = guarded(&app, &guard).create(&category, Code::VersionConflict);
+        let answer = Answer::created(&view).version(1);
+        conclude(write, (&category, &view), &CATEGORY_CREATED, answer, now).await
+    })
+    .await
+}
+
+/// A handle, if no other category has it.
+fn taken_or(tree: &Tree, handle: Handle, id: &CategoryId) -> Result<Handle, Problem> {
+    if tree.is_free(handle.as_str(), id) {
+        Ok(handle)
+    } else {
+        Err(Code::HandleTaken.with("handle", handle.as_str()))
+    }
+}
+
+/// A handle that follows from a name, with a number behind it where it is taken.
+fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Problem> {
+    let slug = slug(name, "category");
+    let numbered = (2..).map(|number: u32| format!("{slug}-{number}"));
+    let mut candidates = std::iter::once(slug.clone()).chain(numbered);
+    // The tree is finite, so one of them is free.
+    let free = candidates.find(|handle| tree.is_free(handle, id)).unwrap_or(slug.clone());
+    derived(&free)
+}
+
+/// What to change about a category.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// What shoppers read.
+    #[deserr(default)]
+    name: Option<Text<1, 100>>,
+    /// Its name in URLs.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// The category to put it below, with all below it; `null` for the first level.
+    #[deserr(default)]
+    parent_id: Patch<CategoryId>,
+    /// Its place among its siblings.
+    #[deserr(default)]
+    position: Option<Int<0, MAX_POSITION>>,
+}
+
+impl UpdateRequest {
+    /// The category as the caller wants it, at the version it is.
+    fn apply(self, category: &Category) -> Category {
+        let mut wanted = category.clone();
+        if let Some(name) = self.name {
+            wanted.name = name.into();
+        }
+        if let Some(handle) = self.handle {
+            wanted.handle = handle;
+        }
+        self.parent_id.apply(&mut wanted.parent_id);
+        if let Some(position) = self.position.and_then(|place| u32::try_from(place.0).ok()) {
+            wanted.position = position;
+        }
+        wanted
+    }
+}
+
+/// `PATCH /v1/products/categories/{id}`: renames or moves a category, with all below it.
+///
+/// # Errors
+/// `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as faults of
+/// `parent_id`.
+pub async fn update(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CategoryId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (guard, tree) = load(&app, store).await?;
+        let before = tree.get(&id).ok_or(Code::NotFound)?;
+        if_match.check(before.version)?;
+        let wanted = ask.clone().apply(before);
+        if wanted == *before {
+            return Ok(Answer::ok(&CategoryView::of(before, &tree)).version(before.version));
+        }
+        tree.admit(&wanted)?;
+        taken_or(&tree, wanted.handle.clone(), &id)?;
+        let version = before.version.saturating_add(1);
+        let category = Category { updated_at: now, version, ..wanted };
+        let view = CategoryView::of(&category, &tree);
+        let write = guarded(&app, &guard).replace(&category, Code::VersionConflict);
+        let answer = Answer::ok(&view).version(version);
+        conclude(write, (&category, &view), &CATEGORY_UPDATED, answer, now).await
+    })
+    .await
+}
+
+/// `DELETE /v1/products/categories/{id}`: removes a category that has none below it. Its products
+/// stay, and belong to none that anybody sees until they are given another.
+///
+/// # Errors
+/// `has_children`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CategoryId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (guard, tree) = load(&app, store).await?;
+        let category = tree.get(&id).ok_or(Code::NotFound)?;
+        if_match.check(category.version)?;
+        if tree.children(Some(&id)).next().is_some() {
+            return Err(Code::HasChildren.into());
+        }
+        let version = category.version.saturating_add(1);
+        let gone = Category { updated_at: now, version, ..category.clone() };
+        let unchanged = Condition::new("#version = :read")
+            .name("#version", "version")
+            .value(":read", category.version);
+        let write =
+            guarded(&app, &guard).delete_if(&category.key(), unchanged, Code::VersionConflict);
+        let view = CategoryView::of(&gone, &tree);
+        conclude(write, (&gone, &view), &CATEGORY_DELETED, Answer::no_content(), now).await
+    })
+    .await
+}

@@ -1,0 +1,370 @@
+//! Collections: products that a merchant shows together.
+
+mod members;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::collection::{
+    Collection, CollectionKind, CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule,
+    RuleAsk, SortOrder,
+};
+use commerce::event::{About, COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Event};
+use commerce::fields::{Handle, WebUrl};
+use commerce::id::{CollectionId, ProductId, StoreId};
+use commerce::key;
+use commerce::policy::SafeHtml;
+use commerce::product::{Seo, SeoAsk, slug};
+use commerce::scope::{ReadProducts, WriteProducts};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Text};
+use gateway::table::{Condition, Query, Write, retry};
+
+use crate::products::derived;
+
+pub use members::{add, list as products, remove as remove_products};
+
+/// What an event says it is about.
+fn about(collection: &Collection) -> About<'_> {
+    let (store, entity) = (Some(&collection.store_id), collection.id.as_str());
+    About { store, app: None, entity, version: collection.version }
+}
+
+/// The collection of this id.
+async fn load(app: &App, store: &StoreId, id: &CollectionId) -> Result<Collection, Problem> {
+    app.table.get(&key::collection(store, id)).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// The answer that shows a collection.
+fn shown(collection: &Collection) -> Answer {
+    Answer::ok(&CollectionView::from(collection)).version(collection.version)
+}
+
+/// Which collections to list.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// How their products are chosen.
+    #[deserr(default)]
+    kind: Option<CollectionKind>,
+    /// Whether shoppers see them.
+    #[deserr(default)]
+    published: Option<Flag>,
+}
+
+/// `GET /v1/products/collections`: the store's collections, the newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    paging: Paging,
+    gateway::request::Query(query): gateway::request::Query<ListQuery>,
+) -> Result<Answer, Problem> {
+    let (since, any) = (Timestamp::from_millis(0), CollectionId::derive(&[]));
+    let (index, place) = key::collections_of_store(&caller.store.id, since, &any);
+    let takes = |collection: &Collection| {
+        query.kind.is_none_or(|kind| collection.kind == kind)
+            && query.published.is_none_or(|flag| collection.published == flag.0)
+    };
+    let all = Query::index(index, place.pk).newest_first();
+    paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
+}
+
+/// A collection to make.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// What shoppers read.
+    title: Text<1, 255>,
+    /// Its name in URLs; it follows from the title unless said.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    #[deserr(default)]
+    description: Option<SafeHtml>,
+    /// How its products are chosen; by rules when there are any, unless said.
+    #[deserr(default)]
+    kind: Option<CollectionKind>,
+    /// The products of a manual one, in their order.
+    #[deserr(default)]
+    product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,
+    /// The rules of an automated one.
+    #[deserr(default)]
+    rules: Option<AtMost<RuleAsk, MAX_RULES>>,
+    /// Whether a product must meet all of the rules or any; all unless said.
+    #[deserr(default, rename = "match")]
+    mode: Option<MatchMode>,
+    /// The order in which a storefront shows it.
+    #[deserr(default)]
+    sort_order: Option<SortOrder>,
+    /// Whether shoppers see it; they do unless said otherwise.
+    #[deserr(default)]
+    published: Option<Flag>,
+    /// Where its picture is.
+    #[deserr(default)]
+    image_url: Option<WebUrl>,
+    /// What search engines read.
+    #[deserr(default)]
+    seo: Option<SeoAsk>,
+}
+
+/// What a collection's kind and what else is said of it must agree on.
+fn judge(
+    kind: CollectionKind,
+    rules: Option<usize>,
+    has_products: bool,
+    is_new: bool,
+) -> Result<(), Problem> {
+    let refused = match (kind, rules) {
+        (CollectionKind::Manual, Some(1..)) => {
+            Some(("/rules", "not_applicable", "A manual collection has no rules."))
+        }
+        (CollectionKind::Automated, None) if is_new => {
+            Some(("/rules", "required", "An automated collection needs rules."))
+        }
+        (CollectionKind::Automated, Some(0)) => {
+            Some(("/rules", "too_few", "An automated collection needs rules."))
+        }
+        (CollectionKind::Automated, _) if has_products => {
+            Some(("/product_ids", "not_applicable", "Rules choose its products."))
+        }
+        _ => None,
+    };
+    match refused {
+        Some((pointer, code, detail)) => Err(Problem::field(pointer, code, detail)),
+        None => Ok(()),
+    }
+}
+
+impl CreateRequest {
+    /// The collection that is asked for, and the products it begins with.
+    fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, Members), Problem> {
+        let rules = self.rules.map(|rules| rules.0.into_iter().map(Rule::from).collect::<Vec<_>>());
+        let kind = self.kind.unwrap_or(match &rules {
+            Some(rules) if !rules.is_empty() => CollectionKind::Automated,
+            _ => CollectionKind::Manual,
+        });
+        let product_ids = self.product_ids.map(|ids| ids.0).unwrap_or_default();
+        judge(kind, rules.as_ref().map(Vec::len), !product_ids.is_empty(), true)?;
+        let handle = match self.handle {
+            Some(handle) => handle,
+            None => derived(&slug(self.title.as_str(), "collection"))?,
+        };
+        let mut collection = Collection {
+            id: CollectionId::mint(now),
+            store_id: store.clone(),
+            title: self.title.into(),
+            handle,
+            description: self.description.map(|html| html.as_str().to_owned()).unwrap_or_default(),
+            kind,
+            rules: rules.unwrap_or_default(),
+            mode: self.mode.unwrap_or(MatchMode::All),
+            sort_order: self.sort_order.unwrap_or(SortOrder::Manual),
+            published: self.published.is_none_or(|flag| flag.0),
+            image_url: self.image_url.map(String::from),
+            seo: self.seo.map(Seo::from).unwrap_or_default(),
+            products_count: 0,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        let members = Members::new(&collection, product_ids);
+        collection.products_count = members::count(&members);
+        Ok((collection, members))
+    }
+}
+
+/// `POST /v1/products/collections`: a new collection.
+///
+/// # Errors
+/// `handle_taken`; `unknown_product` as a fault of its field.
+pub async fn create(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store.id, app.clock.now());
+    let is_named = ask.handle.is_some();
+    let named = ask.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
+    members::known(&app, store, &named, "/product_ids").await?;
+    let (mut collection, members) = ask.plan(store, now)?;
+    let slug = collection.handle.as_str().to_owned();
+    let mut number: u32 = 1;
+    loop {
+        let view = CollectionView::from(&collection);
+        let write = claim(app.table.write(), &collection, now)
+            .create(&collection, Code::VersionConflict)
+            .create(&members, Code::VersionConflict)
+            .emit(Event::new(&COLLECTION_CREATED, about(&collection), &view, now));
+        number = number.saturating_add(1);
+        match write.answer(Answer::created(&view).version(1), now).await {
+            Err(problem) if problem.code == Code::HandleTaken && !is_named && number < 10 => {
+                collection.handle = derived(&format!("{slug}-{number}"))?;
+            }
+            // So many of the same title that the end of the id has to tell them apart.
+            Err(problem) if problem.code == Code::HandleTaken && !is_named && number == 10 => {
+                let digits = collection.id.digits();
+                let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);
+                collection.handle = derived(&format!("{slug}-{end}"))?;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Claims the collection's handle for it.
+fn claim(write: Write, collection: &Collection, now: Timestamp) -> Write {
+    let taken = Code::HandleTaken.with("handle", collection.handle.as_str());
+    write.create(&collection.claim(now), taken)
+}
+
+/// Gives the collection's handle up.
+fn release(write: Write, collection: &Collection, now: Timestamp) -> Write {
+    let mine = Condition::new("collection_id = :id").value(":id", &collection.id);
+    write.delete_if(&collection.claim(now).key(), mine, Code::VersionConflict)
+}
+
+/// `GET /v1/products/collections/{id}`: one collection; its products have a route of their own.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+) -> Result<Answer, Problem> {
+    load(&app, &caller.store.id, &id).await.map(|collection| shown(&collection))
+}
+
+/// What to change about a collection; its kind stays.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// What shoppers read.
+    #[deserr(default)]
+    title: Option<Text<1, 255>>,
+    /// Its name in URLs.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    #[deserr(default)]
+    description: Patch<SafeHtml>,
+    /// The rules of an automated one: all of them.
+    #[deserr(default)]
+    rules: Option<AtMost<RuleAsk, MAX_RULES>>,
+    /// Whether a product must meet all of the rules or any.
+    #[deserr(default, rename = "match")]
+    mode: Option<MatchMode>,
+    /// The order in which a storefront shows it.
+    #[deserr(default)]
+    sort_order: Option<SortOrder>,
+    /// Whether shoppers see it.
+    #[deserr(default)]
+    published: Option<Flag>,
+    /// Where its picture is.
+    #[deserr(default)]
+    image_url: Patch<WebUrl>,
+    /// What search engines read.
+    #[deserr(default)]
+    seo: Patch<SeoAsk>,
+}
+
+impl UpdateRequest {
+    /// The collection as the caller wants it, at the version it is.
+    fn apply(self, collection: &Collection) -> Collection {
+        let mut wanted = collection.clone();
+        if let Some(title) = self.title {
+            wanted.title = title.into();
+        }
+        if let Some(handle) = self.handle {
+            wanted.handle = handle;
+        }
+        match self.description {
+            Patch::Keep => {}
+            Patch::Clear => wanted.description.clear(),
+            Patch::Set(html) => html.as_str().clone_into(&mut wanted.description),
+        }
+        if let Some(rules) = self.rules {
+            wanted.rules = rules.0.into_iter().map(Rule::from).collect();
+        }
+        wanted.mode = self.mode.unwrap_or(wanted.mode);
+        wanted.sort_order = self.sort_order.unwrap_or(wanted.sort_order);
+        wanted.published = self.published.map_or(wanted.published, |flag| flag.0);
+        self.image_url.apply(&mut wanted.image_url);
+        match self.seo {
+            Patch::Keep => {}
+            Patch::Clear => wanted.seo = Seo::default(),
+            Patch::Set(seo) => wanted.seo = seo.into(),
+        }
+        wanted
+    }
+}
+
+/// `PATCH /v1/products/collections/{id}`: some of a collection's data.
+///
+/// # Errors
+/// `handle_taken`, `precondition_failed`.
+pub async fn update(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store.id, app.clock.now());
+    retry(|| async {
+        let before = load(&app, store, &id).await?;
+        if_match.check(before.version)?;
+        judge(before.kind, ask.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
+        let wanted = ask.clone().apply(&before);
+        if wanted == before {
+            return Ok(shown(&before));
+        }
+        let collection = wanted.changed(now);
+        let view = CollectionView::from(&collection);
+        let renamed = (collection.handle != before.handle).then_some(&before);
+        app.table
+            .write()
+            .replace(&collection, Code::VersionConflict)
+            .also(renamed, |write, before| release(claim(write, &collection, now), before, now))
+            .emit(Event::new(&COLLECTION_UPDATED, about(&collection), &view, now))
+            .answer(shown(&collection), now)
+            .await
+    })
+    .await
+}
+
+/// `DELETE /v1/products/collections/{id}`: removes a collection; its products stay.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store.id, app.clock.now());
+    retry(|| async {
+        let collection = load(&app, store, &id).await?;
+        if_match.check(collection.version)?;
+        let unchanged = Condition::new("#version = :read")
+            .name("#version", "version")
+            .value(":read", collection.version);
+        let gone = collection.changed(now);
+        let write =
+            app.table.write().delete_if(&collection.key(), unchanged, Code::VersionConflict);
+        release(write.delete(&key::collection_members(store, &id)), &collection, now)
+            .emit(Event::new(&COLLECTION_DELETED, about(&gone), &CollectionView::from(&gone), now))
+            .answer(Answer::no_content(), now)
+            .await
+    })
+    .await
+}

@@ -1,0 +1,155 @@
+//! The products of a collection.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::collection::{
+    Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members, MembersChange,
+};
+use commerce::event::{COLLECTION_UPDATED, Event};
+use commerce::id::{CollectionId, ProductId, StoreId};
+use commerce::key;
+use commerce::product::{self, Faults};
+use commerce::scope::{ReadProducts, WriteProducts};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path};
+use gateway::table::retry;
+
+use super::{about, load, shown};
+use crate::products::of_collection;
+
+/// How many products a list holds.
+pub(super) fn count(members: &Members) -> u32 {
+    u32::try_from(members.product_ids.len()).unwrap_or(u32::MAX)
+}
+
+/// Demands that products exist; what does not is named at `pointer`.
+pub(super) async fn known(
+    app: &App,
+    store: &StoreId,
+    ids: &[ProductId],
+    pointer: &str,
+) -> Result<(), Problem> {
+    let mut faults = Faults::default();
+    let mut place: usize = 0;
+    for part in ids.chunks(100) {
+        let found = product::get_many(app, store, part).await?;
+        for id in part {
+            if !found.iter().any(|product| product.id == *id) {
+                let detail = "There is no such product on this store.";
+                faults.add(format!("{pointer}/{place}"), "unknown_product", detail);
+            }
+            place = place.saturating_add(1);
+        }
+    }
+    faults.done()
+}
+
+/// `GET /v1/products/collections/{id}/products`: a collection's products: of a manual one in its
+/// order, of an automated one the newest first. A page of the latter judges a bounded number of
+/// products, and may be shorter than asked for, with more to come.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let collection = load(&app, &caller.store.id, &id).await?;
+    of_collection(&app, &collection, paging, |_| true).await
+}
+
+/// What to change about the products of a manual collection.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ChangeRequest {
+    /// Products to put in, at the end; those that are in it already stay where they are.
+    #[deserr(default)]
+    add: Option<AtMost<ProductId, MAX_MEMBERS>>,
+    /// Products to take out; those that are not in it are no error.
+    #[deserr(default)]
+    remove: Option<AtMost<ProductId, MAX_MEMBERS>>,
+    /// The products that come first, in this order; the others follow in theirs.
+    #[deserr(default)]
+    reorder: Option<AtMost<ProductId, MAX_MEMBERS>>,
+}
+
+/// `POST /v1/products/collections/{id}/products`: first takes out, then puts in, then reorders.
+///
+/// # Errors
+/// `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
+/// `too_many` as faults of their fields.
+pub async fn add(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+    if_match: IfMatch,
+    Body(ask): Body<ChangeRequest>,
+) -> Result<Answer, Problem> {
+    let ids = |list: Option<AtMost<ProductId, MAX_MEMBERS>>| list.map(|l| l.0).unwrap_or_default();
+    let change =
+        MembersChange { remove: ids(ask.remove), add: ids(ask.add), reorder: ids(ask.reorder) };
+    let store = &caller.store.id;
+    known(&app, store, &change.add, "/add").await?;
+    apply(&app, store, &id, if_match, &change).await
+}
+
+/// Which products to take out.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct RemoveRequest {
+    /// The products; those that are not in it are no error.
+    remove: AtMost<ProductId, MAX_MEMBERS>,
+}
+
+/// `DELETE /v1/products/collections/{id}/products`: takes products out of a manual collection.
+///
+/// # Errors
+/// `collection_automated`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<CollectionId>,
+    if_match: IfMatch,
+    Body(ask): Body<RemoveRequest>,
+) -> Result<Answer, Problem> {
+    let change = MembersChange { remove: ask.remove.0, ..MembersChange::default() };
+    apply(&app, &caller.store.id, &id, if_match, &change).await
+}
+
+async fn apply(
+    app: &App,
+    store: &StoreId,
+    id: &CollectionId,
+    if_match: IfMatch,
+    change: &MembersChange,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    retry(|| async {
+        let (collection_key, members_key) =
+            (key::collection(store, id), key::collection_members(store, id));
+        let mut batch = app.table.get_many(&[&collection_key, &members_key]).await?;
+        let before: Collection = batch.take(&collection_key)?.ok_or(Code::NotFound)?;
+        if_match.check(before.version)?;
+        if before.kind == CollectionKind::Automated {
+            return Err(Code::CollectionAutomated.into());
+        }
+        let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
+        let Some(members) = members.apply(change)? else { return Ok(shown(&before)) };
+        let collection = Collection { products_count: count(&members), ..before.changed(now) };
+        let view = CollectionView::from(&collection);
+        app.table
+            .write()
+            .replace(&collection, Code::VersionConflict)
+            .replace(&members, Code::VersionConflict)
+            .emit(Event::new(&COLLECTION_UPDATED, about(&collection), &view, now))
+            .answer(shown(&collection), now)
+            .await
+    })
+    .await
+}

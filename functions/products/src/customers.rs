@@ -1,0 +1,86 @@
+//! Customers, as the store sees them.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::customer::{Customer, CustomerView, UniqueCustomerEmail};
+use commerce::fields::Email;
+use commerce::id::CustomerId;
+use commerce::key;
+use commerce::scope::ReadCustomers;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::Problem;
+use gateway::request::{FieldErrors, Query, Text};
+use gateway::table;
+
+/// Customers that one round trip looks at when they are filtered, and how many it takes for a page
+/// at most; then the page ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
+
+/// `GET /v1/customers`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Part of a name, an address or a telephone number.
+    #[deserr(default)]
+    q: Option<Text<1, 100>>,
+    /// The one customer of this address.
+    #[deserr(default)]
+    email: Option<Email>,
+    /// One of the store's labels.
+    #[deserr(default)]
+    tag: Option<Text<1, 100>>,
+    /// Changed at this time or later.
+    #[deserr(default)]
+    updated_since: Option<Timestamp>,
+}
+
+impl ListQuery {
+    fn takes(&self, customer: &Customer) -> bool {
+        let contains = |text: &str, part: &str| text.to_lowercase().contains(part);
+        let found = self.q.as_ref().is_none_or(|q| {
+            let part = q.as_str().to_lowercase();
+            let name = customer.name.as_deref().unwrap_or_default();
+            let phone = customer.phone.as_ref().map_or("", |phone| phone.as_str());
+            [customer.email.as_str(), name, phone].iter().any(|text| contains(text, &part))
+        });
+        let tagged =
+            self.tag.as_ref().is_none_or(|tag| customer.tags.iter().any(|own| own == tag.as_str()));
+        found && tagged && self.updated_since.is_none_or(|since| customer.updated_at >= since)
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.q.is_some() || self.tag.is_some() || self.updated_since.is_some()
+    }
+}
+
+/// `GET /v1/customers` — the store's customers, newest first.
+pub(crate) async fn list(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Query(asked): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &access.store;
+    if let Some(email) = &asked.email {
+        let email_key = key::unique_customer_email(&store.id, &email.normalized());
+        let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
+        let found: Option<Customer> = match claim {
+            Some(claim) => app.table.get(&key::customer(&store.id, &claim.customer_id)).await?,
+            None => None,
+        };
+        let views = found.iter().filter(|customer| asked.takes(customer)).map(CustomerView::from);
+        return paging.whole(&app, views.collect()).await;
+    }
+    let any = CustomerId::derive(&["any"]);
+    let (index, place) = key::customers_of_store(&store.id, store.created_at, &any);
+    let mut query = table::Query::index(index, place.pk).newest_first();
+    if asked.is_filtered() {
+        query = query.looking_ahead(AHEAD.0, AHEAD.1);
+    }
+    let view = |customer: Customer| CustomerView::from(&customer);
+    paging.answer(&app, &query, |customer| asked.takes(customer), view).await
+}

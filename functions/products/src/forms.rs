@@ -1,0 +1,147 @@
+//! Form submissions, as the store deals with them.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::fields::Handle;
+use commerce::form::{FormStatus, FormSubmission, FormSubmissionView};
+use commerce::id::{FormSubmissionId, StoreId};
+use commerce::key;
+use commerce::scope::{ReadForms, WriteForms};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Path, Query};
+use gateway::table::{self, Condition};
+
+/// Submissions that one round trip looks at, and how many it takes for a page at most; then the
+/// page ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
+
+/// `GET /v1/form-submissions`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those of this form.
+    #[deserr(default)]
+    form: Option<Handle>,
+    /// Only those of this status.
+    #[deserr(default)]
+    status: Option<FormStatus>,
+    /// Only those that came at this time or later.
+    #[deserr(default)]
+    since: Option<Timestamp>,
+}
+
+impl ListQuery {
+    fn takes(&self, submission: &FormSubmission) -> bool {
+        self.form.as_ref().is_none_or(|form| submission.form == *form)
+            && self.since.is_none_or(|since| submission.created_at >= since)
+    }
+
+    /// The list of a status, or all: both sort by time, so that `since` is where they end.
+    fn query(&self, store: &Store) -> table::Query {
+        let since = self.since.unwrap_or(store.created_at);
+        let query = match self.status {
+            Some(status) => {
+                let any = FormSubmissionId::derive(&["any"]);
+                let (index, place) =
+                    key::form_submissions_by_status(&store.id, status.as_str(), since, &any);
+                table::Query::index(index, place.pk).between(since.to_string(), "~")
+            }
+            None => {
+                // An id begins with its time: 48 bits of milliseconds (RFC 9562 §5.7).
+                let millis = since.millis().max(0);
+                let prefix = format!("{}{}", key::FORM_SUBMISSIONS, FormSubmissionId::PREFIX);
+                table::Query::partition(store.key().pk.clone())
+                    .between(format!("{prefix}{millis:012x}"), format!("{prefix}~"))
+            }
+        };
+        query.newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+    }
+}
+
+/// `GET /v1/form-submissions` — what visitors have sent, newest first.
+pub(crate) async fn list(
+    access: StoreAccess<ReadForms>,
+    State(app): State<App>,
+    Query(asked): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let view = |submission: FormSubmission| FormSubmissionView::from(&submission);
+    let query = asked.query(&access.store);
+    paging.answer(&app, &query, |submission| asked.takes(submission), view).await
+}
+
+async fn find(
+    app: &App,
+    store: &StoreId,
+    id: &FormSubmissionId,
+) -> Result<FormSubmission, Problem> {
+    let found = app.table.get(&key::form_submission(store, id)).await?;
+    found.ok_or_else(|| Code::NotFound.into())
+}
+
+fn shown(submission: &FormSubmission) -> Answer {
+    Answer::ok(&FormSubmissionView::from(submission)).version(submission.version)
+}
+
+/// `GET /v1/form-submissions/{id}` — one submission.
+pub(crate) async fn get(
+    access: StoreAccess<ReadForms>,
+    State(app): State<App>,
+    Path(id): Path<FormSubmissionId>,
+) -> Result<Answer, Problem> {
+    Ok(shown(&find(&app, &access.store.id, &id).await?))
+}
+
+/// `PATCH /v1/form-submissions/{id}`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct UpdateRequest {
+    /// What has become of it.
+    status: FormStatus,
+}
+
+/// `PATCH /v1/form-submissions/{id}` — files a submission.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn update(
+    access: StoreAccess<WriteForms>,
+    State(app): State<App>,
+    Path(id): Path<FormSubmissionId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let submission = find(&app, &access.store.id, &id).await?;
+    if_match.check(submission.version)?;
+    let now = app.clock.now();
+    let Some(next) = submission.moved_to(ask.status, now) else { return Ok(shown(&submission)) };
+    let write = app.table.write().replace(&next, Code::VersionConflict);
+    write.answer(shown(&next), now).await
+}
+
+/// `DELETE /v1/form-submissions/{id}` — removes a submission for good.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn delete(
+    access: StoreAccess<WriteForms>,
+    State(app): State<App>,
+    Path(id): Path<FormSubmissionId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let submission = find(&app, &access.store.id, &id).await?;
+    if_match.check(submission.version)?;
+    let is_there = Condition::new("attribute_exists(PK)");
+    app.table
+        .write()
+        .delete_if(&submission.key(), is_there, Code::NotFound)
+        .answer(Answer::no_content(), app.clock.now())
+        .await
+}

@@ -1,0 +1,326 @@
+//! Gift cards: issuing them, their data, and what a merchant does to a balance.
+
+mod balance;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{Event, GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED};
+use commerce::fields::Email;
+use commerce::gift_card::{
+    GiftCard, GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus,
+    GiftCardView, Issue, IssuedGiftCardView, LastDay, Recipient,
+};
+use commerce::id::{CustomerId, GiftCardId};
+use commerce::key;
+use commerce::mail::{Letter, Mail};
+use commerce::money::{AskedMoney, Money};
+use commerce::scope::{ReadGiftCards, WriteGiftCards};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::{DAY, Timestamp};
+use gateway::idempotency::Required;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, Fault, FieldErrors, IfMatch, Patch, Path, Query, Text};
+use gateway::table::{Condition, Query as TableQuery, Write};
+
+pub use balance::{credit, debit};
+
+/// How far ahead a card may be sent.
+const LATEST_SENDING: std::time::Duration = DAY.saturating_mul(366);
+
+/// Which cards to list.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Only cards of this status.
+    #[deserr(default)]
+    status: Option<GiftCardStatus>,
+    /// Only cards of this customer.
+    #[deserr(default)]
+    customer_id: Option<CustomerId>,
+    /// Only cards whose code ends like this.
+    #[deserr(default)]
+    last_characters: Option<Text<4, 4>>,
+}
+
+/// `GET /v1/products/gift-cards`: newest first, never with their codes.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadGiftCards>,
+    State(app): State<App>,
+    Query(ask): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let probe = GiftCardId::derive(&[]);
+    let (index, place) = key::gift_cards_of_store(&caller.store.id, now, &probe);
+    let ending = ask.last_characters.map(|ending| ending.as_str().to_ascii_uppercase());
+    let wanted = |card: &GiftCard| {
+        ask.status.is_none_or(|status| card.status_at(now) == status)
+            && ask.customer_id.as_ref().is_none_or(|id| card.customer_id.as_ref() == Some(id))
+            && ending.as_ref().is_none_or(|ending| card.last_characters == *ending)
+    };
+    let query = TableQuery::index(index, place.pk).newest_first();
+    paging.answer(&app, &query, wanted, |card| GiftCardView::of(&card, now)).await
+}
+
+/// A card to issue.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct IssueRequest {
+    /// What it is worth.
+    initial_value: AskedMoney,
+    /// Its code, if the merchant chooses one.
+    #[deserr(default)]
+    code: Option<GiftCardCode>,
+    /// The customer it belongs to.
+    #[deserr(default)]
+    customer_id: Option<CustomerId>,
+    /// Who it is sent to.
+    #[deserr(default)]
+    recipient: Option<RecipientRequest>,
+    /// The last day it can be spent.
+    #[deserr(default)]
+    expires_on: Option<LastDay>,
+    /// A note for the merchant.
+    #[deserr(default)]
+    note: Option<Text<1, 500>>,
+}
+
+/// Who a card is sent to.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct RecipientRequest {
+    /// Where the code is sent.
+    email: Email,
+    /// What the sender says.
+    #[deserr(default)]
+    message: Option<Text<1, 500>>,
+    /// When it is sent; at once, unless said otherwise.
+    #[deserr(default)]
+    send_at: Option<Timestamp>,
+}
+
+impl IssueRequest {
+    /// What to issue, with every field that cannot be judged alone.
+    fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
+        let mut errors = Vec::new();
+        let value = self.initial_value.in_currency(&store.currency).and_then(positive);
+        let initial_value = value.unwrap_or_else(|fault| {
+            errors.push(FieldError { pointer: "/initial_value".into(), fault });
+            Money::zero(&store.currency)
+        });
+        errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, now)));
+        let latest = now.plus(LATEST_SENDING);
+        let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
+        if send_at.is_some_and(|at| latest < at) {
+            let fault = Fault::new("too_late", "Must be within a year.");
+            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+        }
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let recipient = self.recipient.map(|ask| Recipient {
+            email: ask.email,
+            message: ask.message.map(String::from),
+            send_at: ask.send_at,
+        });
+        let issue = Issue {
+            initial_value,
+            expires_on: self.expires_on,
+            customer_id: self.customer_id,
+            recipient,
+            note: self.note.map(String::from),
+        };
+        Ok((issue, self.code.unwrap_or_else(GiftCardCode::random)))
+    }
+}
+
+/// An amount that moves something.
+pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
+    if amount.is_zero() {
+        Err(Fault::new("out_of_range", "Must be more than nothing."))
+    } else {
+        Ok(amount)
+    }
+}
+
+fn in_past(day: &LastDay, now: Timestamp) -> Option<FieldError> {
+    let over = day.end().is_none_or(|end| end <= now);
+    let fault = || Fault::new("in_past", "Must not be over already.");
+    over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
+}
+
+/// `POST /v1/products/gift-cards`: a new card. The answer is the only one that shows its code, and
+/// so is its mail to the recipient. Sent again with the same key, the answer is repeated whole.
+///
+/// # Errors
+/// `idempotency_key_required`, `code_taken`; `unknown_customer` as a fault of its field.
+pub async fn issue(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    _: Required,
+    Body(ask): Body<IssueRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let (issue, code) = ask.issue(store, now)?;
+    let keys = app.secrets.keys().await?;
+    let card = GiftCard::issue(&store.id, issue, &code, &keys.cursor, now);
+    let place = (&card.store_id, &card.id);
+    let entry = GiftCardEntry::new(place, GiftCardEntryKind::Issued, &card.initial_value, now);
+    let mail = match &card.recipient {
+        None => None,
+        Some(to) => {
+            let letter = Letter::gift_card(to, store, &card, &code);
+            let mail = Mail::compose(&keys.seal, &letter, now)?;
+            Some(mail.scheduled(to.send_at.unwrap_or(now)))
+        }
+    };
+    let view = GiftCardView::of(&card, now);
+    let event = Event::new(&GIFT_CARD_CREATED, card.about(), &view, now);
+    let issued = IssuedGiftCardView { card: view, code: code.reveal().to_owned() };
+    let write = app
+        .table
+        .write()
+        .create(&card.unique_code(), Code::CodeTaken)
+        .create(&card, Code::VersionConflict)
+        .create(&entry, Code::VersionConflict)
+        .also(mail, Write::emit)
+        .emit(event);
+    with_customer(write, store, card.customer_id.as_ref())
+        .answer(Answer::created(&issued).version(card.version).no_store(), now)
+        .await
+}
+
+/// Demands that the customer whom a card is given to is there.
+fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> Write {
+    write.also(customer, |write, customer| {
+        let exists = Condition::new("attribute_exists(PK)");
+        let detail = "There is no such customer.";
+        let unknown = Problem::field("/customer_id", "unknown_customer", detail);
+        write.check(&key::customer(&store.id, customer), exists, unknown)
+    })
+}
+
+/// A card of the store.
+async fn load(app: &App, store: &Store, id: &GiftCardId) -> Result<GiftCard, Problem> {
+    app.table.get(&key::gift_card(&store.id, id)).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+fn shown(card: &GiftCard, now: Timestamp) -> Answer {
+    Answer::ok(&GiftCardView::of(card, now)).version(card.version)
+}
+
+/// `GET /v1/products/gift-cards/{id}`: never with its code.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+) -> Result<Answer, Problem> {
+    Ok(shown(&load(&app, &caller.store, &id).await?, app.clock.now()))
+}
+
+/// What to change about a card.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The last day it can be spent; `null` takes the limit away.
+    #[deserr(default)]
+    expires_on: Patch<LastDay>,
+    /// The customer it belongs to.
+    #[deserr(default)]
+    customer_id: Patch<CustomerId>,
+    /// A note for the merchant.
+    #[deserr(default)]
+    note: Patch<Text<1, 500>>,
+}
+
+/// `PATCH /v1/products/gift-cards/{id}`: some of a card's data; an expired one comes back to life
+/// with a later last day.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`, `version_conflict`; `unknown_customer` as a fault of its
+/// field.
+pub async fn update(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let before = load(&app, &caller.store, &id).await?;
+    if_match.check(before.version)?;
+    let mut wanted = before.clone();
+    if let Patch::Set(day) = &ask.expires_on {
+        in_past(day, now).map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
+    }
+    ask.expires_on.apply(&mut wanted.expires_on);
+    wanted.expires_at = wanted.expires_on.as_ref().and_then(LastDay::end);
+    ask.customer_id.apply(&mut wanted.customer_id);
+    ask.note.apply(&mut wanted.note);
+    if wanted == before {
+        return Ok(shown(&before, now));
+    }
+    let card = wanted.changed(now);
+    let given = card.customer_id.as_ref().filter(|id| before.customer_id.as_ref() != Some(id));
+    let view = GiftCardView::of(&card, now);
+    with_customer(app.table.write(), &caller.store, given)
+        .replace(&card, Code::VersionConflict)
+        .emit(Event::new(&GIFT_CARD_UPDATED, card.about(), &view, now))
+        .answer(shown(&card, now), now)
+        .await
+}
+
+/// `POST /v1/products/gift-cards/{id}/disable`: for good; its balance stays on record.
+///
+/// # Errors
+/// `not_found`, `gift_card_disabled`, `precondition_failed`, `version_conflict`.
+pub async fn disable(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    commerce::inventory::persist(|| async {
+        let now = app.clock.now();
+        let before = load(&app, &caller.store, &id).await?;
+        if_match.check(before.version)?;
+        let card = before.disabled(now)?;
+        let view = GiftCardView::of(&card, now);
+        app.table
+            .write()
+            .replace(&card, Code::VersionConflict)
+            .emit(Event::new(&GIFT_CARD_DISABLED, card.about(), &view, now))
+            .answer(shown(&card, now), now)
+            .await
+    })
+    .await
+}
+
+/// `GET /v1/products/gift-cards/{id}/transactions`: what came onto the card and left it, newest
+/// first.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn transactions(
+    caller: StoreAccess<ReadGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let card = load(&app, &caller.store, &id).await?;
+    let query =
+        TableQuery::partition(card.key().pk).begins_with(key::GIFT_CARD_ENTRIES).newest_first();
+    let view = |entry: GiftCardEntry| GiftCardEntryView::from(&entry);
+    paging.answer(&app, &query, |_| true, view).await
+}

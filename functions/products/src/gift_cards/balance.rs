@@ -1,0 +1,107 @@
+//! What a merchant adds to a card and takes from it.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{Event, GIFT_CARD_CREDITED, GIFT_CARD_DEBITED};
+use commerce::gift_card::{
+    GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardMoved, GiftCardView,
+};
+use commerce::id::GiftCardId;
+use commerce::inventory::persist;
+use commerce::money::AskedMoney;
+use commerce::scope::WriteGiftCards;
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency::Required;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, FieldErrors, Path, Text};
+use serde::Serialize;
+
+use super::{load, positive};
+
+/// Money to add or to take.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct MoveRequest {
+    /// How much.
+    amount: AskedMoney,
+    /// Why; kept with the transaction.
+    reason: Text<1, 200>,
+}
+
+/// A card whose balance has changed.
+#[derive(Debug, Serialize)]
+struct MovedResponse {
+    #[serde(flatten)]
+    card: GiftCardView,
+    /// What was added or taken.
+    transaction: GiftCardEntryView,
+}
+
+/// `POST /v1/products/gift-cards/{id}/credit`: more money on the card.
+///
+/// # Errors
+/// `idempotency_key_required`, `not_found`, `gift_card_disabled`, `gift_card_expired`.
+pub async fn credit(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    _: Required,
+    Body(ask): Body<MoveRequest>,
+) -> Result<Answer, Problem> {
+    change(&app, &caller.store, &id, GiftCardEntryKind::Credited, &ask).await
+}
+
+/// `POST /v1/products/gift-cards/{id}/debit`: less money on the card, never less than nothing.
+///
+/// # Errors
+/// `idempotency_key_required`, `not_found`, `insufficient_balance`, `gift_card_disabled`,
+/// `gift_card_expired`.
+pub async fn debit(
+    caller: StoreAccess<WriteGiftCards>,
+    State(app): State<App>,
+    Path(id): Path<GiftCardId>,
+    _: Required,
+    Body(ask): Body<MoveRequest>,
+) -> Result<Answer, Problem> {
+    change(&app, &caller.store, &id, GiftCardEntryKind::Debited, &ask).await
+}
+
+async fn change(
+    app: &App,
+    store: &Store,
+    id: &GiftCardId,
+    kind: GiftCardEntryKind,
+    ask: &MoveRequest,
+) -> Result<Answer, Problem> {
+    let amount = ask.amount.in_currency(&store.currency).and_then(positive);
+    let amount = amount
+        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
+    persist(|| async {
+        let now = app.clock.now();
+        let before = load(app, store, id).await?;
+        let (card, topic) = if kind.takes() {
+            (before.debited(&amount, now)?, &GIFT_CARD_DEBITED)
+        } else {
+            (before.credited(&amount, now)?, &GIFT_CARD_CREDITED)
+        };
+        let entry = GiftCardEntry {
+            reason: Some(ask.reason.as_str().to_owned()),
+            ..GiftCardEntry::new((&card.store_id, &card.id), kind, &amount, now)
+        };
+        let view = GiftCardView::of(&card, now);
+        let transaction = GiftCardEntryView::from(&entry);
+        let moved = GiftCardMoved { gift_card: view.clone(), entry: transaction.clone() };
+        let answer = Answer::ok(&MovedResponse { card: view, transaction }).version(card.version);
+        app.table
+            .write()
+            .replace(&card, Code::VersionConflict)
+            .create(&entry, Code::VersionConflict)
+            .emit(Event::new(topic, card.about(), &moved, now))
+            .answer(answer, now)
+            .await
+    })
+    .await
+}

@@ -1,0 +1,214 @@
+//! Stock levels: how much is where, and the ledger of how it came to be. The API calls a variant
+//! whose stock is counted an item.
+
+mod carry_out;
+mod changes;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::{LocationId, VariantId};
+use commerce::inventory::{Delta, Level, LevelView, Movement, MovementView, Quantities};
+use commerce::scope::ReadInventory;
+use commerce::{key, location};
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Fault, FieldErrors, FromText, Path, Query};
+use gateway::table::{Query as TableQuery, retry};
+use serde::Serialize;
+
+pub use changes::{adjust, move_stock, set};
+
+/// Ids that a list takes of each kind.
+const MAX_IDS: usize = 50;
+/// Levels that a list looks at when it is asked for items.
+const MAX_LEVELS: usize = 1_000;
+/// Levels read in one round trip.
+const BATCH: usize = 100;
+
+/// Ids joined by commas.
+#[derive(Debug)]
+struct Ids<T>(Vec<T>);
+
+impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let Value::String(text) = value else {
+            let fault = Fault::new("invalid_type", "Must be ids joined by commas.");
+            return Err(FieldErrors::at(location, fault));
+        };
+        let mut ids = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let id = T::from_text(part).map_err(|fault| FieldErrors::at(location, fault))?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        if ids.is_empty() || ids.len() > MAX_IDS {
+            let detail = format!("Must be 1 to {MAX_IDS} ids joined by commas.");
+            return Err(FieldErrors::at(location, Fault::new("invalid_length", detail)));
+        }
+        Ok(Self(ids))
+    }
+}
+
+/// Which levels to list: of these items, at these locations, or both.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Items, joined by commas.
+    #[deserr(default)]
+    item_ids: Option<Ids<VariantId>>,
+    /// Locations, joined by commas.
+    #[deserr(default)]
+    location_ids: Option<Ids<LocationId>>,
+}
+
+/// `GET /v1/inventory/levels`: by items in one batch of reads, by locations alone as a walk
+/// through them.
+///
+/// # Errors
+/// `invalid_cursor`; a fault when neither items nor locations are named.
+pub async fn list(
+    caller: StoreAccess<ReadInventory>,
+    State(app): State<App>,
+    Query(ask): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let (items, locations) = match (ask.item_ids, ask.location_ids) {
+        (None, None) => {
+            let detail = "Name items by `item_ids`, or locations by `location_ids`.";
+            return Err(Problem::field("/item_ids", "required", detail));
+        }
+        (None, Some(locations)) => {
+            let probe = VariantId::derive(&[]);
+            let query = |location: &LocationId| {
+                let (index, place) = key::levels_of_location(store, location, &probe);
+                TableQuery::index(index, place.pk)
+            };
+            let queries: Vec<_> = locations.0.iter().map(query).collect();
+            let view = |level: Level| LevelView::from(&level);
+            return paging.answer_over(&app, &queries, |_: &Level| true, view).await;
+        }
+        (Some(items), Some(locations)) => (items.0, locations.0),
+        (Some(items), None) => {
+            let all = location::all(&app, store).await?;
+            (items.0, all.into_iter().map(|location| location.id).collect())
+        }
+    };
+    let at = |item| locations.iter().map(move |location| key::level(store, item, location));
+    let keys: Vec<Key> = items.iter().flat_map(at).collect();
+    if keys.len() > MAX_LEVELS {
+        let detail = format!("Items times locations must be at most {MAX_LEVELS}.");
+        return Err(Problem::field("/item_ids", "too_many", detail));
+    }
+    let mut levels = Vec::new();
+    for keys in keys.chunks(BATCH) {
+        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        for key in keys {
+            levels.extend(batch.take::<Level>(key)?.as_ref().map(LevelView::from));
+        }
+    }
+    paging.whole(&app, levels).await
+}
+
+/// The movements of a level.
+fn movements_of(level: &Level) -> TableQuery {
+    let prefix = format!("{}{}#", key::MOVEMENTS, level.location_id);
+    TableQuery::partition(level.key().pk).begins_with(prefix)
+}
+
+/// `GET /v1/inventory/levels/{item}/{location}/ledger`: every movement, newest first; `opening` is
+/// what the level began with.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub async fn ledger(
+    caller: StoreAccess<ReadInventory>,
+    State(app): State<App>,
+    Path((item, location)): Path<(VariantId, LocationId)>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let place = key::level(&caller.store.id, &item, &location);
+    let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+    let view = |movement: Movement| MovementView::from(&movement);
+    let query = movements_of(&level).newest_first();
+    paging.with("opening", level.opening).answer(&app, &query, |_| true, view).await
+}
+
+/// Movements read in one round trip.
+const CHUNK: usize = 1_000;
+/// Round trips through a ledger.
+const MAX_CHUNKS: u32 = 200;
+
+/// What a level should be by its ledger, and what it is.
+#[derive(Debug, Serialize)]
+pub struct VerifyResponse {
+    /// Whether the two agree, and add up.
+    consistent: bool,
+    /// What the ledger adds up to.
+    expected: Quantities,
+    /// What the level says.
+    actual: Quantities,
+    /// Movements in the ledger.
+    movements: u64,
+    /// The level's version that was verified.
+    level_version: u64,
+}
+
+/// `GET /v1/inventory/levels/{item}/{location}/verify`: adds the whole ledger up. Movements are
+/// written with the changes they record, so anything but `consistent` is a defect of ours. A level
+/// that changes while its ledger is read is read again.
+///
+/// # Errors
+/// `not_found`; `version_conflict` when the level does not stand still.
+pub async fn verify(
+    caller: StoreAccess<ReadInventory>,
+    State(app): State<App>,
+    Path((item, location)): Path<(VariantId, LocationId)>,
+) -> Result<Answer, Problem> {
+    let place = key::level(&caller.store.id, &item, &location);
+    retry(|| async {
+        let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+        let (delta, movements) = add_up(&app, &level).await?;
+        let after: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+        if after.version != level.version {
+            return Err(Code::VersionConflict.into());
+        }
+        let opening = Delta { available: level.opening, ..Delta::default() };
+        let expected = opening.plus(delta);
+        let consistent = expected == level.counters() && expected.on_hand() == level.on_hand;
+        Ok(Answer::ok(&VerifyResponse {
+            consistent,
+            expected: expected.into(),
+            actual: Quantities::from(&level),
+            movements,
+            level_version: level.version,
+        }))
+    })
+    .await
+}
+
+/// The sum of a level's movements, and how many there are.
+async fn add_up(app: &App, level: &Level) -> Result<(Delta, u64), Problem> {
+    let query = movements_of(level);
+    let (mut sum, mut count, mut start) = (Delta::default(), 0_u64, None);
+    for _ in 0..MAX_CHUNKS {
+        let chunk = app.table.page::<Movement>(&query, CHUNK, start, |_| true).await?;
+        for movement in &chunk.items {
+            sum = sum.plus(movement.delta);
+            count = count.saturating_add(1);
+        }
+        start = chunk.next;
+        if start.is_none() {
+            return Ok((sum, count));
+        }
+    }
+    Err(Problem::unavailable("a ledger that is longer than one request can read"))
+}

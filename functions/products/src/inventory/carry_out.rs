@@ -1,0 +1,153 @@
+//! Carrying out a change of stock by hand: read, decide, write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use commerce::event::{Event, INVENTORY_ADJUSTED};
+use commerce::id::{LocationId, MovementId, VariantId};
+use commerce::inventory::{
+    Adjustment, AdjustmentView, Ground, Level, MAX_LEVELS, MovementKind, Place, Wanted, persist,
+    plan,
+};
+use commerce::key;
+use commerce::location::Location;
+use commerce::product::Sellable;
+use commerce::store::Store;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+
+use super::changes::fault;
+
+/// A request, whatever it asks for.
+pub(super) struct Asked {
+    pub(super) kind: MovementKind,
+    pub(super) reason: String,
+    pub(super) reference: Option<String>,
+    pub(super) dry_run: bool,
+    pub(super) wanted: Vec<Wanted>,
+}
+
+/// Decides and writes. Levels that orders change meanwhile are read again.
+pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result<Answer, Problem> {
+    let places: BTreeSet<&Place> = asked.wanted.iter().flat_map(Wanted::places).collect();
+    if places.is_empty() {
+        return Err(Problem::field("/changes", "too_few", "Name at least one change."));
+    }
+    if places.len() > MAX_LEVELS {
+        let detail = format!("The changes may touch at most {MAX_LEVELS} levels.");
+        return Err(Problem::field("/changes", "too_many", detail));
+    }
+    let said = (asked.reason.as_str(), asked.reference.as_deref());
+    persist(|| async {
+        let now = app.clock.now();
+        let (ground, locations) = read(app, store, asked, &places).await?;
+        let id = MovementId::mint(now);
+        let adjustment = plan(&store.id, (&asked.wanted, &ground), asked.kind, now)?;
+        check_locations(&adjustment, &locations)?;
+        let adjustment = adjustment.said(&id, said.0, said.1);
+        let view = adjustment.view(id, said, asked.kind, now);
+        if asked.dry_run {
+            let nothing = AdjustmentView { dry_run: true, ledger_ids: Vec::new(), ..view };
+            return Ok(Answer::ok(&nothing));
+        }
+        let changes = !adjustment.movements.is_empty();
+        let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
+        adjustment
+            .put_into(app.table.write())
+            .also(changes.then_some(event), |write, event| write.emit(event))
+            .answer(Answer::ok(&view), now)
+            .await
+    })
+    .await
+}
+
+/// What the request is decided over: its levels, and its locations.
+async fn read(
+    app: &App,
+    store: &Store,
+    asked: &Asked,
+    places: &BTreeSet<&Place>,
+) -> Result<(Ground, BTreeMap<LocationId, Location>), Problem> {
+    let items: BTreeSet<&VariantId> = places.iter().map(|(item, _)| item).collect();
+    let at: BTreeSet<&LocationId> = places.iter().map(|(_, location)| location).collect();
+    let levels = places.iter().map(|(item, location)| key::level(&store.id, item, location));
+    let sellables = items.iter().map(|item| key::sellable(&store.id, item));
+    // At most 45 of each: one round trip.
+    let keys: Vec<Key> = levels.chain(sellables).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut ground = Ground::default();
+    for (item, location) in places {
+        if let Some(level) = batch.take::<Level>(&key::level(&store.id, item, location))? {
+            ground.levels.insert((item.clone(), location.clone()), level);
+        }
+    }
+    for item in items {
+        let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
+        let sellable = sellable.ok_or_else(|| unknown_item(asked, item))?;
+        if !sellable.tracked {
+            return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
+        }
+        if sellable.continues_selling(store) {
+            ground.oversold.push(item.clone());
+        }
+    }
+    let keys: Vec<Key> = at.iter().map(|at| key::location(&store.id, at)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut locations = BTreeMap::new();
+    for at in at {
+        let location: Option<Location> = batch.take(&key::location(&store.id, at))?;
+        let location = location.ok_or_else(|| unknown_location(asked, at))?;
+        locations.insert(at.clone(), location);
+    }
+    Ok((ground, locations))
+}
+
+/// The change that names an item that there is not; a foreign one is an unknown one.
+fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
+    let detail = "There is no such item.";
+    Problem::invalid(vec![fault(
+        position(asked, |place| place.0 == *item),
+        "item_id",
+        "unknown_item",
+        detail,
+    )])
+}
+
+/// The change that names a location that there is not.
+fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
+    let number = position(asked, |place| place.1 == *location);
+    let field = match asked.wanted.get(number) {
+        Some(Wanted::Move { from, to, .. }) if from.0 != to.0 => {
+            if from.0.1 == *location {
+                "from_location"
+            } else {
+                "to_location"
+            }
+        }
+        _ => "location_id",
+    };
+    let detail = "There is no such location.";
+    Problem::invalid(vec![fault(number, field, "unknown_location", detail)])
+}
+
+/// The first change that names such a place.
+fn position(asked: &Asked, names: impl Fn(&Place) -> bool) -> usize {
+    let place = asked.wanted.iter().position(|want| want.places().into_iter().any(&names));
+    place.unwrap_or_default()
+}
+
+/// Nothing comes to a location that is not in use; what lies there may still go.
+fn check_locations(
+    adjustment: &Adjustment,
+    locations: &BTreeMap<LocationId, Location>,
+) -> Result<(), Problem> {
+    for (before, next) in &adjustment.levels {
+        let grows = next.on_hand > before.as_ref().map_or(0, |level| level.on_hand);
+        let active = locations.get(&next.location_id).is_some_and(|location| location.active);
+        if grows && !active {
+            return Err(Code::LocationInactive.with("location_id", next.location_id.as_str()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,314 @@
+//! Changes of stock by hand: adjust, set, move. One transaction writes all levels of a request
+//! and their movements, or none. An item or a location that there is not is a fault of its field.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::{LocationId, VariantId};
+use commerce::inventory::{MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted};
+use commerce::scope::WriteInventory;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency::Required;
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, Int, Patch, Text};
+
+use super::carry_out::{Asked, carry_out};
+
+gateway::words! {
+    /// What can be adjusted and set: the two change together, by what comes and goes.
+    CountedState {
+        /// What can be sold.
+        Available = "available",
+        /// What lies there.
+        OnHand = "on_hand",
+    }
+}
+
+gateway::words! {
+    /// What stock can be moved between by hand; what orders hold is theirs.
+    MovableState {
+        /// What can be sold.
+        Available = "available",
+        /// What is set aside.
+        Reserved = "reserved",
+    }
+}
+
+impl From<CountedState> for StockState {
+    fn from(state: CountedState) -> Self {
+        match state {
+            CountedState::Available => Self::Available,
+            CountedState::OnHand => Self::OnHand,
+        }
+    }
+}
+
+impl From<MovableState> for StockState {
+    fn from(state: MovableState) -> Self {
+        match state {
+            MovableState::Available => Self::Available,
+            MovableState::Reserved => Self::Reserved,
+        }
+    }
+}
+
+/// How many more, or fewer.
+type Difference = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
+/// How many there are; negative where a variant is sold beyond its stock.
+type Counted = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
+
+/// Quantities to adjust.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AdjustRequest {
+    /// Why; kept in the ledger.
+    reason: Text<1, 200>,
+    /// What the caller knows it by; kept in the ledger.
+    #[deserr(default)]
+    reference: Option<Text<1, 200>>,
+    /// What changes.
+    changes: AtMost<AdjustChange, MAX_LEVELS>,
+    /// Only says what it would come to.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+/// One quantity to adjust.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct AdjustChange {
+    /// The item.
+    item_id: VariantId,
+    /// The location.
+    location_id: LocationId,
+    /// Which quantity; what is available, unless said otherwise.
+    #[deserr(default)]
+    state: Option<CountedState>,
+    /// How many more, or fewer.
+    delta: Difference,
+    /// How many there have to be before.
+    #[deserr(default)]
+    change_from: Option<Counted>,
+}
+
+/// `POST /v1/inventory/levels/adjust`: so many more or fewer. Changes of the same quantity are
+/// added up first.
+///
+/// # Errors
+/// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
+/// `unknown_item` and `unknown_location` as faults of their fields.
+pub async fn adjust(
+    caller: StoreAccess<WriteInventory>,
+    State(app): State<App>,
+    _: Required,
+    Body(ask): Body<AdjustRequest>,
+) -> Result<Answer, Problem> {
+    let wanted = ask.changes.0.into_iter().map(|change| Wanted::Adjust {
+        place: (change.item_id, change.location_id),
+        state: change.state.unwrap_or(CountedState::Available).into(),
+        delta: change.delta.0,
+        from: change.change_from.map(|from| from.0),
+    });
+    let asked = Asked {
+        kind: MovementKind::Adjusted,
+        reason: ask.reason.into(),
+        reference: ask.reference.map(String::from),
+        dry_run: ask.dry_run.0,
+        wanted: wanted.collect(),
+    };
+    carry_out(&app, &caller.store, &asked).await
+}
+
+/// Quantities to set.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SetRequest {
+    /// Why; kept in the ledger.
+    reason: Text<1, 200>,
+    /// What the caller knows it by; kept in the ledger.
+    #[deserr(default)]
+    reference: Option<Text<1, 200>>,
+    /// What changes.
+    changes: AtMost<SetChange, MAX_LEVELS>,
+    /// Only says what it would come to.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+/// One quantity to set.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct SetChange {
+    /// The item.
+    item_id: VariantId,
+    /// The location.
+    location_id: LocationId,
+    /// Which quantity; what is available, unless said otherwise.
+    #[deserr(default)]
+    state: Option<CountedState>,
+    /// How many there are.
+    quantity: Int<0, MAX_QUANTITY>,
+    /// How many there have to be before; `null` sets it whatever there is.
+    #[deserr(default)]
+    compare_quantity: Patch<Counted>,
+}
+
+/// `POST /v1/inventory/levels/set`: so many, compared and set in one: whoever counts stock says
+/// what the count started from, so that a sale in between is not undone.
+///
+/// # Errors
+/// As [`adjust`].
+pub async fn set(
+    caller: StoreAccess<WriteInventory>,
+    State(app): State<App>,
+    _: Required,
+    Body(ask): Body<SetRequest>,
+) -> Result<Answer, Problem> {
+    let (mut wanted, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (number, change) in ask.changes.0.into_iter().enumerate() {
+        let place = (change.item_id, change.location_id);
+        if !places.insert(place.clone()) {
+            let detail = "Another change sets a quantity of this item at this location.";
+            errors.push(fault(number, "item_id", "duplicate_change", detail));
+        }
+        let from = match change.compare_quantity {
+            Patch::Set(from) => Some(from.0),
+            Patch::Clear => None,
+            Patch::Keep => {
+                let detail = "Say what the quantity is now, or `null` to set it regardless.";
+                errors.push(fault(number, "compare_quantity", "required", detail));
+                None
+            }
+        };
+        let state = change.state.unwrap_or(CountedState::Available).into();
+        wanted.push(Wanted::Set { place, state, quantity: change.quantity.0, from });
+    }
+    if !errors.is_empty() {
+        return Err(Problem::invalid(errors));
+    }
+    let asked = Asked {
+        kind: MovementKind::Set,
+        reason: ask.reason.into(),
+        reference: ask.reference.map(String::from),
+        dry_run: ask.dry_run.0,
+        wanted,
+    };
+    carry_out(&app, &caller.store, &asked).await
+}
+
+/// Stock to move.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct MoveRequest {
+    /// Why; kept in the ledger.
+    reason: Text<1, 200>,
+    /// What the caller knows it by; kept in the ledger.
+    #[deserr(default)]
+    reference: Option<Text<1, 200>>,
+    /// What moves.
+    changes: AtMost<MoveChange, MAX_LEVELS>,
+    /// Only says what it would come to.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+/// One move: between states at `location_id`, or between locations.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct MoveChange {
+    /// The item.
+    item_id: VariantId,
+    /// How many.
+    quantity: Int<1, MAX_QUANTITY>,
+    /// Where a move between states happens.
+    #[deserr(default)]
+    location_id: Option<LocationId>,
+    /// Where a move between locations begins.
+    #[deserr(default)]
+    from_location: Option<LocationId>,
+    /// Where a move between locations ends.
+    #[deserr(default)]
+    to_location: Option<LocationId>,
+    /// The state it is taken from; available, unless said otherwise.
+    #[deserr(default)]
+    from_state: Option<MovableState>,
+    /// The state it is put into; that it is taken from, unless said otherwise.
+    #[deserr(default)]
+    to_state: Option<MovableState>,
+}
+
+impl MoveChange {
+    fn wanted(self, number: usize) -> Result<Wanted, FieldError> {
+        let (from, to) = match (self.location_id, self.from_location, self.to_location) {
+            (Some(at), None, None) => (at.clone(), at),
+            (None, Some(from), Some(to)) => (from, to),
+            (None, Some(_), None) => {
+                return Err(fault(number, "to_location", "required", "Say where it goes."));
+            }
+            (None, None, Some(_)) => {
+                return Err(fault(number, "from_location", "required", "Say where it is."));
+            }
+            (None, None, None) => {
+                let detail = "Name a location, or two to move between.";
+                return Err(fault(number, "location_id", "required", detail));
+            }
+            (Some(_), _, _) => {
+                let detail = "Name one location, or two to move between, not both.";
+                return Err(fault(number, "location_id", "ambiguous_location", detail));
+            }
+        };
+        let from_state = self.from_state.unwrap_or(MovableState::Available);
+        let to_state = self.to_state.unwrap_or(from_state);
+        if from == to && from_state == to_state {
+            let detail = "It must move to another state or another location.";
+            return Err(fault(number, "to_state", "nothing_moves", detail));
+        }
+        Ok(Wanted::Move {
+            from: ((self.item_id.clone(), from), from_state.into()),
+            to: ((self.item_id, to), to_state.into()),
+            quantity: self.quantity.0,
+        })
+    }
+}
+
+/// `POST /v1/inventory/levels/move`: from one state to another, or from one location to another.
+///
+/// # Errors
+/// As [`adjust`].
+pub async fn move_stock(
+    caller: StoreAccess<WriteInventory>,
+    State(app): State<App>,
+    _: Required,
+    Body(ask): Body<MoveRequest>,
+) -> Result<Answer, Problem> {
+    let (mut wanted, mut errors) = (Vec::new(), Vec::new());
+    for (number, change) in ask.changes.0.into_iter().enumerate() {
+        match change.wanted(number) {
+            Ok(want) => wanted.push(want),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Problem::invalid(errors));
+    }
+    let asked = Asked {
+        kind: MovementKind::Moved,
+        reason: ask.reason.into(),
+        reference: ask.reference.map(String::from),
+        dry_run: ask.dry_run.0,
+        wanted,
+    };
+    carry_out(&app, &caller.store, &asked).await
+}
+
+pub(super) fn fault(
+    number: usize,
+    field: &str,
+    code: &'static str,
+    detail: &'static str,
+) -> FieldError {
+    FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
+}

@@ -1,0 +1,349 @@
+//! Stock locations.
+
+mod emptying;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{
+    Event, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Topic,
+};
+use commerce::fields::{Country, Phone};
+use commerce::id::{LocationId, StoreId};
+use commerce::key;
+use commerce::location::{
+    self, Location, LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
+};
+use commerce::scope::{ReadLocations, WriteLocations};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text};
+use gateway::table::{Write, retry};
+
+/// Which locations to list.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListQuery {
+    /// Only those in use, or only those not.
+    #[deserr(default)]
+    active: Option<Flag>,
+}
+
+/// `GET /v1/inventory/locations`: the store's locations in priority order. A store without one
+/// has its default made: its first stock has to lie somewhere.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadLocations>,
+    State(app): State<App>,
+    Query(ask): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let mut locations = location::settled(&app, &caller.store).await?;
+    locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0));
+    locations.sort_by_key(|location| (location.priority, location.created_at));
+    paging.whole(&app, locations.iter().map(LocationView::from).collect()).await
+}
+
+/// Where a location is.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct AddressRequest {
+    /// Street and number.
+    #[deserr(default)]
+    line1: Option<Text<1, 255>>,
+    /// Floor, building, district.
+    #[deserr(default)]
+    line2: Option<Text<1, 255>>,
+    /// City.
+    #[deserr(default)]
+    city: Option<Text<1, 120>>,
+    /// State or province.
+    #[deserr(default)]
+    region: Option<Text<1, 120>>,
+    /// Postal code.
+    #[deserr(default)]
+    postal_code: Option<Text<1, 20>>,
+    /// ISO 3166-1.
+    country: Country,
+    /// Whom the carrier calls.
+    #[deserr(default)]
+    phone: Option<Phone>,
+}
+
+impl From<AddressRequest> for LocationAddress {
+    fn from(ask: AddressRequest) -> Self {
+        Self {
+            line1: ask.line1.map(String::from),
+            line2: ask.line2.map(String::from),
+            city: ask.city.map(String::from),
+            region: ask.region.map(String::from),
+            postal_code: ask.postal_code.map(String::from),
+            country: ask.country,
+            phone: ask.phone,
+        }
+    }
+}
+
+/// A priority: smaller numbers are taken from first.
+type Priority = Int<0, MAX_PRIORITY>;
+
+/// A location to make.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// What the merchant calls it.
+    name: Text<1, 100>,
+    /// Where it is.
+    address: AddressRequest,
+    /// Whether online orders are taken from it; they are, unless said otherwise.
+    #[deserr(default)]
+    fulfills_online_orders: Option<Flag>,
+    /// Locations with smaller numbers are taken from first; after all others, unless said
+    /// otherwise.
+    #[deserr(default)]
+    priority: Option<Priority>,
+}
+
+/// `POST /v1/inventory/locations`: a new location, in use.
+///
+/// # Errors
+/// `location_limit`.
+pub async fn create(
+    caller: StoreAccess<WriteLocations>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    let address = LocationAddress::from(ask.address);
+    retry(|| async {
+        let now = app.clock.now();
+        let ground = Ground::read(&app, &caller.store.id).await?;
+        if ground.locations.len() >= MAX_LOCATIONS {
+            return Err(Code::LocationLimit.with("limit", MAX_LOCATIONS));
+        }
+        let last = ground.locations.iter().map(|location| location.priority).max();
+        let after_all = last.map_or(0, |last| last.saturating_add(1).min(MAX_PRIORITY));
+        let new = Location {
+            id: LocationId::mint(now),
+            store_id: ground.store.id.clone(),
+            name: ask.name.as_str().to_owned(),
+            address: address.clone(),
+            active: true,
+            fulfills_online_orders: ask.fulfills_online_orders.is_none_or(|flag| flag.0),
+            priority: ask.priority.map_or(after_all, |priority| priority.0),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        let answer = Answer::created(&LocationView::from(&new)).version(new.version);
+        let write = app.table.write().create(&new, Code::VersionConflict);
+        announce(ground.settle(write, &new, now), &LOCATION_CREATED, &new, now)
+            .answer(answer, now)
+            .await
+    })
+    .await
+}
+
+/// The store and its locations, as a change of one of them is decided over.
+struct Ground {
+    store: Store,
+    locations: Vec<Location>,
+}
+
+impl Ground {
+    async fn read(app: &App, store: &StoreId) -> Result<Self, Problem> {
+        let store: Store = app.table.get(&key::store(store)).await?.ok_or(Code::NotFound)?;
+        let locations = location::all(app, &store.id).await?;
+        Ok(Self { store, locations })
+    }
+
+    fn find(&self, id: &LocationId) -> Result<&Location, Problem> {
+        let found = self.locations.iter().find(|location| location.id == *id);
+        found.ok_or_else(|| Code::NotFound.into())
+    }
+
+    /// Writes the store with the location, so that changes of which locations there are, and
+    /// which are in use, come one after the other.
+    fn settle(&self, write: Write, changed: &Location, now: Timestamp) -> Write {
+        location::with_store(write, &self.store, &self.locations, changed, now)
+    }
+}
+
+fn announce(
+    write: Write,
+    topic: &Topic<LocationView>,
+    location: &Location,
+    now: Timestamp,
+) -> Write {
+    write.emit(Event::new(topic, location.about(), &LocationView::from(location), now))
+}
+
+fn shown(location: &Location) -> Answer {
+    Answer::ok(&LocationView::from(location)).version(location.version)
+}
+
+/// `GET /v1/inventory/locations/{id}`.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadLocations>,
+    State(app): State<App>,
+    Path(id): Path<LocationId>,
+) -> Result<Answer, Problem> {
+    let found: Option<Location> = app.table.get(&key::location(&caller.store.id, &id)).await?;
+    Ok(shown(&found.ok_or(Code::NotFound)?))
+}
+
+/// What to change about a location.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// What the merchant calls it.
+    #[deserr(default)]
+    name: Option<Text<1, 100>>,
+    /// Where it is, as a whole.
+    #[deserr(default)]
+    address: Option<AddressRequest>,
+    /// Whether online orders are taken from it.
+    #[deserr(default)]
+    fulfills_online_orders: Option<Flag>,
+    /// Locations with smaller numbers are taken from first.
+    #[deserr(default)]
+    priority: Option<Priority>,
+}
+
+/// `PATCH /v1/inventory/locations/{id}`: some of a location's data.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`, `version_conflict`.
+pub async fn update(
+    caller: StoreAccess<WriteLocations>,
+    State(app): State<App>,
+    Path(id): Path<LocationId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let address = ask.address.map(LocationAddress::from);
+    retry(|| async {
+        let now = app.clock.now();
+        let ground = Ground::read(&app, &caller.store.id).await?;
+        let before = ground.find(&id)?;
+        if_match.check(before.version)?;
+        let mut wanted = before.clone();
+        if let Some(name) = &ask.name {
+            name.as_str().clone_into(&mut wanted.name);
+        }
+        wanted.address = address.clone().unwrap_or(wanted.address);
+        wanted.fulfills_online_orders =
+            ask.fulfills_online_orders.map_or(wanted.fulfills_online_orders, |flag| flag.0);
+        wanted.priority = ask.priority.map_or(wanted.priority, |priority| priority.0);
+        if wanted == *before {
+            return Ok(shown(before));
+        }
+        let orders = (wanted.fulfills_online_orders, wanted.priority)
+            != (before.fulfills_online_orders, before.priority);
+        let next = wanted.changed(now);
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        // A new name or address is nothing to the store.
+        let write = if orders { ground.settle(write, &next, now) } else { write };
+        announce(write, &LOCATION_UPDATED, &next, now).answer(shown(&next), now).await
+    })
+    .await
+}
+
+/// Where the stock of a location goes.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct DeactivateRequest {
+    /// The location that takes all of it.
+    #[deserr(default)]
+    move_stock_to: Option<LocationId>,
+}
+
+/// `POST /v1/inventory/locations/{id}/deactivate`: nothing is taken from it any more. What lies
+/// there moves first, in transactions of its own: when a very large location does not empty at
+/// once, the answer says so, and the same request goes on.
+///
+/// # Errors
+/// `location_has_stock`: stock lies there and nobody says where it goes, or orders wait for it;
+/// `last_active_location`, `location_inactive` (the other one), `invalid_state_transition`;
+/// `unknown_location` as a fault of its field.
+pub async fn deactivate(
+    caller: StoreAccess<WriteLocations>,
+    State(app): State<App>,
+    Path(id): Path<LocationId>,
+    if_match: IfMatch,
+    Body(ask): Body<DeactivateRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let ground = Ground::read(&app, &caller.store.id).await?;
+        let before = ground.find(&id)?;
+        if_match.check(before.version)?;
+        before.switched(false, app.clock.now())?;
+        let others = ground.locations.iter().filter(|other| other.id != id);
+        if !others.clone().any(|other| other.active) {
+            return Err(Code::LastActiveLocation.into());
+        }
+        let target = match &ask.move_stock_to {
+            None => None,
+            Some(to) => Some(target(others, &id, to)?),
+        };
+        emptying::empty(&app, before, target).await?;
+        let now = app.clock.now();
+        let next = before.switched(false, now)?;
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        announce(ground.settle(write, &next, now), &LOCATION_DEACTIVATED, &next, now)
+            .answer(shown(&next), now)
+            .await
+    })
+    .await
+}
+
+/// The location that takes the stock of `id`.
+fn target<'a>(
+    mut others: impl Iterator<Item = &'a Location>,
+    id: &LocationId,
+    to: &LocationId,
+) -> Result<&'a Location, Problem> {
+    const POINTER: &str = "/move_stock_to";
+    if to == id {
+        return Err(Problem::field(POINTER, "same_location", "Must be another location."));
+    }
+    match others.find(|other| other.id == *to) {
+        None => Err(Problem::field(POINTER, "unknown_location", "There is no such location.")),
+        Some(other) if !other.active => {
+            Err(Code::LocationInactive.with("location_id", to.as_str()))
+        }
+        Some(other) => Ok(other),
+    }
+}
+
+/// `POST /v1/inventory/locations/{id}/activate`: the location is in use again.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn activate(
+    caller: StoreAccess<WriteLocations>,
+    State(app): State<App>,
+    Path(id): Path<LocationId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let ground = Ground::read(&app, &caller.store.id).await?;
+        let before = ground.find(&id)?;
+        if_match.check(before.version)?;
+        let next = before.switched(true, now)?;
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        announce(ground.settle(write, &next, now), &LOCATION_ACTIVATED, &next, now)
+            .answer(shown(&next), now)
+            .await
+    })
+    .await
+}

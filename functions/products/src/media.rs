@@ -1,0 +1,241 @@
+//! The images of a store.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use bytes::Bytes;
+use commerce::blob::{Blob, Deposit};
+use commerce::caller::StoreAccess;
+use commerce::event::{Event, MEDIA_CREATED, MEDIA_DELETED};
+use commerce::id::{MediaId, StoreId};
+use commerce::key;
+use commerce::media::{self, Caption, MAX_BYTES, Media, MediaType, MediaView};
+use commerce::scope::{ReadMedia, WriteMedia};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::egress::{Outgoing, SendError};
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, Exact, FieldErrors, IfMatch, Inbound, Patch, Path, Query, Raw, Text, read};
+use gateway::table::{self, retry};
+use http::{HeaderMap, HeaderValue, Method, header};
+
+/// How long fetching an image may take.
+const FETCH_LIMIT: Duration = Duration::from_secs(10);
+/// Who fetches.
+const USER_AGENT: &str = "Service-Media/1";
+
+fn view(app: &App, store: &Store, media: &Media) -> MediaView {
+    MediaView::of(media, &app.config.base_url, &store.subdomain)
+}
+
+/// `GET /v1/media`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those of this encoding.
+    #[deserr(default)]
+    content_type: Option<MediaType>,
+}
+
+/// `GET /v1/media` — the store's images, newest first.
+pub(crate) async fn list(
+    access: StoreAccess<ReadMedia>,
+    State(app): State<App>,
+    Query(asked): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = &access.store;
+    let query =
+        table::Query::partition(store.key().pk).begins_with(key::MEDIA).newest_first();
+    let wanted =
+        |media: &Media| asked.content_type.is_none_or(|wanted| media.content_type == wanted);
+    paging.answer(&app, &query, wanted, |media| view(&app, store, &media)).await
+}
+
+/// `POST /v1/media`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct UploadQuery {
+    /// What the image shows, when the body is the image.
+    #[deserr(default)]
+    alt: Option<Text<1, 500>>,
+}
+
+/// `POST /v1/media` with JSON
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct FetchRequest {
+    /// Where the image is.
+    source_url: Exact<2048>,
+    /// What it shows.
+    #[deserr(default)]
+    alt: Option<Text<1, 500>>,
+}
+
+/// `POST /v1/media` — an image: the body's bytes, or what is at `source_url`. Bytes that were
+/// uploaded before, by anybody, are stored once.
+///
+/// # Errors
+/// `media_type_refused`, by the bytes and not by what is said of them; `body_too_large`;
+/// `unsupported_media_type`; `source_unreachable`.
+pub(crate) async fn upload(
+    access: StoreAccess<WriteMedia>,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Query(asked): Query<UploadQuery>,
+) -> Result<Answer, Problem> {
+    let (bytes, caption) = match inbound.media_type().as_str() {
+        "application/json" => fetched(&app, &inbound).await?,
+        kind if kind.is_empty()
+            || kind == "application/octet-stream"
+            || kind.starts_with("image/") =>
+        {
+            let alt = asked.alt.map(String::from);
+            (inbound.body.clone(), Caption { alt, source_url: None })
+        }
+        _ => {
+            let detail = "Send the image's bytes, or `application/json` with its `source_url`.";
+            return Err(Code::UnsupportedMediaType.detail(detail));
+        }
+    };
+    let kind = MediaType::of(&bytes)?;
+    let deposit = Deposit::new(bytes.to_vec(), app.clock.now());
+    let store = &access.store;
+    let answer = retry(|| async {
+        let (write, blob) = deposit.refer(&app, app.table.write()).await?;
+        let now = app.clock.now();
+        let media = Media::upload(&store.id, kind, &blob, caption.clone(), now);
+        let view = view(&app, store, &media);
+        write
+            .create(&media, Code::VersionConflict)
+            .emit(Event::new(&MEDIA_CREATED, media.about(), &view, now))
+            .answer(Answer::created(&view).version(media.version), now)
+            .await
+    })
+    .await;
+    deposit.tidy(&app).await;
+    answer
+}
+
+/// The image that a request names by its URL. Addresses inside a network are refused, redirects
+/// are not followed.
+async fn fetched(app: &App, inbound: &Inbound) -> Result<(Bytes, Caption), Problem> {
+    let mut body = inbound.json()?.clone();
+    // The store has been selected, and is not a field of this request's own.
+    body.as_object_mut().map(|object| object.remove("store_id"));
+    let ask: FetchRequest = read(body)?;
+    let source_url = ask.source_url.as_str().to_owned();
+    let refused = |error: SendError| match error {
+        SendError::Blocked(refusal) => {
+            Problem::field("/source_url", refusal.code(), refusal.to_string())
+        }
+        error => Code::SourceUnreachable.detail(error.to_string()),
+    };
+    let destination = app.egress.check(&source_url).await.map_err(|error| refused(error.into()))?;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+    headers.insert(header::ACCEPT, HeaderValue::from_static("image/*"));
+    let request = Outgoing {
+        method: Method::GET,
+        destination,
+        headers,
+        body: Bytes::new(),
+        deadline: FETCH_LIMIT,
+        max_body: MAX_BYTES,
+    };
+    let answer = app.egress.send(request).await.map_err(refused)?;
+    if answer.status != 200 {
+        let detail = format!("The source URL answered with status {}.", answer.status);
+        return Err(Code::SourceUnreachable.detail(detail));
+    }
+    if answer.truncated {
+        return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
+    }
+    let caption = Caption { alt: ask.alt.map(String::from), source_url: Some(source_url) };
+    Ok((answer.body, caption))
+}
+
+async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem> {
+    let found: Option<Media> = app.table.get(&key::media(store, id)).await?;
+    found.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/media/{id}` — what the store knows of an image.
+pub(crate) async fn get(
+    access: StoreAccess<ReadMedia>,
+    State(app): State<App>,
+    Path(id): Path<MediaId>,
+) -> Result<Answer, Problem> {
+    let media = find(&app, &access.store.id, &id).await?;
+    Ok(Answer::ok(&view(&app, &access.store, &media)).version(media.version))
+}
+
+/// `PATCH /v1/media/{id}`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct UpdateRequest {
+    /// What the image shows; `null` clears it.
+    #[deserr(default)]
+    alt: Patch<Text<1, 500>>,
+}
+
+/// `PATCH /v1/media/{id}` — changes what is said of an image; its bytes never change.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn update(
+    access: StoreAccess<WriteMedia>,
+    State(app): State<App>,
+    Path(id): Path<MediaId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let store = &access.store;
+    let media = find(&app, &store.id, &id).await?;
+    if_match.check(media.version)?;
+    let shown = |media: &Media| Answer::ok(&view(&app, store, media)).version(media.version);
+    let mut alt = media.alt.clone();
+    ask.alt.apply(&mut alt);
+    if alt == media.alt {
+        return Ok(shown(&media));
+    }
+    let now = app.clock.now();
+    let next = media.described(alt, now);
+    media::replace(app.table.write(), &next).answer(shown(&next), now).await
+}
+
+/// `DELETE /v1/media/{id}` — removes an image that nothing shows; its bytes go with the last image
+/// that has them.
+///
+/// # Errors
+/// `not_found`, `media_in_use`.
+pub(crate) async fn delete(
+    access: StoreAccess<WriteMedia>,
+    State(app): State<App>,
+    Path(id): Path<MediaId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let store = &access.store;
+    let (answer, released) = retry(|| async {
+        let media = find(&app, &store.id, &id).await?;
+        if_match.check(media.version)?;
+        if media.uses > 0 {
+            return Err(Code::MediaInUse.with("uses", media.uses));
+        }
+        let blob: Option<Blob> = app.table.get(&key::blob(&media.sha256)).await?;
+        let blob = blob.ok_or_else(|| Problem::internal("an image without its bytes"))?;
+        let now = app.clock.now();
+        let event = Event::new(&MEDIA_DELETED, media.about(), &view(&app, store, &media), now);
+        let write = media::delete(app.table.write(), &media);
+        let answer =
+            blob.release(write).emit(event).answer(Answer::no_content(), now).await?;
+        Ok((answer, blob))
+    })
+    .await?;
+    released.erase_unused(&app).await;
+    Ok(answer)
+}

@@ -1,0 +1,253 @@
+//! What requests say about variants, and the variants they make.
+
+use std::collections::HashSet;
+
+use commerce::id::{LocationId, ProductId, VariantId};
+use commerce::inventory::{Level, MAX_QUANTITY};
+use commerce::money::{AskedMoney, Money};
+use commerce::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
+use commerce::store::{InventoryPolicy, Store};
+use deserr::Deserr;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::request::{AtMost, FieldErrors, Flag, Int, Text};
+use serde::{Deserialize, Serialize};
+
+/// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
+pub(crate) const MAX_FIRST_LEVELS: usize = 10;
+/// The heaviest variant: a thousand tonnes.
+pub(crate) const MAX_GRAMS: i64 = 1_000_000_000;
+
+/// Text of an option's value.
+pub(crate) type ChoiceAsk = AtMost<Text<1, 60>, MAX_OPTIONS>;
+
+/// A variant to make.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct VariantAsk {
+    /// The stock-keeping unit, unique within the store without regard to case.
+    #[deserr(default)]
+    pub(crate) sku: Option<Sku>,
+    /// What it costs, in the store's currency.
+    price: AskedMoney,
+    /// What it cost before, or elsewhere.
+    #[deserr(default)]
+    compare_at: Option<AskedMoney>,
+    /// A value for each of the product's options, in their order.
+    #[deserr(default)]
+    options: Option<ChoiceAsk>,
+    /// What it weighs, in grams.
+    #[deserr(default)]
+    weight: Option<Int<0, MAX_GRAMS>>,
+    /// What it weighs, in grams; the name with its unit wins.
+    #[deserr(default)]
+    weight_grams: Option<Int<0, MAX_GRAMS>>,
+    /// GTIN, EAN, UPC or ISBN.
+    #[deserr(default)]
+    barcode: Option<Text<1, 64>>,
+    /// Whether it is sent by parcel; it is unless said otherwise.
+    #[deserr(default)]
+    requires_shipping: Option<Flag>,
+    /// How it is stocked; without it, its stock is not counted.
+    #[deserr(default)]
+    inventory: Option<InventoryAsk>,
+}
+
+/// How a variant is stocked.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct InventoryAsk {
+    /// Whether its stock is counted; it is unless said otherwise.
+    #[deserr(default)]
+    tracked: Option<Flag>,
+    /// What happens to an order when its stock is short; the store's policy unless said.
+    #[deserr(default)]
+    policy: Option<InventoryPolicy>,
+    /// What it begins with.
+    #[deserr(default)]
+    levels: Option<AtMost<LevelAsk, MAX_FIRST_LEVELS>>,
+}
+
+/// How much of a variant is at a location.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct LevelAsk {
+    /// The location.
+    location_id: LocationId,
+    /// How much can be sold.
+    quantity: Int<0, MAX_QUANTITY>,
+}
+
+/// A variant that is not written yet, with its first stock.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    /// The variant.
+    pub variant: Variant,
+    /// Its stock.
+    pub levels: Vec<Level>,
+}
+
+/// An amount in the store's currency.
+pub(crate) fn amount(
+    faults: &mut Faults,
+    pointer: &str,
+    ask: &AskedMoney,
+    store: &Store,
+) -> Option<Money> {
+    faults.take(format!("{pointer}/currency"), ask.in_currency(&store.currency))
+}
+
+impl VariantAsk {
+    /// What it chooses of the product's options.
+    pub(crate) fn choice(&self) -> Vec<String> {
+        let values = self.options.iter().flat_map(|options| &options.0);
+        values.map(|value| value.as_str().to_owned()).collect()
+    }
+
+    /// The variant that it makes of a product, at a place; what is wrong is told at `pointer`.
+    pub(crate) fn draft(
+        self,
+        product: &ProductId,
+        position: u32,
+        pointer: &str,
+        (store, faults): (&Store, &mut Faults),
+        now: Timestamp,
+    ) -> Option<Draft> {
+        let id = VariantId::mint(now);
+        let options = self.choice();
+        let price = amount(faults, &format!("{pointer}/price"), &self.price, store);
+        let compare_at = self
+            .compare_at
+            .as_ref()
+            .map(|compared| amount(faults, &format!("{pointer}/compare_at"), compared, store));
+        let stocked = self.inventory.is_some();
+        let (tracked, policy, levels) = self.inventory.map_or((false, None, Vec::new()), |ask| {
+            let levels = ask.levels.map(|levels| levels.0).unwrap_or_default();
+            (ask.tracked.is_none_or(|tracked| tracked.0), ask.policy, levels)
+        });
+        if stocked && !tracked && !levels.is_empty() {
+            let detail = "The stock of a variant that is not tracked is not counted.";
+            faults.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
+        }
+        let mut places = HashSet::new();
+        let mut opened = Vec::new();
+        for (index, level) in levels.into_iter().enumerate() {
+            if !places.insert(level.location_id.clone()) {
+                let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
+                faults.add(pointer, "duplicate_location", "This location is named already.");
+            }
+            opened.push(Level::open(&store.id, &id, &level.location_id, level.quantity.0, now));
+        }
+        let grams = self.weight_grams.or(self.weight);
+        let variant = Variant {
+            title: variant_title(&options),
+            id,
+            store_id: store.id.clone(),
+            product_id: product.clone(),
+            sku: self.sku.map(String::from),
+            price: price?,
+            compare_at: compare_at.flatten(),
+            options,
+            weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
+            barcode: self.barcode.map(String::from),
+            requires_shipping: self.requires_shipping.is_none_or(|flag| flag.0),
+            tracked,
+            policy,
+            position,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        Some(Draft { variant, levels: opened })
+    }
+}
+
+/// Whether something is there, whatever it is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Present {
+    #[serde(rename = "PK")]
+    pk: String,
+    #[serde(rename = "SK")]
+    sk: String,
+    version: u64,
+}
+
+impl Item for Present {
+    const KIND: &'static str = "present";
+    fn key(&self) -> Key {
+        Key::new(&self.pk, &self.sk)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// Adds a fault for every reference to something that is not there. One round trip, or none.
+pub(crate) async fn judge_references(
+    app: &App,
+    references: Vec<(Key, String, &'static str)>,
+    faults: &mut Faults,
+) -> Result<(), Problem> {
+    let mut seen: HashSet<&Key> = HashSet::new();
+    let distinct: Vec<&Key> =
+        references.iter().map(|(key, ..)| key).filter(|key| seen.insert(*key)).collect();
+    let mut present = HashSet::new();
+    for keys in distinct.chunks(100) {
+        let mut batch = app.table.get_many(keys).await?;
+        for key in keys {
+            if batch.take::<Present>(key)?.is_some() {
+                present.insert((*key).clone());
+            }
+        }
+    }
+    for (key, pointer, code) in &references {
+        if !present.contains(key) {
+            faults.add(pointer, code, "There is no such thing on this store.");
+        }
+    }
+    Ok(())
+}
+
+/// The references of first stock to locations, with the pointers to them.
+pub(crate) fn locations(
+    drafts: &[Draft],
+    pointer: impl Fn(usize) -> String,
+) -> Vec<(Key, String, &'static str)> {
+    let mut references = Vec::new();
+    for (place, draft) in drafts.iter().enumerate() {
+        for (index, level) in draft.levels.iter().enumerate() {
+            let at = format!("{}/inventory/levels/{index}/location_id", pointer(place));
+            let key = commerce::key::location(&level.store_id, &level.location_id);
+            references.push((key, at, "unknown_location"));
+        }
+    }
+    references
+}
+
+/// The references of images to the store's media.
+pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'static str)> {
+    let own = images.iter().enumerate().filter_map(|(place, image)| {
+        let id = image.media_id.as_ref()?;
+        let pointer = format!("/images/{place}/media_id");
+        Some((commerce::key::media(&store.id, id), pointer, "unknown_media"))
+    });
+    own.collect()
+}
+
+/// The images as they are kept: the store's own media at its public address.
+pub(crate) fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
+    let public = |id: &commerce::id::MediaId| {
+        format!("{}/v1/storefront/{}/media/{id}", app.config.base_url, store.subdomain)
+    };
+    let image = |ask: ImageAsk| Image {
+        url: match (&ask.media_id, ask.url) {
+            (Some(id), _) => public(id),
+            (None, url) => url.map(String::from).unwrap_or_default(),
+        },
+        media_id: ask.media_id,
+        alt: ask.alt.map(String::from).unwrap_or_default(),
+    };
+    asked.into_iter().map(image).collect()
+}

@@ -1,0 +1,276 @@
+//! Making a product.
+
+use std::collections::HashSet;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::PRODUCT_CREATED;
+use commerce::fields::Handle;
+use commerce::id::{CategoryId, ProductId, VariantId};
+use commerce::key;
+use commerce::money::Money;
+use commerce::policy::SafeHtml;
+use commerce::product::{
+    DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
+    Product, ProductOption, ProductStatus, Seo, SeoAsk, Tags, UniqueHandle, Variant, slug,
+};
+use commerce::scope::WriteProducts;
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, FromText, Text};
+
+use super::ask::{Draft, VariantAsk, images, judge_references, locations, media};
+use super::write::{self, Step, release_orphans};
+
+/// A product to make.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CreateRequest {
+    /// What shoppers read.
+    title: Text<1, 255>,
+    /// Its name in URLs; it follows from the title unless said.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    #[deserr(default)]
+    description: Option<SafeHtml>,
+    /// Whether it is sold; a draft unless said.
+    #[deserr(default)]
+    status: Option<ProductStatus>,
+    /// Who makes it.
+    #[deserr(default)]
+    vendor: Option<Text<1, 100>>,
+    /// What it is, in the merchant's words.
+    #[deserr(default)]
+    product_type: Option<Text<1, 100>>,
+    /// Words to find it by.
+    #[deserr(default)]
+    tags: Option<Tags>,
+    /// What its variants differ by.
+    #[deserr(default)]
+    options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
+    /// Its variants; without options it may be one, and without one it costs nothing yet.
+    #[deserr(default)]
+    variants: Option<AtMost<VariantAsk, MAX_VARIANTS>>,
+    /// Its pictures; the first stands for it in lists.
+    #[deserr(default)]
+    images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
+    /// What search engines read.
+    #[deserr(default)]
+    seo: Option<SeoAsk>,
+    /// What apps and merchants keep with it.
+    #[deserr(default)]
+    metadata: Option<Metadata>,
+    /// Where it belongs.
+    #[deserr(default)]
+    category_id: Option<CategoryId>,
+}
+
+/// `POST /v1/products`: a new product with its variants, their claims of SKUs, what checkouts
+/// need of them, and their first stock.
+///
+/// # Errors
+/// `handle_taken`, `sku_taken`; faults of fields all at once.
+pub async fn create(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let is_named = ask.handle.is_some();
+    let (mut product, drafts) = plan(&app, store, ask, now).await?;
+    let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
+    let mut tries: u32 = 0;
+    loop {
+        let steps = steps(&product, &drafts, store);
+        let written =
+            write::create(&app, (&product, &variants), steps, &PRODUCT_CREATED, now).await;
+        tries = tries.saturating_add(1);
+        match written {
+            Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {
+                // Whoever loses the number too is one of many, and gets a handle of its own.
+                product.handle = match tries {
+                    1 => numbered_handle(&app, &product).await?,
+                    _ => own_handle(&product)?,
+                };
+            }
+            Err(problem) if problem.code == Code::SkuTaken && tries < 5 => {
+                let skus: Vec<&str> =
+                    variants.iter().filter_map(|variant| variant.sku.as_deref()).collect();
+                if !release_orphans(&app, &store.id, &skus, now).await? {
+                    return Err(problem);
+                }
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn steps(product: &Product, drafts: &[Draft], store: &Store) -> Vec<Step> {
+    let add = |draft: &Draft| {
+        let sellable = product.sellable(&draft.variant, store);
+        Step::Add(Box::new(draft.variant.clone()), Box::new(sellable), draft.levels.clone())
+    };
+    drafts.iter().map(add).collect()
+}
+
+/// The product and the variants that are asked for.
+async fn plan(
+    app: &App,
+    store: &Store,
+    ask: CreateRequest,
+    now: Timestamp,
+) -> Result<(Product, Vec<Draft>), Problem> {
+    let id = ProductId::mint(now);
+    let mut faults = Faults::default();
+    let options: Vec<ProductOption> = ask.options.map(list).unwrap_or_default();
+    faults.judge_options(&options);
+    let drafts = match ask.variants {
+        Some(variants) if !variants.0.is_empty() => {
+            several(&id, &options, variants.0, (store, &mut faults), now)
+        }
+        _ if options.is_empty() => vec![Draft { variant: only(&id, store, now), levels: vec![] }],
+        _ => {
+            let detail = "A product with options needs a variant that chooses among them.";
+            faults.add("/variants", "required", detail);
+            Vec::new()
+        }
+    };
+    let asked = ask.images.map(|images| images.0).unwrap_or_default();
+    let mut references = locations(&drafts, |place| format!("/variants/{place}"));
+    references.extend(media(store, &asked));
+    judge_references(app, references, &mut faults).await?;
+    faults.done()?;
+    let handle = match ask.handle {
+        Some(handle) => handle,
+        None => derived(&slug(ask.title.as_str(), "product"))?,
+    };
+    let product = Product {
+        id,
+        store_id: store.id.clone(),
+        title: ask.title.into(),
+        handle,
+        description: ask.description.map(|html| html.as_str().to_owned()).unwrap_or_default(),
+        status: ProductStatus::Draft,
+        vendor: ask.vendor.map(String::from),
+        product_type: ask.product_type.map(String::from),
+        tags: ask.tags.map(|tags| tags.0).unwrap_or_default(),
+        options,
+        images: images(app, store, asked),
+        seo: ask.seo.map(Seo::from).unwrap_or_default(),
+        metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
+        category_id: ask.category_id,
+        variants_count: 0,
+        variant_ids: Vec::new(),
+        price_min: 0,
+        price_max: 0,
+        compare_at_min: None,
+        currency: store.currency.clone(),
+        sells_without_stock: false,
+        was_ordered: false,
+        rating_count: 0,
+        rating_sum: 0,
+        published_at: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
+    let status = ask.status.unwrap_or(ProductStatus::Draft);
+    let product = product.in_status(status, now).over(&variants, store);
+    product.fits()?;
+    Ok((product, drafts))
+}
+
+/// The elements of a list as they are kept.
+pub(super) fn list<A, T: From<A>, const MAX: usize>(asked: AtMost<A, MAX>) -> Vec<T> {
+    asked.0.into_iter().map(T::from).collect()
+}
+
+/// A handle that was made from a title.
+pub(crate) fn derived(slug: &str) -> Result<Handle, Problem> {
+    let unfit =
+        |fault: gateway::request::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
+    Handle::from_text(slug).map_err(unfit)
+}
+
+/// The variants that are asked for, judged together.
+fn several(
+    product: &ProductId,
+    options: &[ProductOption],
+    asked: Vec<VariantAsk>,
+    (store, faults): (&Store, &mut Faults),
+    now: Timestamp,
+) -> Vec<Draft> {
+    let choices: Vec<Vec<String>> = asked.iter().map(VariantAsk::choice).collect();
+    let pointer = |place: usize| format!("/variants/{place}");
+    let (mut skus, mut drafts) = (HashSet::new(), Vec::new());
+    for (place, ask) in asked.into_iter().enumerate() {
+        let pointer = pointer(place);
+        if let Some(choice) = choices.get(place) {
+            faults.judge_choice(options, choice, &pointer);
+        }
+        let sku = ask.sku.clone().map(String::from);
+        if sku.is_some_and(|sku| !skus.insert(sku.to_lowercase())) {
+            let detail = "Another variant has this SKU.";
+            faults.add(format!("{pointer}/sku"), "duplicate_sku", detail);
+        }
+        let position = u32::try_from(place.saturating_add(1)).unwrap_or(u32::MAX);
+        drafts.extend(ask.draft(product, position, &pointer, (store, &mut *faults), now));
+    }
+    let placed = choices.iter().enumerate();
+    faults.judge_distinct(placed.map(|(place, choice)| (choice.as_slice(), Some(pointer(place)))));
+    drafts
+}
+
+/// The only variant of a product of which nothing else is said.
+fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
+    Variant {
+        id: VariantId::mint(now),
+        store_id: store.id.clone(),
+        product_id: product.clone(),
+        title: DEFAULT_TITLE.to_owned(),
+        sku: None,
+        price: Money::zero(&store.currency),
+        compare_at: None,
+        options: Vec::new(),
+        weight_grams: None,
+        barcode: None,
+        requires_shipping: true,
+        tracked: false,
+        policy: None,
+        position: 1,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    }
+}
+
+/// The handle that follows from the title, with the first free number from 2 behind it.
+async fn numbered_handle(app: &App, product: &Product) -> Result<Handle, Problem> {
+    let slug = slug(&product.title, "product");
+    let candidates: Vec<String> = (2..=50).map(|number| format!("{slug}-{number}")).collect();
+    let keys: Vec<Key> = candidates
+        .iter()
+        .map(|handle| key::unique_product_handle(&product.store_id, handle))
+        .collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    for (candidate, key) in candidates.iter().zip(&keys) {
+        if batch.take::<UniqueHandle>(key)?.is_none() {
+            return derived(candidate);
+        }
+    }
+    own_handle(product)
+}
+
+/// The handle that follows from the title, with the end of the product's id behind it.
+fn own_handle(product: &Product) -> Result<Handle, Problem> {
+    let (slug, digits) = (slug(&product.title, "product"), product.id.digits());
+    let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);
+    derived(&format!("{slug}-{end}"))
+}

@@ -1,0 +1,276 @@
+//! Changing, archiving and removing a product.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{PRODUCT_ARCHIVED, PRODUCT_DELETED, PRODUCT_UPDATED, Topic};
+use commerce::fields::Handle;
+use commerce::id::{CategoryId, ProductId};
+use commerce::inventory::Level;
+use commerce::key;
+use commerce::policy::SafeHtml;
+use commerce::product::{
+    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, Metadata, OptionAsk, Product, ProductOption,
+    ProductStatus, ProductView, Sellable, Seo, SeoAsk, Tags, Variant, variant_title,
+};
+use commerce::scope::WriteProducts;
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text};
+use gateway::table::{self, retry};
+
+use super::ask::{images, judge_references, media};
+use super::create::list;
+use super::write::{self, Revision, Step, shown};
+
+/// What to change about a product.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// What shoppers read.
+    #[deserr(default)]
+    title: Option<Text<1, 255>>,
+    /// Its name in URLs; the old one is free at once.
+    #[deserr(default)]
+    handle: Option<Handle>,
+    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    #[deserr(default)]
+    description: Patch<SafeHtml>,
+    /// Whether it is sold.
+    #[deserr(default)]
+    status: Option<ProductStatus>,
+    /// Who makes it.
+    #[deserr(default)]
+    vendor: Patch<Text<1, 100>>,
+    /// What it is, in the merchant's words.
+    #[deserr(default)]
+    product_type: Patch<Text<1, 100>>,
+    /// Words to find it by: all of them.
+    #[deserr(default)]
+    tags: Option<Tags>,
+    /// What its variants differ by: all options with all values. Names and further values are
+    /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
+    /// the first value of each.
+    #[deserr(default)]
+    options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
+    /// Its pictures: all of them.
+    #[deserr(default)]
+    images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
+    /// What search engines read.
+    #[deserr(default)]
+    seo: Patch<SeoAsk>,
+    /// What apps and merchants keep with it: all entries.
+    #[deserr(default)]
+    metadata: Patch<Metadata>,
+    /// Where it belongs.
+    #[deserr(default)]
+    category_id: Patch<CategoryId>,
+}
+
+/// Puts a given value in place.
+fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
+    if let Some(value) = value {
+        *field = value.into();
+    }
+}
+
+/// Puts a given value in place, or what stands for none.
+fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
+    match value {
+        Patch::Keep => {}
+        Patch::Clear => *field = T::default(),
+        Patch::Set(value) => *field = into(value),
+    }
+}
+
+impl UpdateRequest {
+    /// The product as the caller wants it, at the version it is.
+    fn apply(self, app: &App, store: &Store, product: &Product, now: Timestamp) -> Product {
+        let mut wanted = product.clone();
+        set(&mut wanted.title, self.title);
+        set(&mut wanted.handle, self.handle);
+        patch(&mut wanted.description, self.description, |html| html.as_str().to_owned());
+        self.vendor.apply(&mut wanted.vendor);
+        self.product_type.apply(&mut wanted.product_type);
+        set(&mut wanted.tags, self.tags.map(|tags| tags.0));
+        set(&mut wanted.options, self.options.map(list::<_, ProductOption, MAX_OPTIONS>));
+        set(&mut wanted.images, self.images.map(|asked| images(app, store, asked.0)));
+        patch(&mut wanted.seo, self.seo, Seo::from);
+        patch(&mut wanted.metadata, self.metadata, |metadata| metadata.0);
+        self.category_id.apply(&mut wanted.category_id);
+        match self.status {
+            Some(status) => wanted.in_status(status, now),
+            None => wanted,
+        }
+    }
+}
+
+/// The variants under changed options, each changed one at its next version.
+fn rechosen(
+    options: &[ProductOption],
+    variants: &[Variant],
+    now: Timestamp,
+) -> Result<Vec<Variant>, Problem> {
+    let mut faults = Faults::default();
+    faults.judge_options(options);
+    let mut after = variants.to_vec();
+    if let [variant] = after.as_mut_slice() {
+        let kept = |place: usize, option: &ProductOption| {
+            let before = variant.options.get(place);
+            let value = before.filter(|value| option.values.contains(value));
+            value.or(option.values.first()).cloned().unwrap_or_default()
+        };
+        let choice: Vec<String> =
+            options.iter().enumerate().map(|(place, option)| kept(place, option)).collect();
+        if choice != variant.options {
+            let title = variant_title(&choice);
+            *variant = Variant { options: choice, title, ..variant.changed(now) };
+        }
+    } else {
+        let fits = |variant: &Variant| {
+            let pairs = || options.iter().zip(&variant.options);
+            variant.options.len() == options.len()
+                && pairs().all(|(option, value)| option.values.contains(value))
+        };
+        if !variants.iter().all(fits) {
+            let detail = "A variant has chosen what these options no longer hold.";
+            faults.add("/options", "options_in_use", detail);
+        }
+    }
+    faults.done().map(|()| after)
+}
+
+/// What a change of a product is announced as.
+fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
+    let archived = ProductStatus::Archived;
+    if after.status == archived && before.status != archived {
+        &PRODUCT_ARCHIVED
+    } else {
+        &PRODUCT_UPDATED
+    }
+}
+
+/// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
+///
+/// # Errors
+/// `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as faults of their
+/// fields.
+pub async fn update(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
+    let mut faults = Faults::default();
+    judge_references(&app, own, &mut faults).await?;
+    faults.done()?;
+    retry(|| async {
+        let (before, variants) =
+            product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
+        if_match.check(before.version)?;
+        let wanted = ask.clone().apply(&app, store, &before, now);
+        if wanted == before {
+            return Ok(shown(&before, &variants));
+        }
+        let after = if wanted.options == before.options {
+            variants.clone()
+        } else {
+            rechosen(&wanted.options, &variants, now)?
+        };
+        let product = wanted.changed(now).over(&after, store);
+        product.fits()?;
+        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
+        let answer = shown(&product, &after);
+        revision.write(&app, revision.steps(), topic(&before, &product), answer, now).await
+    })
+    .await
+}
+
+/// How to remove a product.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct RemoveQuery {
+    /// Whether to remove it for good, which takes a product that was never ordered; it is
+    /// archived otherwise.
+    #[deserr(default)]
+    hard: Flag,
+}
+
+/// `DELETE /v1/products/{id}`: archives a product; with `?hard=true` removes it for good, with its
+/// variants and their stock.
+///
+/// # Errors
+/// `product_in_use`: it was ordered, or its stock belongs to orders. `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    if_match: IfMatch,
+    Query(query): Query<RemoveQuery>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (before, variants) =
+            product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
+        if_match.check(before.version)?;
+        if query.hard.0 {
+            let steps = farewell(&app, &before, &variants).await?;
+            return write::remove(&app, (&before, &variants), steps, &PRODUCT_DELETED, now).await;
+        }
+        if before.status == ProductStatus::Archived {
+            return Ok(Answer::no_content());
+        }
+        let product = before.changed(now).in_status(ProductStatus::Archived, now);
+        let revision =
+            Revision { store, before: (&before, &variants), after: (&product, &variants) };
+        let (steps, answer) = (revision.steps(), Answer::no_content());
+        revision.write(&app, steps, &PRODUCT_ARCHIVED, answer, now).await
+    })
+    .await
+}
+
+/// What is to be removed with a product.
+async fn farewell(
+    app: &App,
+    product: &Product,
+    variants: &[Variant],
+) -> Result<Vec<Step>, Problem> {
+    let keys: Vec<Key> =
+        variants.iter().map(|variant| key::sellable(&product.store_id, &variant.id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut was_ordered = product.was_ordered;
+    for key in &keys {
+        was_ordered |= batch.take::<Sellable>(key)?.is_some_and(|sellable| sellable.was_ordered);
+    }
+    if was_ordered {
+        return Err(Code::ProductInUse.into());
+    }
+    let mut steps = Vec::new();
+    for variant in variants {
+        steps.extend(close(app, variant).await?);
+    }
+    // Whatever may be refused comes first.
+    steps.extend(variants.iter().map(|variant| Step::Drop(Box::new(variant.clone()))));
+    Ok(steps)
+}
+
+/// What is to be done about the stock of a variant that goes.
+///
+/// # Errors
+/// `product_in_use`: some of it belongs to orders.
+pub(crate) async fn close(app: &App, variant: &Variant) -> Result<Vec<Step>, Problem> {
+    let partition = key::sellable(&variant.store_id, &variant.id).pk;
+    let query = table::Query::partition(partition).begins_with(key::LEVELS);
+    let levels: Vec<Level> = app.table.all(&query, 100).await?;
+    if levels.iter().any(|level| level.committed != 0 || level.reserved != 0) {
+        return Err(Code::ProductInUse.into());
+    }
+    Ok(levels.into_iter().map(|level| Step::Close(Box::new(level))).collect())
+}

@@ -1,0 +1,162 @@
+//! Reviews of products, as the store decides on them.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::{Event, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Topic};
+use commerce::id::{CustomerId, ProductId, ReviewId};
+use commerce::key;
+use commerce::review::{self, Review, ReviewStatus, ReviewView};
+use commerce::scope::{ReadReviews, WriteReviews};
+use commerce::store::Store;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text};
+use gateway::table::{self, retry};
+
+/// Reviews that one round trip looks at, and how many it takes for a page at most; then the page
+/// ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
+
+/// `GET /v1/reviews`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    /// Only those of this status: `pending` is what waits for a decision.
+    #[deserr(default)]
+    status: Option<ReviewStatus>,
+    /// Only those of this product.
+    #[deserr(default)]
+    product_id: Option<ProductId>,
+    /// Only those by this customer.
+    #[deserr(default)]
+    customer_id: Option<CustomerId>,
+    /// Only those with this many stars.
+    #[deserr(default)]
+    rating: Option<Int<1, 5>>,
+}
+
+impl ListQuery {
+    fn takes(&self, review: &Review) -> bool {
+        self.status.is_none_or(|status| review.status == status)
+            && self.product_id.as_ref().is_none_or(|id| review.product_id == *id)
+            && self.customer_id.as_ref().is_none_or(|id| review.customer_id == *id)
+            && self.rating.is_none_or(|rating| i64::from(review.rating) == rating.0)
+    }
+
+    /// What is pending or rejected has a list of its own; what is approved is most of all there
+    /// is, unless it is asked for by product.
+    fn query(&self, store: &Store) -> table::Query {
+        let any = ReviewId::derive(&["any"]);
+        let (index, place) = match (self.status, &self.product_id) {
+            (Some(ReviewStatus::Approved), Some(product)) => {
+                key::approved_reviews_of_product(&store.id, product, store.created_at, &any)
+            }
+            (Some(ReviewStatus::Approved) | None, _) => key::review_by_id(&store.id, &any),
+            (Some(status), _) => {
+                key::reviews_by_status(&store.id, status.as_str(), store.created_at, &any)
+            }
+        };
+        table::Query::index(index, place.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+    }
+}
+
+/// `GET /v1/reviews` — the store's reviews, newest first.
+pub(crate) async fn list(
+    access: StoreAccess<ReadReviews>,
+    State(app): State<App>,
+    Query(asked): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let view = |review: Review| ReviewView::from(&review);
+    let query = asked.query(&access.store);
+    paging.answer(&app, &query, |review| asked.takes(review), view).await
+}
+
+/// `POST /v1/reviews/{id}/approve` — shows a review, and counts it.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`.
+pub(crate) async fn approve(
+    access: StoreAccess<WriteReviews>,
+    State(app): State<App>,
+    Path(id): Path<ReviewId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    decide(&app, &access.store, &id, if_match, (ReviewStatus::Approved, &REVIEW_APPROVED)).await
+}
+
+/// `POST /v1/reviews/{id}/reject` — hides a review, and counts it no longer.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`.
+pub(crate) async fn reject(
+    access: StoreAccess<WriteReviews>,
+    State(app): State<App>,
+    Path(id): Path<ReviewId>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    decide(&app, &access.store, &id, if_match, (ReviewStatus::Rejected, &REVIEW_REJECTED)).await
+}
+
+/// The review and what its product's reviews add up to, in one transaction. Of several decisions at
+/// the same moment one is taken; the others find it taken.
+async fn decide(
+    app: &App,
+    store: &Store,
+    id: &ReviewId,
+    if_match: IfMatch,
+    (status, topic): (ReviewStatus, &Topic<ReviewView>),
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let before = Review::find(app, &store.id, id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let after = before.decide(status, now)?;
+        let view = ReviewView::from(&after);
+        let write = app.table.write().replace(&after, Code::VersionConflict);
+        review::count(write, &before, &after)
+            .emit(Event::new(topic, after.about(), &view, now))
+            .answer(Answer::ok(&view).version(after.version), now)
+            .await
+    })
+    .await
+}
+
+/// `POST /v1/reviews/{id}/reply`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ReplyRequest {
+    /// What the store answers.
+    body: Text<1, 5000>,
+}
+
+/// `POST /v1/reviews/{id}/reply` — answers a review, in place of an earlier answer. Shown with the
+/// review.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn reply(
+    access: StoreAccess<WriteReviews>,
+    State(app): State<App>,
+    Path(id): Path<ReviewId>,
+    if_match: IfMatch,
+    Body(ask): Body<ReplyRequest>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let before = Review::find(&app, &access.store.id, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let after = before.answer(ask.body.as_str().to_owned(), now);
+        let view = ReviewView::from(&after);
+        app.table
+            .write()
+            .replace(&after, Code::VersionConflict)
+            .emit(Event::new(&REVIEW_REPLIED, after.about(), &view, now))
+            .answer(Answer::ok(&view).version(after.version), now)
+            .await
+    })
+    .await
+}

@@ -1,0 +1,307 @@
+//! Variants of a product.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::event::PRODUCT_UPDATED;
+use commerce::id::{ProductId, VariantId};
+use commerce::money::AskedMoney;
+use commerce::product::{
+    self, Faults, MAX_VARIANTS, Product, Sku, Variant, VariantView, variant_title,
+};
+use commerce::scope::{ReadProducts, WriteProducts};
+use commerce::store::{InventoryPolicy, Store};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
+use gateway::table::retry;
+
+use crate::products::ask::{ChoiceAsk, MAX_GRAMS, VariantAsk, amount, judge_references, locations};
+use crate::products::close;
+use crate::products::write::{Revision, Step, release_orphans};
+
+/// The product of this id with its variants.
+async fn load(
+    app: &App,
+    store: &Store,
+    id: &ProductId,
+) -> Result<(Product, Vec<Variant>), Problem> {
+    product::load(app, &store.id, id).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/products/{id}/variants`: a product's variants, in their order.
+///
+/// # Errors
+/// `not_found`.
+pub async fn list(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let (_, variants) = load(&app, &caller.store, &id).await?;
+    paging.whole(&app, variants.iter().map(VariantView::from).collect()).await
+}
+
+/// `POST /v1/products/{id}/variants`: one more variant of a product.
+///
+/// # Errors
+/// `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as faults of their
+/// fields.
+pub async fn create(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    Body(ask): Body<VariantAsk>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let written = retry(|| add(&app, store, &id, ask.clone(), now)).await;
+    match written {
+        Err(problem) if problem.code == Code::SkuTaken => {
+            let sku = ask.sku.clone().map(String::from).unwrap_or_default();
+            if !release_orphans(&app, &store.id, &[&sku], now).await? {
+                return Err(problem);
+            }
+            retry(|| add(&app, store, &id, ask.clone(), now)).await
+        }
+        outcome => outcome,
+    }
+}
+
+async fn add(
+    app: &App,
+    store: &Store,
+    id: &ProductId,
+    ask: VariantAsk,
+    now: Timestamp,
+) -> Result<Answer, Problem> {
+    let (before, variants) = load(app, store, id).await?;
+    if variants.len() >= MAX_VARIANTS {
+        return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
+    }
+    let mut faults = Faults::default();
+    let choice = ask.choice();
+    faults.judge_choice(&before.options, &choice, "");
+    judge_new(&mut faults, &variants, &choice, None);
+    let position = variants.iter().map(|variant| variant.position).max().unwrap_or(0);
+    let position = position.saturating_add(1);
+    let draft = ask.draft(id, position, "", (store, &mut faults), now);
+    let drafts: Vec<_> = draft.into_iter().collect();
+    judge_references(app, locations(&drafts, |_| String::new()), &mut faults).await?;
+    faults.done()?;
+    let draft = drafts.into_iter().next().ok_or_else(|| Problem::internal("no variant"))?;
+    let mut after = variants.clone();
+    after.push(draft.variant.clone());
+    let product = before.changed(now).over(&after, store);
+    let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
+    let sellable = product.sellable(&draft.variant, store);
+    let answer = Answer::created(&VariantView::from(&draft.variant)).version(1);
+    let mut steps = vec![Step::Add(Box::new(draft.variant), Box::new(sellable), draft.levels)];
+    steps.extend(revision.steps());
+    revision.write(app, steps, &PRODUCT_UPDATED, answer, now).await
+}
+
+/// Judges that a choice is not one of another variant's.
+fn judge_new(
+    faults: &mut Faults,
+    variants: &[Variant],
+    choice: &[String],
+    own: Option<&VariantId>,
+) {
+    let others = variants.iter().filter(|variant| Some(&variant.id) != own);
+    let others = others.map(|variant| (variant.options.as_slice(), None));
+    faults.judge_distinct(others.chain([(choice, Some(String::new()))]));
+}
+
+/// What to change about a variant.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The stock-keeping unit.
+    #[deserr(default)]
+    sku: Patch<Sku>,
+    /// What it costs, in the store's currency.
+    #[deserr(default)]
+    price: Option<AskedMoney>,
+    /// What it cost before, or elsewhere.
+    #[deserr(default)]
+    compare_at: Patch<AskedMoney>,
+    /// A value for each of the product's options, in their order.
+    #[deserr(default)]
+    options: Option<ChoiceAsk>,
+    /// What it weighs, in grams.
+    #[deserr(default)]
+    weight: Patch<Int<0, MAX_GRAMS>>,
+    /// What it weighs, in grams; the name with its unit wins.
+    #[deserr(default)]
+    weight_grams: Patch<Int<0, MAX_GRAMS>>,
+    /// GTIN, EAN, UPC or ISBN.
+    #[deserr(default)]
+    barcode: Patch<Text<1, 64>>,
+    /// Whether it is sent by parcel.
+    #[deserr(default)]
+    requires_shipping: Option<Flag>,
+    /// How it is stocked; how much there is is changed by `/v1/inventory/levels`.
+    #[deserr(default)]
+    inventory: Option<StockRequest>,
+    /// Its place among the product's variants, from 1; the others make room.
+    #[deserr(default)]
+    position: Option<Int<1, 100>>,
+}
+
+/// What to change about how a variant is stocked.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct StockRequest {
+    /// Whether its stock is counted.
+    #[deserr(default)]
+    tracked: Option<Flag>,
+    /// What happens to an order when its stock is short; the store's policy when it is null.
+    #[deserr(default)]
+    policy: Patch<InventoryPolicy>,
+}
+
+impl UpdateRequest {
+    /// The variant as the caller wants it, at the version and the place it is.
+    fn apply(self, variant: &Variant, (store, faults): (&Store, &mut Faults)) -> Variant {
+        let mut wanted = variant.clone();
+        self.sku.apply(&mut wanted.sku);
+        if let Some(price) = &self.price
+            && let Some(price) = amount(faults, "/price", price, store)
+        {
+            wanted.price = price;
+        }
+        match &self.compare_at {
+            Patch::Keep => {}
+            Patch::Clear => wanted.compare_at = None,
+            Patch::Set(compared) => {
+                wanted.compare_at = amount(faults, "/compare_at", compared, store);
+            }
+        }
+        if let Some(options) = self.options {
+            wanted.options = options.0.into_iter().map(String::from).collect();
+            wanted.title = variant_title(&wanted.options);
+        }
+        for weight in [self.weight, self.weight_grams] {
+            match weight {
+                Patch::Keep => {}
+                Patch::Clear => wanted.weight_grams = None,
+                Patch::Set(grams) => wanted.weight_grams = u32::try_from(grams.0).ok(),
+            }
+        }
+        self.barcode.apply(&mut wanted.barcode);
+        if let Some(flag) = self.requires_shipping {
+            wanted.requires_shipping = flag.0;
+        }
+        if let Some(stock) = self.inventory {
+            if let Some(flag) = stock.tracked {
+                wanted.tracked = flag.0;
+            }
+            stock.policy.apply(&mut wanted.policy);
+        }
+        wanted
+    }
+}
+
+/// The variants with this one in place of its former self and at this place, each changed one at
+/// its next version. Places are counted from 1 without gaps once one is chosen.
+fn arranged(
+    variants: &[Variant],
+    wanted: &Variant,
+    place: Option<i64>,
+    now: Timestamp,
+) -> Vec<Variant> {
+    let mut after: Vec<Variant> = variants.to_vec();
+    for variant in &mut after {
+        if variant.id == wanted.id {
+            *variant = wanted.clone();
+        }
+    }
+    if let Some(place) = place {
+        let place = usize::try_from(place.saturating_sub(1)).unwrap_or(0);
+        let (moved, mut others): (Vec<_>, Vec<_>) =
+            after.into_iter().partition(|variant| variant.id == wanted.id);
+        let place = place.min(others.len());
+        others.splice(place..place, moved);
+        after = others;
+        for (variant, position) in after.iter_mut().zip(1_u32..) {
+            variant.position = position;
+        }
+    }
+    let changed = |variant: Variant| {
+        let same = variants.contains(&variant);
+        if same { variant } else { variant.changed(now) }
+    };
+    after.into_iter().map(changed).collect()
+}
+
+/// `PATCH /v1/products/{id}/variants/{vid}`: some of a variant's data.
+///
+/// # Errors
+/// `sku_taken`, `precondition_failed`; faults of fields as when it is made.
+pub async fn update(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path((id, variant_id)): Path<(ProductId, VariantId)>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (before, variants) = load(&app, store, &id).await?;
+        let variant = variants.iter().find(|variant| variant.id == variant_id);
+        let variant = variant.ok_or(Code::NotFound)?;
+        if_match.check(variant.version)?;
+        let mut faults = Faults::default();
+        let place = ask.position.map(|position| position.0);
+        let wanted = ask.clone().apply(variant, (store, &mut faults));
+        if wanted.options != variant.options {
+            faults.judge_choice(&before.options, &wanted.options, "");
+            judge_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
+        }
+        faults.done()?;
+        let after = arranged(&variants, &wanted, place, now);
+        let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
+        let answer = Answer::ok(&VariantView::from(shown)).version(shown.version);
+        if after == variants {
+            return Ok(answer);
+        }
+        let product = before.changed(now).over(&after, store);
+        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
+        revision.write(&app, revision.steps(), &PRODUCT_UPDATED, answer, now).await
+    })
+    .await
+}
+
+/// `DELETE /v1/products/{id}/variants/{vid}`: removes a variant with its stock.
+///
+/// # Errors
+/// `last_variant`; `product_in_use`: it was ordered. `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path((id, variant_id)): Path<(ProductId, VariantId)>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    retry(|| async {
+        let (before, variants) = load(&app, store, &id).await?;
+        let (gone, after): (Vec<Variant>, Vec<Variant>) =
+            variants.iter().cloned().partition(|variant| variant.id == variant_id);
+        let gone = gone.into_iter().next().ok_or(Code::NotFound)?;
+        if_match.check(gone.version)?;
+        if after.is_empty() {
+            return Err(Code::LastVariant.into());
+        }
+        let product = before.changed(now).over(&after, store);
+        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
+        let mut steps = vec![Step::Drop(Box::new(gone.clone()))];
+        steps.extend(close(&app, &gone).await?);
+        steps.extend(revision.steps());
+        revision.write(&app, steps, &PRODUCT_UPDATED, Answer::no_content(), now).await
+    })
+    .await
+}

@@ -1,0 +1,194 @@
+//! A customer's address book.
+
+use axum::extract::State;
+use commerce::address::{
+    self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
+};
+use commerce::caller;
+use commerce::customer::Customer;
+use commerce::id::AddressId;
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Flag, IfMatch, Inbound, Raw, read};
+use gateway::table::{Query, retry};
+use serde_json::{Map, Value};
+
+/// What an address is sent along with.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Beside {
+    /// Whether a checkout suggests it first.
+    #[deserr(default)]
+    is_default: Option<Flag>,
+}
+
+/// Reads an address and what is sent along with it: one flat object. The id, where the path does
+/// not have it, has been read ([`named`]).
+fn parts<T: Deserr<FieldErrors>>(inbound: &Inbound) -> Result<(T, Option<bool>), Problem> {
+    let mut address = inbound.json()?.clone();
+    let mut beside = Map::new();
+    if let Value::Object(object) = &mut address {
+        beside.extend(object.remove_entry("is_default"));
+        if inbound.param("id").is_none() && inbound.method != http::Method::POST {
+            object.remove("id");
+        }
+    }
+    match (read::<T>(address), read::<Beside>(Value::Object(beside))) {
+        (Ok(address), Ok(beside)) => Ok((address, beside.is_default.map(|flag| flag.0))),
+        (address, beside) => {
+            let problems = [address.err(), beside.err()].into_iter().flatten();
+            Err(Problem::invalid(problems.flat_map(|problem| problem.errors().to_vec()).collect()))
+        }
+    }
+}
+
+/// The address a request is about: by path, body or query.
+///
+/// # Errors
+/// `id_required`; `not_found` for what is no id.
+fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
+    let from_body = || match inbound.json().map(|body| body.get("id")) {
+        Ok(Some(Value::String(id))) => Ok(Some(id.clone())),
+        Ok(Some(_)) => Err(Problem::field("/id", "invalid_type", "Must be a string.")),
+        Ok(None) => Ok(None),
+        Err(problem) => Err(problem),
+    };
+    let named = match inbound.param("id") {
+        Some(id) => Some(id.to_owned()),
+        None => from_body()?.or_else(|| inbound.query_param("id")),
+    };
+    let named = named.ok_or(Code::IdRequired)?;
+    AddressId::parse(&named).ok_or_else(|| Code::NotFound.into())
+}
+
+/// The whole book, newest address first.
+async fn book(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
+    let query =
+        Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
+    app.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
+}
+
+/// The customer as they are now: a book changes behind its reader's back.
+async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
+    app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
+}
+
+fn shown(address: Address, default: Option<&AddressId>) -> Answer {
+    let version = address.version;
+    Answer::ok(&AddressView::of(address, default)).version(version)
+}
+
+/// `GET /v1/storefront/customer/addresses` — the book, newest address first.
+pub(crate) async fn list(
+    caller: caller::Customer,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let default = caller.account.default_address_id.as_ref();
+    let book = book(&app, &caller.account).await?;
+    let views = book.into_iter().map(|address| AddressView::of(address, default));
+    paging.whole(&app, views.collect()).await
+}
+
+/// `POST /v1/storefront/customer/addresses` — adds an address; the first one is the default.
+///
+/// # Errors
+/// `address_limit`.
+pub(crate) async fn add(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let (input, is_default) = parts::<AddressInput>(&inbound)?;
+    let place = PostalAddress::from(input);
+    retry(|| async {
+        let customer = fresh(&app, &caller.account).await?;
+        let now = app.clock.now();
+        let address = Address::add(&customer.store_id, &customer.id, place.clone(), now);
+        let prefer = is_default.unwrap_or(false);
+        let write = address::add(app.table.write(), &customer, &address, prefer)?;
+        let own = Some(&address.id).filter(|_| prefer);
+        let default = own.or(customer.default_address_id.as_ref()).unwrap_or(&address.id).clone();
+        let view = AddressView::of(address, Some(&default));
+        write.answer(Answer::created(&view).version(view.version), now).await
+    })
+    .await
+}
+
+/// `GET /v1/storefront/customer/addresses/{id}` — one address of the book.
+pub(crate) async fn get(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let address = find(&app, &caller.account, &named(&inbound)?).await?;
+    Ok(shown(address, caller.account.default_address_id.as_ref()))
+}
+
+async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
+    let found = app.table.get(&key::address(&customer.store_id, &customer.id, id)).await?;
+    found.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `PATCH /v1/storefront/customer/addresses` (`/{id}`) — changes an address; `is_default: true`
+/// makes it the default, in place of the one before.
+///
+/// # Errors
+/// `id_required`, `not_found`; a fault of `is_default` when the default is to be none.
+pub(crate) async fn update(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let id = named(&inbound)?;
+    let (patch, is_default) = parts::<AddressPatch>(&inbound)?;
+    let customer = &caller.account;
+    let address = find(&app, customer, &id).await?;
+    if_match.check(address.version)?;
+    let was_default = customer.default_address_id.as_ref() == Some(&id);
+    if was_default && is_default == Some(false) {
+        let detail = "Make another address the default instead.";
+        return Err(Problem::field("/is_default", "default_required", detail));
+    }
+    let prefer = is_default == Some(true) && !was_default;
+    let place = address.place.patched(patch);
+    let default = if prefer { Some(&id) } else { customer.default_address_id.as_ref() };
+    if place == address.place && !prefer {
+        return Ok(shown(address, default));
+    }
+    let now = app.clock.now();
+    let next = address.moved(place, now);
+    let write = app.table.write().replace(&next, Code::VersionConflict);
+    let write = if prefer { address::prefer(write, customer, &id) } else { write };
+    write.answer(shown(next, default), now).await
+}
+
+/// `DELETE /v1/storefront/customer/addresses` (`/{id}`) — removes an address; when it is the
+/// default, the newest of the others becomes that.
+///
+/// # Errors
+/// `id_required`, `not_found`.
+pub(crate) async fn delete(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let id = named(&inbound)?;
+    retry(|| async {
+        let customer = fresh(&app, &caller.account).await?;
+        let book = book(&app, &customer).await?;
+        let address = book.iter().find(|address| address.id == id).ok_or(Code::NotFound)?;
+        if_match.check(address.version)?;
+        address::remove(app.table.write(), &customer, address, &book)
+            .answer(Answer::no_content(), app.clock.now())
+            .await
+    })
+    .await
+}

@@ -1,0 +1,139 @@
+//! What products are found by: categories and collections.
+
+use axum::extract::State;
+use commerce::category::{Category, CategoryView, Tree};
+use commerce::collection::{Collection, CollectionKind};
+use commerce::fields::{Handle, Subdomain};
+use commerce::id::CollectionId;
+use commerce::key;
+use commerce::product::Seo;
+use commerce::storefront::{FRESH, Shopfront};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::Path;
+use gateway::table::Query;
+use serde::Serialize;
+
+use super::source;
+
+/// A category with those below it.
+#[derive(Debug, Serialize)]
+struct Branch {
+    #[serde(flatten)]
+    category: CategoryView,
+    /// The categories below it, in their order.
+    children: Vec<Branch>,
+}
+
+impl Branch {
+    fn of(category: &Category, tree: &Tree) -> Self {
+        let children = tree.children(Some(&category.id));
+        Self {
+            category: CategoryView::of(category, tree),
+            children: children.map(|child| Self::of(child, tree)).collect(),
+        }
+    }
+}
+
+/// `GET /v1/storefront/{subdomain}/categories`: the categories of the first level, each with the
+/// tree below it.
+///
+/// # Errors
+/// `store_not_found`.
+pub async fn categories(
+    caller: Shopfront,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let tree = Tree::load(&app, &caller.store().id).await?;
+    let branches = tree.children(None).map(|category| Branch::of(category, &tree)).collect();
+    Ok(paging.whole(&app, branches).await?.cached(FRESH))
+}
+
+/// `GET /v1/storefront/{subdomain}/categories/{handle}`: one category with the tree below it.
+///
+/// # Errors
+/// `store_not_found`, `not_found`.
+pub async fn category(
+    caller: Shopfront,
+    State(app): State<App>,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
+) -> Result<Answer, Problem> {
+    let tree = Tree::load(&app, &caller.store().id).await?;
+    let category = tree.find(&handle).ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&Branch::of(category, &tree)).cached(FRESH))
+}
+
+/// A collection as shoppers see it: what it is chosen by is the merchant's own.
+#[derive(Debug, Serialize)]
+struct CollectionPage {
+    id: CollectionId,
+    handle: Handle,
+    title: String,
+    /// HTML that can be put on a page as it is.
+    description: String,
+    image_url: Option<String>,
+    seo: Seo,
+    /// How many products a manual one lists; an automated one is counted by nobody.
+    products_count: Option<u32>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+impl From<&Collection> for CollectionPage {
+    fn from(collection: &Collection) -> Self {
+        let is_manual = collection.kind == CollectionKind::Manual;
+        Self {
+            id: collection.id.clone(),
+            handle: collection.handle.clone(),
+            title: collection.title.clone(),
+            description: collection.description.clone(),
+            image_url: collection.image_url.clone(),
+            seo: collection.seo.clone(),
+            products_count: is_manual.then_some(collection.products_count),
+            created_at: collection.created_at,
+            updated_at: collection.updated_at,
+            version: collection.version,
+        }
+    }
+}
+
+/// `GET /v1/storefront/{subdomain}/collections`: the published collections, the newest first.
+///
+/// # Errors
+/// `store_not_found`, `invalid_cursor`.
+pub async fn collections(
+    caller: Shopfront,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let query = Query::index(Index::Gsi1, key::collections_in(&caller.store().id)).newest_first();
+    let answer = paging
+        .answer(
+            &app,
+            &query,
+            |collection: &Collection| collection.published,
+            |collection| CollectionPage::from(&collection),
+        )
+        .await?;
+    Ok(answer.cached(FRESH))
+}
+
+/// `GET /v1/storefront/{subdomain}/collections/{handle}`: one published collection. Its products
+/// are `…/products?collection={handle}`.
+///
+/// # Errors
+/// `store_not_found`; `not_found`, also for one that is not published.
+pub async fn collection(
+    caller: Shopfront,
+    State(app): State<App>,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
+) -> Result<Answer, Problem> {
+    let (collection, _) = source::collection(&app, &caller.store().id, &handle).await?;
+    Ok(Answer::ok(&CollectionPage::from(&collection)).cached(FRESH))
+}

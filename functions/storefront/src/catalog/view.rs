@@ -1,0 +1,154 @@
+//! Products as shoppers see them: no cost, no exact stock.
+
+use commerce::app::Rating;
+use commerce::fields::Handle;
+use commerce::id::{CategoryId, ProductId, VariantId};
+use commerce::money::Money;
+use commerce::product::{Image, Product, ProductOption, Seo, Variant};
+use commerce::store::Store;
+use gateway::clock::Timestamp;
+use serde::Serialize;
+
+use super::stock::Stock;
+
+/// A product as lists show it.
+#[derive(Debug, Serialize)]
+pub struct Card {
+    id: ProductId,
+    handle: Handle,
+    title: String,
+    vendor: Option<String>,
+    product_type: Option<String>,
+    category_id: Option<CategoryId>,
+    tags: Vec<String>,
+    /// The lowest price of its variants.
+    price: Money,
+    /// The highest price of its variants.
+    price_max: Money,
+    /// The lowest price to compare with, of the variants that have one.
+    compare_at: Option<Money>,
+    images: Vec<Image>,
+    /// Whether some variant of it can be bought now.
+    in_stock: bool,
+    /// Its variants: with one, a list can offer to buy it at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variants: Option<Vec<VariantRef>>,
+    variants_count: u32,
+    rating: Rating,
+    published_at: Option<Timestamp>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+/// A variant, by name alone.
+#[derive(Debug, Serialize)]
+struct VariantRef {
+    id: VariantId,
+}
+
+impl Card {
+    /// The product with this stock.
+    pub fn of(product: &Product, stock: &Stock) -> Self {
+        let range = product.price_range();
+        let variant = |id: &VariantId| VariantRef { id: id.clone() };
+        Self {
+            id: product.id.clone(),
+            handle: product.handle.clone(),
+            title: product.title.clone(),
+            vendor: product.vendor.clone(),
+            product_type: product.product_type.clone(),
+            category_id: product.category_id.clone(),
+            tags: product.tags.clone(),
+            price: range.min,
+            price_max: range.max,
+            compare_at: range.compare_at,
+            images: product.images.clone(),
+            in_stock: stock.has(product),
+            variants: Some(product.variant_ids.iter().map(variant).collect()),
+            variants_count: product.variants_count,
+            rating: product.rating(),
+            published_at: product.published_at,
+            created_at: product.created_at,
+            updated_at: product.updated_at,
+            version: product.version,
+        }
+    }
+}
+
+/// A product on its own page.
+#[derive(Debug, Serialize)]
+pub struct Detail {
+    #[serde(flatten)]
+    card: Card,
+    /// HTML that can be put on a page as it is.
+    description: String,
+    /// What its variants differ by.
+    options: Vec<ProductOption>,
+    seo: Seo,
+    /// Its variants, in their order; instead of their names alone.
+    #[serde(rename = "variants")]
+    choices: Vec<Choice>,
+    /// Other products a shopper may like.
+    related: Vec<Card>,
+}
+
+/// A variant to choose.
+#[derive(Debug, Serialize)]
+struct Choice {
+    id: VariantId,
+    title: String,
+    sku: Option<String>,
+    price: Money,
+    compare_at: Option<Money>,
+    /// A value for each of the product's options, in their order.
+    options: Vec<String>,
+    weight_grams: Option<u32>,
+    barcode: Option<String>,
+    requires_shipping: bool,
+    /// Whether it can be bought now.
+    in_stock: bool,
+    position: u32,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+impl Detail {
+    /// The product with these variants, this stock, and these others beside it.
+    pub fn of(
+        product: &Product,
+        variants: &[Variant],
+        related: &[&Product],
+        stock: &Stock,
+        store: &Store,
+    ) -> Self {
+        let choice = |variant: &Variant| Choice {
+            id: variant.id.clone(),
+            title: variant.title.clone(),
+            sku: variant.sku.clone(),
+            price: variant.price.clone(),
+            compare_at: variant.compare_at.clone(),
+            options: variant.options.clone(),
+            weight_grams: variant.weight_grams,
+            barcode: variant.barcode.clone(),
+            requires_shipping: variant.requires_shipping,
+            in_stock: stock.has_variant(variant, store),
+            position: variant.position,
+            created_at: variant.created_at,
+            updated_at: variant.updated_at,
+            version: variant.version,
+        };
+        let choices: Vec<Choice> = variants.iter().map(choice).collect();
+        let in_stock = choices.iter().any(|choice| choice.in_stock);
+        Self {
+            // The names of the variants give way to the variants themselves.
+            card: Card { variants: None, in_stock, ..Card::of(product, stock) },
+            description: product.description.clone(),
+            options: product.options.clone(),
+            seo: product.seo.clone(),
+            choices,
+            related: related.iter().map(|other| Card::of(other, stock)).collect(),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Which store somebody means who is not signed in to one: `subdomain` or `store_id` in the body.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use commerce::id::StoreId;
+use commerce::key;
+use commerce::store::{Store, StoreStatus};
+use commerce::storefront::{open_store, visitor};
+use deserr::Deserr;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::{self, FieldErrors, Inbound, Raw};
+use http::request::Parts;
+use serde_json::Value;
+
+/// The names of a store in a body.
+const NAMES: [&str; 2] = ["store_id", "subdomain"];
+
+/// Anybody, at the store that the body names.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    /// The store.
+    pub(crate) store: Store,
+    identity: Identity,
+}
+
+gateway::caller_argument!(Door);
+
+impl Caller for Door {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let named = |name: &str| match inbound.json().ok()?.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            _ => None,
+        };
+        let store = match NAMES.map(named) {
+            [Some(id), _] => by_id(app, &id).await?,
+            [None, Some(subdomain)] => open_store(app, &subdomain).await?.store.clone(),
+            // A body that is no JSON is refused as such.
+            [None, None] => return Err(inbound.json().err().unwrap_or(Code::StoreRequired.into())),
+        };
+        let identity = visitor(&store.id, inbound);
+        Ok(Self { store, identity })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// The store of this id, if its storefront is open: as with a subdomain.
+async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
+    let id = StoreId::parse(id).ok_or(Code::StoreNotFound)?;
+    let store: Option<Store> = app.table.get(&key::store(&id)).await?;
+    store
+        .filter(|store| matches!(store.status, StoreStatus::Active | StoreStatus::Paused))
+        .ok_or_else(|| Code::StoreNotFound.into())
+}
+
+/// A JSON body without what names the store, which has been found.
+#[derive(Debug)]
+pub(crate) struct Said<T>(pub(crate) T);
+
+impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Said<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        let mut value = inbound.json()?.clone();
+        if let Value::Object(object) = &mut value {
+            object.retain(|name, _| !NAMES.contains(&name.as_str()));
+        }
+        request::read(value).map(Self)
+    }
+}

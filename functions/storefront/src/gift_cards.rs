@@ -1,0 +1,36 @@
+//! What is left on a gift card.
+
+use axum::extract::State;
+use commerce::gift_card::{self, GiftCardBalance, GiftCardCode};
+use commerce::storefront::Shopfront;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Raw};
+
+/// A card by its code.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct BalanceRequest {
+    /// The code.
+    code: GiftCardCode,
+}
+
+/// `POST /v1/storefront/{subdomain}/gift-cards/balance`: what is left on a card. A client has five
+/// tries a minute, right or wrong: whoever has a code has its money.
+///
+/// # Errors
+/// `not_found`, `too_many_attempts`.
+pub async fn balance(
+    caller: Shopfront,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<BalanceRequest>,
+) -> Result<Answer, Problem> {
+    let store = &caller.store().id;
+    gift_card::count_lookup(&app, store, &inbound.client_prefix()).await?;
+    let found = gift_card::find(&app, store, &[ask.code]).await?;
+    let card = found.into_iter().next().flatten().ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&GiftCardBalance::of(&card, app.clock.now())).no_store())
+}

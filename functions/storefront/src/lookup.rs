@@ -1,0 +1,73 @@
+//! Which store a host or a subdomain leads to.
+
+use axum::extract::State;
+use commerce::storefront::{FRESH, open_store};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::Public;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Query, Raw, Text};
+
+/// Which storefront.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct LookupQuery {
+    /// The host a shopper's browser shows, with or without a port.
+    #[deserr(default)]
+    host: Option<Text<1, 260>>,
+    /// The subdomain alone.
+    #[deserr(default)]
+    subdomain: Option<Text<1, 63>>,
+}
+
+/// `GET /v1/storefront/lookup`: the store of a subdomain, or of a host, or of the host that was
+/// asked itself. A name that a store had before leads to it, and says where it has moved to.
+///
+/// # Errors
+/// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not
+/// open.
+pub async fn lookup(
+    _: Public,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Query(ask): Query<LookupQuery>,
+) -> Result<Answer, Problem> {
+    let own_host = || {
+        let host = inbound.header("host").and_then(label)?;
+        let api = app.config.base_url.split("://").nth(1).and_then(label);
+        (api.as_deref() != Some(&host)).then_some(host)
+    };
+    let name = match (&ask.subdomain, &ask.host) {
+        (Some(subdomain), _) => subdomain.as_str().to_owned(),
+        (None, Some(host)) => label(host.as_str()).ok_or(Code::StoreNotFound)?,
+        (None, None) => own_host().ok_or(Code::HostRequired)?,
+    };
+    let open = open_store(&app, &name).await?;
+    Ok(Answer::ok(&open.view(&name)).cached(FRESH))
+}
+
+/// The subdomain of a host: its first label, when there is a domain below it. An address, or a
+/// name of one label, has none.
+fn label(host: &str) -> Option<String> {
+    let host = host.split('/').next()?;
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_end_matches('.');
+    let (first, domain) = name.split_once('.')?;
+    let is_name = domain.rsplit('.').next()?.bytes().any(|b| b.is_ascii_alphabetic());
+    (is_name && !name.starts_with('[')).then(|| first.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_subdomain_when_it_is_a_name_below_a_domain() {
+        for host in ["My-Shop.example.com", "my-shop.example.com:8080", "my-shop.localhost."] {
+            assert_eq!(label(host).as_deref(), Some("my-shop"), "{host}");
+        }
+        for host in ["localhost", "127.0.0.1:3000", "[::1]:3000", "[fe80::1.2]", "", ":80"] {
+            assert_eq!(label(host), None, "{host}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The images of a storefront.
+
+use axum::extract::State;
+use commerce::blob::Blob;
+use commerce::id::MediaId;
+use commerce::key;
+use commerce::media::Media;
+use commerce::storefront::Shopfront;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::request::Raw;
+use http::{HeaderName, header};
+
+/// What is at a URL never changes, so it may be kept for a year (RFC 8246).
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// Opened by itself, an image runs nothing and loads nothing.
+const NOTHING: &str = "default-src 'none'; sandbox";
+
+/// `GET /v1/storefront/{subdomain}/media/{id}` — the bytes of an image. For whoever has them, and
+/// says so by `If-None-Match`, they are not even read.
+///
+/// # Errors
+/// `store_not_found`, `not_found`.
+pub(crate) async fn get(
+    shop: Shopfront,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let id = MediaId::parse(inbound.param("id").unwrap_or_default()).ok_or(Code::NotFound)?;
+    let media: Option<Media> = app.table.get(&key::media(&shop.store().id, &id)).await?;
+    let media = media.ok_or(Code::NotFound)?;
+    let tag = format!("\"{}\"", media.sha256);
+    // A tag that is alone and to the letter: whatever else, the edge makes a 304 of the answer.
+    let known = inbound.header("if-none-match") == Some(tag.as_str());
+    let bytes = if known {
+        Vec::new()
+    } else {
+        let bytes = Blob::read(&app, &media.sha256, &media.upload, media.chunks).await?;
+        bytes.ok_or(Code::NotFound)?
+    };
+    Ok(Answer::bytes(media.content_type.as_str(), bytes)
+        .header(header::ETAG, &tag)
+        .header(header::CACHE_CONTROL, FOR_EVER)
+        .header(header::CONTENT_SECURITY_POLICY, NOTHING)
+        .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"))
+}

@@ -1,0 +1,174 @@
+//! The storefront's own pages: the store, its menus and its policies.
+
+use axum::extract::State;
+use commerce::fields::{Handle, Subdomain};
+use commerce::id::StoreId;
+use commerce::key;
+use commerce::navigation::{Menu, MenuView};
+use commerce::payment::ProviderName;
+use commerce::payment::account::Account;
+use commerce::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
+use commerce::store::Contact;
+use commerce::storefront::{FRESH, Shopfront, StorefrontView};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::Path;
+use gateway::table::Query;
+use serde::{Deserialize, Serialize};
+
+/// Menus, policies and provider accounts of a store that its page names at most.
+const MAX_FIXTURES: usize = 300;
+
+/// What a store's page names. It lies side by side in the store's partition: from `NAV#…` over
+/// `POL#…` to `PPR#…`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "entity", rename_all = "snake_case")]
+enum Fixture {
+    Navigation(Box<Menu>),
+    Policy(Box<Policy>),
+    PaymentProvider(Box<Account>),
+    #[serde(other)]
+    Other,
+}
+
+impl Item for Fixture {
+    const KIND: &'static str = "fixture";
+    fn key(&self) -> Key {
+        match self {
+            Self::Navigation(menu) => menu.key(),
+            Self::Policy(policy) => policy.key(),
+            Self::PaymentProvider(account) => account.key(),
+            // Only ever read.
+            Self::Other => Key::new("", ""),
+        }
+    }
+    fn version(&self) -> u64 {
+        0
+    }
+}
+
+/// A storefront with what its first page needs.
+#[derive(Debug, Serialize)]
+pub struct StorePage {
+    #[serde(flatten)]
+    storefront: StorefrontView,
+    /// How customers reach the store.
+    contact: Contact,
+    /// The handles of its menus.
+    navigation: Vec<Handle>,
+    /// Its published policies, without their text.
+    policies: Vec<PolicySummary>,
+    /// How customers can pay.
+    payment_methods: Vec<Method>,
+}
+
+/// A way to pay.
+#[derive(Debug, Serialize)]
+struct Method {
+    provider: ProviderName,
+}
+
+/// `GET /v1/storefront/{subdomain}`: the store, with what its first page links to. A paused store
+/// is shown, and says so.
+///
+/// # Errors
+/// `store_not_found`.
+pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Answer, Problem> {
+    let store = caller.store();
+    let last = format!("{}\u{7f}", key::PAYMENT_PROVIDERS);
+    let query = in_store(&store.id).between("NAV#", last);
+    let mut page = StorePage {
+        storefront: caller.open.view(&caller.asked),
+        contact: store.contact.clone(),
+        navigation: Vec::new(),
+        policies: Vec::new(),
+        payment_methods: Vec::new(),
+    };
+    let mut accounts = vec![Account::manual(store)];
+    for fixture in app.table.all::<Fixture>(&query, MAX_FIXTURES).await? {
+        match fixture {
+            Fixture::Navigation(menu) => page.navigation.push(menu.handle),
+            Fixture::Policy(policy) if policy.published => {
+                page.policies.push(PolicySummary::from(&*policy));
+            }
+            Fixture::PaymentProvider(account) => {
+                accounts.retain(|other| other.provider != account.provider);
+                accounts.push(*account);
+            }
+            Fixture::Policy(_) | Fixture::Other => {}
+        }
+    }
+    accounts.retain(|account| account.enabled);
+    accounts.sort_by_key(|account| account.provider);
+    let method = |account: &Account| Method { provider: account.provider };
+    page.payment_methods = accounts.iter().map(method).collect();
+    Ok(Answer::ok(&page).cached(FRESH))
+}
+
+/// What lies in a store's partition, perhaps a moment old.
+fn in_store(store: &StoreId) -> Query {
+    Query::partition(key::store(store).pk).glancing()
+}
+
+/// `GET /v1/storefront/{subdomain}/navigation`: the store's menus.
+///
+/// # Errors
+/// `store_not_found`.
+pub async fn menus(
+    caller: Shopfront,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let query = in_store(&caller.store().id).begins_with("NAV#");
+    let menus = app.table.all::<Menu>(&query, MAX_FIXTURES).await?;
+    let answer = paging.whole(&app, menus.iter().map(MenuView::from).collect()).await?;
+    Ok(answer.cached(FRESH))
+}
+
+/// `GET /v1/storefront/{subdomain}/navigation/{handle}`: one menu.
+///
+/// # Errors
+/// `store_not_found`, `not_found`.
+pub async fn menu(
+    caller: Shopfront,
+    State(app): State<App>,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
+) -> Result<Answer, Problem> {
+    let key = key::navigation(&caller.store().id, handle.as_str());
+    let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&MenuView::from(&menu)).cached(FRESH))
+}
+
+/// `GET /v1/storefront/{subdomain}/policies`: the published policies, without their text.
+///
+/// # Errors
+/// `store_not_found`.
+pub async fn policies(
+    caller: Shopfront,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let query = in_store(&caller.store().id).begins_with("POL#");
+    let mut policies = app.table.all::<Policy>(&query, MAX_FIXTURES).await?;
+    policies.retain(|policy| policy.published);
+    let answer = paging.whole(&app, policies.iter().map(PolicySummary::from).collect()).await?;
+    Ok(answer.cached(FRESH))
+}
+
+/// `GET /v1/storefront/{subdomain}/policies/{handle}`: one published policy.
+///
+/// # Errors
+/// `store_not_found`; `not_found`, also for one that is not published.
+pub async fn policy(
+    caller: Shopfront,
+    State(app): State<App>,
+    Path((_, handle)): Path<(Subdomain, PolicyHandle)>,
+) -> Result<Answer, Problem> {
+    let key = key::policy(&caller.store().id, handle.as_str());
+    let policy: Option<Policy> = app.table.get(&key).await?;
+    let policy = policy.filter(|policy| policy.published).ok_or(Code::NotFound)?;
+    Ok(Answer::ok(&PolicyView::from(&policy)).cached(FRESH))
+}

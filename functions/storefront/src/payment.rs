@@ -1,0 +1,409 @@
+//! Paying for an order: open a payment with a provider, come back from it, and what the provider
+//! itself says.
+
+mod webhook;
+
+use axum::extract::State;
+use commerce::caller::Shopper;
+use commerce::event::PAYMENT_CREATED;
+use commerce::fields::{Currency, Subdomain, WebUrl};
+use commerce::id::{OrderId, PaymentId};
+use commerce::key;
+use commerce::money::{MAX_AMOUNT, Money};
+use commerce::order::{FinancialStatus, Order, OrderStatus};
+use commerce::payment::account::{self, Account, MethodView};
+use commerce::payment::provider::{Client, Connected, Opened, Provider, Returned};
+use commerce::payment::settle::{self, Known, News};
+use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference, Source};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, Exact, Fault, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text,
+};
+use gateway::seal::{self, SealKey};
+use gateway::signature::constant_time_eq;
+use gateway::table::{self, Condition, retry};
+use serde::Serialize;
+
+pub use webhook::receive;
+
+/// What sort keys of an order's payments begin with.
+const PAYMENTS: &str = "PAY#";
+/// Payments of one order that are read; each is opened by a person who wants to pay.
+const MAX_PAYMENTS: usize = 50;
+
+/// The segment of a route, which need not name a provider.
+type Segment = Text<1, 64>;
+
+/// The provider that a segment names.
+///
+/// # Errors
+/// `unknown_provider`.
+fn named(segment: &Segment) -> Result<ProviderName, Problem> {
+    ProviderName::from_text(segment.as_str()).map_err(|_| Code::UnknownProvider.into())
+}
+
+/// What is to be paid for.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct OpenRequest {
+    /// The order.
+    order_id: OrderId,
+    /// The token that came with the order; or send it as `X-Service-Order-Token`.
+    #[deserr(default)]
+    order_token: Option<Exact<200>>,
+    /// Where the provider is to send the customer's browser.
+    #[deserr(default)]
+    return_url: Option<WebUrl>,
+    /// Whether the provider is to remember how the customer paid.
+    #[deserr(default)]
+    save_method: Flag,
+}
+
+/// A payment as the customer's browser is given it.
+#[derive(Debug, Serialize)]
+struct OpenedView {
+    payment_id: PaymentId,
+    order_id: OrderId,
+    provider: ProviderName,
+    provider_order_id: String,
+    amount: Money,
+    status: PaymentStatus,
+    client: Client,
+    expires_at: Option<Timestamp>,
+}
+
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/order`: opens a payment over what is due
+/// for an order. Asked again, it answers with the payment that is open.
+///
+/// # Errors
+/// `unknown_provider`, `order_already_paid`, `order_expired`, `provider_error`,
+/// `provider_timeout`; `not_found` for an order that is not the caller's.
+pub async fn open(
+    caller: Shopper,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Path((_, provider)): Path<(Subdomain, Segment)>,
+    Body(ask): Body<OpenRequest>,
+) -> Result<Answer, Problem> {
+    let provider = named(&provider)?;
+    if ask.save_method.0 {
+        let detail = "Payment methods cannot be remembered yet.";
+        return Err(Problem::field("/save_method", "not_supported", detail));
+    }
+    let header = inbound.header("x-service-order-token");
+    let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
+    let keys = app.secrets.keys().await?;
+    retry(|| async {
+        let now = app.clock.now();
+        let (order, account) = load(&app, &caller, &ask.order_id, provider, token).await?;
+        check_payable(&order, now)?;
+        let connected = account.connect(&keys.seal)?;
+        let opening = Opening {
+            store_id: order.store_id.clone(),
+            order_id: order.id.clone(),
+            order_number: order.number.clone(),
+            amount: order.outstanding(),
+            expires_at: order.expires_at,
+        };
+        let before = payments_of(&app, &order).await?;
+        let of_provider = || before.iter().filter(|payment| payment.provider == provider);
+        let open = of_provider().find(|payment| {
+            payment.is_open()
+                && payment.mode == account.mode
+                && payment.capture_method == account.capture_method
+                && payment.amount == opening.amount
+        });
+        if let Some(payment) = open {
+            return Ok(opened(&connected, payment, &ask, &keys.seal));
+        }
+        let id = Payment::id_of(&opening, provider, of_provider().count());
+        let at_provider = connected.open(&app, &id, &opening).await?;
+        let payment = begin(id, &account, opening, at_provider, &keys.seal, now);
+        let unchanged = Condition::new("#version = :version")
+            .name("#version", "version")
+            .value(":version", order.version);
+        app.table
+            .write()
+            .create(&payment, Code::VersionConflict)
+            .create(&ProviderReference::from(&payment), Code::VersionConflict)
+            .check(&order.key(), unchanged, Code::VersionConflict)
+            .emit(payment.event(&PAYMENT_CREATED, now))
+            .answer(opened(&connected, &payment, &ask, &keys.seal), now)
+            .await
+    })
+    .await
+}
+
+/// The order, if it is the caller's, and the store's account with the provider, if customers may
+/// use it: one round trip.
+async fn load(
+    app: &App,
+    caller: &Shopper,
+    order: &OrderId,
+    provider: ProviderName,
+    token: Option<&str>,
+) -> Result<(Order, Account), Problem> {
+    let store = caller.store();
+    let order_key = key::order(&store.id, order);
+    let account_key = key::payment_provider(&store.id, provider.as_str());
+    let mut found = app.table.get_many(&[&order_key, &account_key]).await?;
+    let account: Option<Account> = found.take(&account_key)?;
+    let cash = (provider == ProviderName::Manual).then(|| Account::manual(store));
+    let account = account.or(cash).filter(|account| account.enabled);
+    let account = account.ok_or(Code::UnknownProvider)?;
+    let order: Option<Order> = found.take(&order_key)?;
+    let order = order.filter(|order| is_shown(order, caller, token)).ok_or(Code::NotFound)?;
+    Ok((order, account))
+}
+
+/// Whether the order is the caller's: by the token that came with it, or by their account.
+fn is_shown(order: &Order, caller: &Shopper, token: Option<&str>) -> bool {
+    let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
+    let theirs = customer.is_some() && customer == order.customer_id.as_ref();
+    let shown = token.map(seal::digest).zip(order.order_token_digest.as_deref());
+    theirs || shown.is_some_and(|(shown, kept)| constant_time_eq(shown.as_bytes(), kept.as_bytes()))
+}
+
+/// # Errors
+/// `order_already_paid`, `order_expired`.
+fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
+    let is_late = order.expires_at.is_some_and(|at| at <= now);
+    if order.is_over() || is_late || order.status == OrderStatus::Closed {
+        return Err(Code::OrderExpired.with("order_status", order.status.as_str()));
+    }
+    if order.is_payable(now) {
+        return Ok(());
+    }
+    Err(Code::OrderAlreadyPaid.with("financial_status", order.financial_status.as_str()))
+}
+
+async fn payments_of(app: &App, order: &Order) -> Result<Vec<Payment>, Problem> {
+    let query = table::Query::partition(order.key().pk).begins_with(PAYMENTS);
+    app.table.all(&query, MAX_PAYMENTS).await
+}
+
+/// The payment as it was opened.
+fn begin(
+    id: PaymentId,
+    account: &Account,
+    ask: Opening,
+    at_provider: Opened,
+    key: &SealKey,
+    now: Timestamp,
+) -> Payment {
+    let secret = at_provider.client_secret;
+    let zero = Money::zero(&ask.amount.currency);
+    Payment {
+        sealed_client_secret: secret.map(|text| key.seal(text.as_bytes(), id.as_str().as_bytes())),
+        id,
+        store_id: ask.store_id,
+        order_id: ask.order_id,
+        order_number: ask.order_number,
+        provider: account.provider,
+        mode: account.mode,
+        provider_reference: at_provider.reference,
+        provider_payment: None,
+        amount: ask.amount,
+        authorized: zero.clone(),
+        captured: zero.clone(),
+        refunded: zero,
+        status: PaymentStatus::Created,
+        capture_method: account.capture_method,
+        is_applied: false,
+        attention: None,
+        method: None,
+        attempts: Vec::new(),
+        receipts: Vec::new(),
+        refunds: Vec::new(),
+        expires_at: ask.expires_at,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    }
+}
+
+/// 201, also for a payment that was open: who asks twice is told the same.
+fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &SealKey) -> Answer {
+    let sealed = payment.sealed_client_secret.as_deref();
+    let secret = sealed.and_then(|sealed| key.open(sealed, payment.id.as_str().as_bytes()).ok());
+    let secret = secret.and_then(|bytes| String::from_utf8(bytes).ok());
+    let mut client = connected.client(payment, secret);
+    if let (Some(url), Some(options)) = (&ask.return_url, client.options.as_object_mut()) {
+        options.insert("return_url".to_owned(), url.as_str().into());
+    }
+    let view = OpenedView {
+        payment_id: payment.id.clone(),
+        order_id: payment.order_id.clone(),
+        provider: payment.provider,
+        provider_order_id: payment.provider_reference.clone(),
+        amount: payment.amount.clone(),
+        status: payment.status,
+        client,
+        expires_at: payment.expires_at,
+    };
+    Answer::created(&view).no_store()
+}
+
+/// What the customer's browser brought back from the provider.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct VerifyRequest {
+    /// The order.
+    order_id: OrderId,
+    /// Razorpay's order.
+    #[deserr(default)]
+    razorpay_order_id: Option<Exact<128>>,
+    /// Razorpay's payment.
+    #[deserr(default)]
+    razorpay_payment_id: Option<Exact<128>>,
+    /// Razorpay's signature over both.
+    #[deserr(default)]
+    razorpay_signature: Option<Exact<256>>,
+    /// Stripe's payment intent.
+    #[deserr(default)]
+    payment_intent: Option<Exact<128>>,
+}
+
+impl VerifyRequest {
+    /// What a provider's return consists of.
+    ///
+    /// # Errors
+    /// `required`.
+    fn returned(&self, provider: ProviderName) -> Result<Returned, Problem> {
+        let fields = [
+            (ProviderName::Razorpay, "/razorpay_order_id", self.razorpay_order_id.is_some()),
+            (ProviderName::Razorpay, "/razorpay_payment_id", self.razorpay_payment_id.is_some()),
+            (ProviderName::Razorpay, "/razorpay_signature", self.razorpay_signature.is_some()),
+            (ProviderName::Stripe, "/payment_intent", self.payment_intent.is_some()),
+        ];
+        let missing = fields.iter().filter(|(of, _, given)| *of == provider && !given);
+        let errors: Vec<FieldError> = missing
+            .map(|(_, pointer, _)| FieldError {
+                pointer: (*pointer).to_owned(),
+                fault: Fault::new("required", "This field is required."),
+            })
+            .collect();
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
+        Ok(Returned {
+            razorpay_order_id: text(&self.razorpay_order_id),
+            razorpay_payment_id: text(&self.razorpay_payment_id),
+            razorpay_signature: self.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
+            payment_intent: text(&self.payment_intent),
+        })
+    }
+}
+
+/// What has become of a payment and its order.
+#[derive(Debug, Serialize)]
+struct VerifiedView {
+    payment: PaymentState,
+    order: OrderState,
+}
+
+/// A payment as its customer sees it.
+#[derive(Debug, Serialize)]
+struct PaymentState {
+    id: PaymentId,
+    provider: ProviderName,
+    status: PaymentStatus,
+    amount: Money,
+    captured: Money,
+}
+
+/// An order as its customer sees it.
+#[derive(Debug, Serialize)]
+struct OrderState {
+    id: OrderId,
+    number: String,
+    status: OrderStatus,
+    financial_status: FinancialStatus,
+}
+
+fn verified(known: &Known) -> Answer {
+    let Known { payment, order } = known.clone();
+    Answer::ok(&VerifiedView {
+        payment: PaymentState {
+            id: payment.id,
+            provider: payment.provider,
+            status: payment.status,
+            amount: payment.amount,
+            captured: payment.captured,
+        },
+        order: OrderState {
+            id: order.id,
+            number: order.number,
+            status: order.status,
+            financial_status: order.financial_status,
+        },
+    })
+}
+
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/verify`: the customer came back. What they
+/// bring is proof of nothing but that they were there; the provider is asked about the money.
+///
+/// # Errors
+/// `signature_mismatch`, also for another order's payment; `amount_mismatch`, `provider_error`,
+/// `provider_timeout`, `unknown_provider`, `not_found`.
+pub async fn verify(
+    caller: Shopper,
+    State(app): State<App>,
+    Path((_, provider)): Path<(Subdomain, Segment)>,
+    Body(ask): Body<VerifyRequest>,
+) -> Result<Answer, Problem> {
+    let provider = named(&provider)?;
+    let returned = ask.returned(provider)?;
+    let store = caller.store();
+    let query = table::Query::partition(key::order(&store.id, &ask.order_id).pk);
+    let all: Vec<Payment> = app.table.all(&query.begins_with(PAYMENTS), MAX_PAYMENTS).await?;
+    let of_provider: Vec<&Payment> =
+        all.iter().filter(|payment| payment.provider == provider).collect();
+    let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
+    let newest = newest.ok_or(Code::NotFound)?;
+    let brought = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
+    let meant = of_provider.iter().find(|known| Some(&known.provider_reference) == brought);
+    let payment = meant.unwrap_or(newest);
+    let connected = account::connect(&app, &store.id, provider).await?;
+    connected.verify_return(payment, &returned)?;
+    let place = ProviderReference::from(*payment);
+    let seen = settle::look(&app, &connected, payment).await?;
+    let news =
+        News { place: &place, seen: &seen, source: Source::Verify, event: None, is_answer: true };
+    settle::apply(&app, &connected, news, verified).await
+}
+
+/// What is to be paid, for who wants to know how.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct MethodsQuery {
+    /// The currency; the store takes its own alone.
+    #[deserr(default)]
+    currency: Option<Currency>,
+    /// The amount in minor units. No provider at hand has a limit that it publishes.
+    #[deserr(default)]
+    amount: Option<Int<0, MAX_AMOUNT>>,
+}
+
+/// `GET /v1/storefront/{subdomain}/payments/methods`: how customers can pay, with public keys.
+/// There is none for another currency than the store's, nor for nothing.
+pub async fn methods(
+    caller: Shopper,
+    State(app): State<App>,
+    Query(query): Query<MethodsQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let store = caller.store();
+    let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
+    let is_due = query.amount.is_none_or(|amount| amount.0 > 0);
+    let accounts = account::all(&app, store).await?;
+    let usable = accounts.iter().filter(|account| account.enabled && is_ours && is_due);
+    paging.whole(&app, usable.map(MethodView::from).collect()).await
+}

@@ -1,0 +1,141 @@
+//! What a payment provider says by itself: signed, at least once, in any order.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use commerce::fields::Subdomain;
+use commerce::id::StoreId;
+use commerce::key;
+use commerce::payment::account::connect;
+use commerce::payment::provider::{Notice, Provider};
+use commerce::payment::settle::{self, News, ProviderEvent};
+use commerce::payment::{ProviderName, ProviderReference, Source};
+use commerce::store::UniqueSubdomain;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::budget::Tier;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::{Inbound, Path, Raw};
+use serde_json::json;
+
+use super::{Segment, named};
+
+/// How much of a body is kept, in bytes: an item holds 400 KB, and sealing adds a third.
+const KEPT_BODY: usize = 200 * 1024;
+
+/// A payment provider, or whoever says so: the signature is judged with the body. Each storefront
+/// has a budget of its own for it, so that one store's flood does not keep another's events out.
+#[derive(Debug, Clone)]
+pub struct ProviderCall {
+    identity: Identity,
+}
+
+gateway::caller_argument!(ProviderCall);
+
+impl Caller for ProviderCall {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let shop = inbound.param("subdomain").unwrap_or_default().to_ascii_lowercase();
+        let anonymous = Identity::anonymous(inbound);
+        let subject = format!("{shop}#PR#{}", inbound.client_prefix());
+        Ok(Self { identity: Identity { subject, tier: Tier::Public, ..anonymous } })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook`: an event of a provider's. It is
+/// answered once it, and what it changes, is stored; before that, the provider sends it again. One
+/// that says nothing about a payment of the store is stored and has no effect.
+///
+/// # Errors
+/// `signature_mismatch`, `unknown_provider`, `store_not_found`.
+pub async fn receive(
+    _: ProviderCall,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Path((shop, provider)): Path<(Subdomain, Segment)>,
+) -> Result<Answer, Problem> {
+    let provider = named(&provider)?;
+    let store = store_of(&app, &shop).await?;
+    let connected =
+        connect(&app, &store, provider).await.map_err(|problem| match problem.code {
+            Code::ProviderNotConnected => Problem::from(Code::UnknownProvider),
+            _ => problem,
+        })?;
+    if provider == ProviderName::Manual {
+        return Err(Code::UnknownProvider.into());
+    }
+    let now = app.clock.now();
+    let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
+    let place = match &notice.observed {
+        None => None,
+        Some(seen) => place_of(&app, &store, provider, &seen.reference).await?,
+    };
+    let event = event(&app, &store, provider, &notice, place.as_ref(), &inbound.body).await?;
+    match (&place, &notice.observed) {
+        (Some(place), Some(seen)) => {
+            let (source, event) = (Source::Webhook, Some(&event));
+            let news = News { place, seen, source, event, is_answer: false };
+            settle::apply(&app, &connected, news, |_| received()).await
+        }
+        _ => {
+            app.table.write().put(&event).commit().await?;
+            Ok(received())
+        }
+    }
+}
+
+fn received() -> Answer {
+    Answer::ok(&json!({"received": true}))
+}
+
+/// The store of a subdomain, whatever its state: money may still come when it is closed, and a
+/// provider may know it by the name it had before.
+async fn store_of(app: &App, shop: &Subdomain) -> Result<StoreId, Problem> {
+    let claim: Option<UniqueSubdomain> =
+        app.table.get(&key::unique_subdomain(shop.as_str())).await?;
+    claim.map(|claim| claim.store_id).ok_or_else(|| Code::StoreNotFound.into())
+}
+
+/// The store's payment of a reference; none when it is another store's, or nobody's.
+async fn place_of(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+    reference: &str,
+) -> Result<Option<ProviderReference>, Problem> {
+    let key = key::provider_reference(provider.as_str(), reference);
+    let found: Option<ProviderReference> = app.table.get(&key).await?;
+    Ok(found.filter(|place| place.store_id == *store))
+}
+
+/// The event as it is kept.
+async fn event(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+    notice: &Notice,
+    place: Option<&ProviderReference>,
+    body: &[u8],
+) -> Result<ProviderEvent, Problem> {
+    let keys = app.secrets.keys().await?;
+    let kept = body.get(..KEPT_BODY).unwrap_or(body);
+    let context = format!("{store}/{provider}/{}", notice.event_id);
+    Ok(ProviderEvent {
+        provider,
+        event_id: notice.event_id.clone(),
+        store_id: store.clone(),
+        payment_id: place.map(|place| place.payment_id.clone()),
+        kind: notice.kind.clone(),
+        sealed_body: keys.seal.seal(kept, context.as_bytes()),
+        created_at: app.clock.now(),
+        version: 1,
+    })
+}

@@ -1,0 +1,154 @@
+//! Reviews of products: read by everybody, written by customers.
+
+use axum::extract::State;
+use commerce::caller;
+use commerce::customer::Customer;
+use commerce::event::{Event, REVIEW_CREATED};
+use commerce::fields::Handle;
+use commerce::id::{OrderId, OrderItemId, ProductId, ReviewId};
+use commerce::key;
+use commerce::order::{Order, OrderStatus};
+use commerce::product::{self, Product};
+use commerce::review::{Opinion, PublicReview, Review, ReviewStatus, ReviewView};
+use commerce::store::Store;
+use commerce::storefront::Shopfront;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, FromText, Inbound, Int, Raw, Text};
+use gateway::table::Query;
+use serde::Serialize;
+use serde_json::json;
+
+/// Orders of a customer among which a purchase is looked for, newest first (our choice).
+const ORDERS: usize = 200;
+
+/// The product of the path's handle, if shoppers see it.
+async fn named(
+    app: &App,
+    store: &Store,
+    inbound: &Inbound,
+) -> Result<Product, Problem> {
+    let handle = inbound.param("handle").unwrap_or_default();
+    let handle = Handle::from_text(handle).map_err(|_| Code::NotFound)?;
+    let id = product::find(app, &store.id, &handle).await?.ok_or(Code::NotFound)?;
+    let product: Option<Product> = app.table.get(&key::product(&store.id, &id)).await?;
+    product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/storefront/{subdomain}/products/{handle}/reviews` — the approved reviews, newest
+/// first, and what they add up to.
+///
+/// # Errors
+/// `store_not_found`, `not_found`.
+pub(crate) async fn list(
+    shop: Shopfront,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let product = named(&app, shop.store(), &inbound).await?;
+    let any = ReviewId::derive(&["any"]);
+    let (index, place) =
+        key::approved_reviews_of_product(&product.store_id, &product.id, product.created_at, &any);
+    let query = Query::index(index, place.pk).newest_first();
+    let paging = paging.with("rating", json!(product.rating()));
+    paging.answer(&app, &query, |_: &Review| true, |review| PublicReview::from(&review)).await
+}
+
+/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct WriteRequest {
+    /// One star to five.
+    rating: Int<1, 5>,
+    /// What it comes to in a line.
+    title: Text<1, 120>,
+    /// What the customer says.
+    body: Text<1, 5000>,
+    /// The line of an order by which they bought it.
+    #[deserr(default)]
+    order_item_id: Option<OrderItemId>,
+}
+
+/// A review as its author sees it.
+#[derive(Debug, Serialize)]
+struct OwnReview {
+    #[serde(flatten)]
+    public: PublicReview,
+    product_id: ProductId,
+    order_item_id: Option<OrderItemId>,
+    /// Whether it is shown.
+    status: ReviewStatus,
+}
+
+impl From<&Review> for OwnReview {
+    fn from(review: &Review) -> Self {
+        Self {
+            public: review.into(),
+            product_id: review.product_id.clone(),
+            order_item_id: review.order_item_id.clone(),
+            status: review.status,
+        }
+    }
+}
+
+/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews` — a review for the store to decide
+/// on: one for each purchase, and one without.
+///
+/// # Errors
+/// `already_reviewed`, `not_found`; a fault of `order_item_id` when the customer did not buy the
+/// product by it.
+pub(crate) async fn write(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<WriteRequest>,
+) -> Result<Answer, Problem> {
+    let product = named(&app, &caller.store, &inbound).await?;
+    if let Some(line) = &ask.order_item_id {
+        bought(&app, &caller.account, &product.id, line).await?;
+    }
+    let opinion = Opinion {
+        order_item_id: ask.order_item_id,
+        rating: u8::try_from(ask.rating.0).map_err(Problem::internal)?,
+        title: ask.title.into(),
+        body: ask.body.into(),
+    };
+    let now = app.clock.now();
+    let review = Review::write(&product.id, &caller.account, opinion, now);
+    let view = ReviewView::from(&review);
+    let event = Event::new(&REVIEW_CREATED, review.about(), &view, now);
+    let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
+    app.table
+        .write()
+        .create(&review, again)
+        .emit(event)
+        .answer(Answer::created(&OwnReview::from(&review)).version(review.version), now)
+        .await
+}
+
+/// # Errors
+/// A fault of `order_item_id`, unless it is a line of one of the customer's standing orders, with
+/// the product.
+async fn bought(
+    app: &App,
+    customer: &Customer,
+    product: &ProductId,
+    line: &OrderItemId,
+) -> Result<(), Problem> {
+    let any = OrderId::derive(&["any"]);
+    let (index, place) =
+        key::orders_of_customer(&customer.store_id, &customer.id, customer.created_at, &any);
+    let query = Query::index(index, place.pk).newest_first();
+    let orders: Vec<Order> = app.table.all(&query, ORDERS).await?;
+    let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
+    let mut lines = orders.iter().filter(stands).flat_map(|order| &order.items);
+    if lines.any(|item| item.id == *line && item.product_id == *product) {
+        return Ok(());
+    }
+    let detail = "Must be a line of one of your orders, with this product.";
+    Err(Problem::field("/order_item_id", "unknown_order_item", detail))
+}

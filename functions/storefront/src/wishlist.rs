@@ -1,0 +1,164 @@
+//! A customer's wishlist.
+
+use axum::extract::State;
+use commerce::caller;
+use commerce::id::{ProductId, VariantId};
+use commerce::key;
+use commerce::product::{Product, Variant};
+use commerce::wishlist::{self, Wish};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Inbound, Raw};
+use gateway::table::{Query, retry};
+use serde_json::Value;
+
+/// Wishes that one product can have: one for each variant, and one for the product itself.
+const PER_PRODUCT: usize = 101;
+/// Wishes removed in one transaction.
+const TOGETHER: usize = 90;
+
+/// `GET /v1/storefront/customer/wishlist` — the wishes with their products as they are now, by
+/// product, the latest made first.
+pub(crate) async fn list(
+    caller: caller::Customer,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let account = &caller.account;
+    let query = Query::partition(account.key().pk).begins_with(key::WISHES).newest_first();
+    let found = paging.read(&app, &query, |_: &Wish| true).await?;
+    let keys: Vec<Key> = found.items.iter().map(product_key).collect();
+    let mut batch = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut products: Vec<Product> = Vec::new();
+    for key in &keys {
+        products.extend(batch.take::<Product>(key)?);
+    }
+    let product = |wish: &Wish| products.iter().find(|product| product.id == wish.product_id);
+    paging.finish(&app, found, |wish| wish.view(product(&wish))).await
+}
+
+fn product_key(wish: &Wish) -> Key {
+    key::product(&wish.store_id, &wish.product_id)
+}
+
+/// `POST /v1/storefront/customer/wishlist`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct AddRequest {
+    /// The product.
+    product_id: ProductId,
+    /// The variant, if it matters.
+    #[deserr(default)]
+    variant_id: Option<VariantId>,
+}
+
+/// `POST /v1/storefront/customer/wishlist` — adds a wish. One that is there is answered with 200,
+/// and nothing is written.
+///
+/// # Errors
+/// `not_found` for a product that shoppers do not see, or a variant it does not have;
+/// `wishlist_limit`.
+pub(crate) async fn add(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Body(ask): Body<AddRequest>,
+) -> Result<Answer, Problem> {
+    let account = &caller.account;
+    let store = &account.store_id;
+    let product_key = key::product(store, &ask.product_id);
+    let variant_key = ask.variant_id.as_ref().map(|id| key::variant(store, &ask.product_id, id));
+    retry(|| async {
+        let now = app.clock.now();
+        let wish = Wish::make(account, ask.product_id.clone(), ask.variant_id.clone(), now);
+        let wish_key = wish.key();
+        let keys: Vec<&Key> =
+            [&product_key, &wish_key].into_iter().chain(variant_key.as_ref()).collect();
+        let mut batch = app.table.get_many(&keys).await?;
+        let product = batch.take::<Product>(&product_key)?.filter(Product::is_visible);
+        let product = product.ok_or(Code::NotFound)?;
+        if let Some(variant_key) = &variant_key {
+            batch.take::<Variant>(variant_key)?.ok_or(Code::NotFound)?;
+        }
+        if let Some(wish) = batch.take::<Wish>(&wish_key)? {
+            return Ok(Answer::ok(&wish.view(Some(&product))));
+        }
+        let answer = Answer::created(&wish.view(Some(&product)));
+        wishlist::add(app.table.write(), account, &wish).answer(answer, now).await
+    })
+    .await
+}
+
+/// The product a request is about: by path, body or query; and the variant, if it names one.
+///
+/// # Errors
+/// `id_required`; `not_found` for what is no id.
+fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
+    let body = inbound.json()?;
+    let text = |name: &str| match body.get(name) {
+        Some(Value::String(id)) => Some(id.clone()),
+        _ => inbound.query_param(name),
+    };
+    let product = inbound.param("product_id").map(str::to_owned).or_else(|| text("product_id"));
+    let product = product.ok_or(Code::IdRequired)?;
+    let product = ProductId::parse(&product).ok_or(Code::NotFound)?;
+    let variant = text("variant_id").map(|id| VariantId::parse(&id).ok_or(Code::NotFound));
+    Ok((product, variant.transpose()?))
+}
+
+/// The customer's wishes for a product, or for one variant of it.
+async fn wishes(
+    app: &App,
+    caller: &caller::Customer,
+    (product, variant): &(ProductId, Option<VariantId>),
+) -> Result<Vec<Wish>, Problem> {
+    let partition = Query::partition(caller.account.key().pk);
+    let query = partition.begins_with(Wish::prefix_of(product));
+    let mut wishes: Vec<Wish> = app.table.all(&query, PER_PRODUCT).await?;
+    wishes.retain(|wish| variant.is_none() || wish.variant_id == *variant);
+    if wishes.is_empty() { Err(Code::NotFound.into()) } else { Ok(wishes) }
+}
+
+/// `GET /v1/storefront/customer/wishlist/{product_id}` — whether and since when the customer
+/// wishes for a product; with `variant_id`, for that variant.
+///
+/// # Errors
+/// `not_found`: they do not.
+pub(crate) async fn get(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let wishes = wishes(&app, &caller, &named(&inbound)?).await?;
+    let first = wishes.first().ok_or(Code::NotFound)?;
+    let product: Option<Product> = app.table.get(&product_key(first)).await?;
+    Ok(Answer::ok(&first.view(product.as_ref())))
+}
+
+/// `DELETE /v1/storefront/customer/wishlist` (`/{product_id}`) — removes every wish for a product;
+/// with `variant_id`, the one for that variant.
+///
+/// # Errors
+/// `id_required`, `not_found`.
+pub(crate) async fn remove(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+) -> Result<Answer, Problem> {
+    let named = named(&inbound)?;
+    retry(|| async {
+        let wishes = wishes(&app, &caller, &named).await?;
+        let mut together: Vec<&[Wish]> = wishes.chunks(TOGETHER).collect();
+        let last = together.pop().unwrap_or_default();
+        for some in together {
+            wishlist::remove(app.table.write(), &caller.account, some).commit().await?;
+        }
+        wishlist::remove(app.table.write(), &caller.account, last)
+            .answer(Answer::no_content(), app.clock.now())
+            .await
+    })
+    .await
+}

@@ -1,0 +1,256 @@
+//! Blobs: bytes named by their digest and stored once, in chunks that fit into items.
+//!
+//! **Stored once.** A blob's description is one item, made by whoever comes first; everybody else
+//! raises its count of references. The chunks belong to the upload that made the description and
+//! carry its name in their keys. So a blob that is given up and the same bytes arriving again
+//! never touch each other's chunks, and no transaction has to hold four megabytes.
+//!
+//! **What a crash leaves behind.** Chunks without a description, which nothing refers to: they
+//! cost their storage and nothing else. Never a description without its chunks: they are written
+//! before it and deleted after it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Condition, Write};
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use crate::key;
+
+/// Bytes of one chunk (data-model: an item has at most 400 KB).
+const CHUNK: usize = 350_000;
+/// Chunks of one transaction: below its limit of 4 MB.
+const TOGETHER: usize = 8;
+
+/// Bytes, described.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blob {
+    /// SHA-256 of the bytes, in hex: their name.
+    pub sha256: String,
+    /// The upload whose chunks these are.
+    pub upload: String,
+    /// How many bytes.
+    pub size: u64,
+    /// How many chunks.
+    pub chunks: u32,
+    /// How many things refer to it.
+    pub references: u64,
+    /// When it was first uploaded.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Blob {
+    const KIND: &'static str = "blob";
+    fn key(&self) -> Key {
+        key::blob(&self.sha256)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Chunk {
+    sha256: String,
+    upload: String,
+    number: u32,
+    bytes: Octets,
+    version: u64,
+}
+
+impl Item for Chunk {
+    const KIND: &'static str = "blob_chunk";
+    fn key(&self) -> Key {
+        key::blob_chunk(&self.sha256, &self.upload, self.number)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// Bytes as the table holds them: binary, not a list of numbers.
+struct Octets(Vec<u8>);
+
+impl fmt::Debug for Octets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Octets({})", self.0.len())
+    }
+}
+
+impl Serialize for Octets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Octets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl Visitor<'_> for Whole {
+            type Value = Octets;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Octets, E> {
+                Ok(Octets(bytes.to_vec()))
+            }
+            fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Octets, E> {
+                Ok(Octets(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(Whole)
+    }
+}
+
+/// Bytes that come in.
+#[derive(Debug)]
+pub struct Deposit {
+    bytes: Vec<u8>,
+    mine: Blob,
+    /// Whether this upload's chunks are in the table.
+    written: AtomicBool,
+    /// Whether another upload's are referred to instead.
+    superseded: AtomicBool,
+}
+
+impl Deposit {
+    /// Bytes to keep; nothing is written yet.
+    pub fn new(bytes: Vec<u8>, now: Timestamp) -> Self {
+        let digest = Sha256::digest(&bytes);
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mine = Blob {
+            sha256,
+            upload: gateway::id::mint("", now),
+            size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            chunks: u32::try_from(bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX),
+            references: 1,
+            created_at: now,
+            version: 1,
+        };
+        Self { bytes, mine, written: AtomicBool::new(false), superseded: AtomicBool::new(false) }
+    }
+
+    /// Adds one reference to the transaction, after writing the chunks if nobody has; answers
+    /// with the blob to refer to. A lost race ends the transaction in `version_conflict`: do it
+    /// again ([`gateway::table::retry`]).
+    pub async fn refer(&self, app: &App, write: Write) -> Result<(Write, Blob), Problem> {
+        let found: Option<Blob> = app.table.get(&self.mine.key()).await?;
+        if let Some(blob) = found {
+            self.superseded.store(blob.upload != self.mine.upload, Ordering::Relaxed);
+            let change = Change::new("SET #references = #references + :one")
+                .only_if("upload = :upload")
+                .name("#references", "references")
+                .value(":one", 1)
+                .value(":upload", &blob.upload);
+            return Ok((write.update(&blob.key(), change, Code::VersionConflict), blob));
+        }
+        self.superseded.store(false, Ordering::Relaxed);
+        if !self.written.load(Ordering::Relaxed) {
+            self.write_chunks(app).await?;
+            self.written.store(true, Ordering::Relaxed);
+        }
+        Ok((write.create(&self.mine, Code::VersionConflict), self.mine.clone()))
+    }
+
+    async fn write_chunks(&self, app: &App) -> Result<(), Problem> {
+        let chunks: Vec<(u32, &[u8])> = (0..).zip(self.bytes.chunks(CHUNK)).collect();
+        for together in chunks.chunks(TOGETHER) {
+            let write = together.iter().fold(app.table.write(), |write, (number, bytes)| {
+                write.put(&Chunk {
+                    sha256: self.mine.sha256.clone(),
+                    upload: self.mine.upload.clone(),
+                    number: *number,
+                    bytes: Octets(bytes.to_vec()),
+                    version: 1,
+                })
+            });
+            write.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Removes chunks that were written in vain: another upload of the same bytes came first.
+    pub async fn tidy(&self, app: &App) {
+        if self.written.load(Ordering::Relaxed) && self.superseded.load(Ordering::Relaxed) {
+            erase(app, &self.mine).await;
+        }
+    }
+}
+
+impl Blob {
+    /// The bytes; none when they were given up meanwhile.
+    pub async fn read(
+        app: &App,
+        sha256: &str,
+        upload: &str,
+        chunks: u32,
+    ) -> Result<Option<Vec<u8>>, Problem> {
+        let keys: Vec<Key> = (0..chunks).map(|n| key::blob_chunk(sha256, upload, n)).collect();
+        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut bytes = Vec::new();
+        for key in &keys {
+            let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
+            bytes.extend(chunk.bytes.0);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Takes one reference away; with the last one goes the description. Then, and not before the
+    /// transaction is committed, the chunks may go too ([`Blob::erase_unused`]).
+    pub fn release(&self, write: Write) -> Write {
+        if self.references <= 1 {
+            let last = Condition::new("upload = :upload AND #references = :one")
+                .name("#references", "references")
+                .value(":upload", &self.upload)
+                .value(":one", 1);
+            return write.delete_if(&self.key(), last, Code::VersionConflict);
+        }
+        let change = Change::new("SET #references = #references - :one")
+            .only_if("upload = :upload AND #references > :one")
+            .name("#references", "references")
+            .value(":upload", &self.upload)
+            .value(":one", 1);
+        write.update(&self.key(), change, Code::VersionConflict)
+    }
+
+    /// Removes the chunks of a blob whose last reference was released.
+    pub async fn erase_unused(&self, app: &App) {
+        if self.references <= 1 {
+            erase(app, self).await;
+        }
+    }
+}
+
+/// Removes chunks that nothing refers to. Failing costs their storage, nothing else.
+async fn erase(app: &App, blob: &Blob) {
+    let write = (0..blob.chunks).fold(app.table.write(), |write, number| {
+        write.delete(&key::blob_chunk(&blob.sha256, &blob.upload, number))
+    });
+    if let Err(problem) = write.commit().await {
+        tracing::warn!(cause = %problem, sha256 = blob.sha256, "chunks not erased");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_named_by_their_digest_and_cut_to_fit() {
+        let now = Timestamp::from_millis(0);
+        let deposit = Deposit::new(b"abc".to_vec(), now);
+        assert!(deposit.mine.sha256.starts_with("ba7816bf"));
+        assert_eq!((deposit.mine.size, deposit.mine.chunks), (3, 1));
+        assert_eq!(Deposit::new(vec![0; 4 << 20], now).mine.chunks, 12);
+        assert_eq!(Deposit::new(vec![0; CHUNK], now).mine.chunks, 1);
+        assert_eq!(Deposit::new(vec![0; CHUNK + 1], now).mine.chunks, 2);
+    }
+}

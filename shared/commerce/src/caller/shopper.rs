@@ -1,0 +1,118 @@
+//! The callers of the storefront: a customer by their token, or anybody.
+
+use std::sync::Arc;
+
+use gateway::app::App;
+use gateway::budget::Tier;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use http::header;
+
+use super::bearer;
+use crate::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
+use crate::key;
+use crate::store::{Store, StoreStatus};
+use crate::storefront::{OpenStore, open_store, visitor};
+
+/// A customer with a live session, and the store it is bound to. Where the path names a store, it
+/// is that one.
+#[derive(Debug, Clone)]
+pub struct Customer {
+    /// The account.
+    pub account: Account,
+    /// The session.
+    pub session: CustomerSession,
+    /// The store.
+    pub store: Store,
+}
+
+/// Anybody at the storefront that the path names; a customer, if they present a customer token. A
+/// token that is not good there is refused and not passed over: its sender believes to be signed
+/// in.
+#[derive(Debug, Clone)]
+pub struct Shopper {
+    /// The storefront.
+    pub open: Arc<OpenStore>,
+    /// The customer, if there is one.
+    pub customer: Option<Box<Customer>>,
+    identity: Identity,
+}
+
+gateway::caller_argument!(Customer);
+gateway::caller_argument!(Shopper);
+
+/// Reads and judges a customer token: customer, session and store in one round trip.
+async fn open(app: &App, inbound: &Inbound) -> Result<Customer, Problem> {
+    let refused = || Problem::from(Code::Unauthenticated);
+    let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(refused)?;
+    let customer_key = key::customer(&token.store_id, &token.customer_id);
+    let session_key = key::customer_session(&token.store_id, &token.customer_id, &token.session_id);
+    let store_key = key::store(&token.store_id);
+    let mut batch = app.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
+    let account: Account = batch.take(&customer_key)?.ok_or_else(refused)?;
+    let session: CustomerSession = batch.take(&session_key)?.ok_or_else(refused)?;
+    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
+    if !session.admits(&token, &account, app.clock.now()) || store.status == StoreStatus::Deleted {
+        return Err(refused());
+    }
+    Ok(Customer { account, session, store })
+}
+
+impl Caller for Customer {
+    fn access() -> Access {
+        Access::Customer
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let customer = open(app, inbound).await?;
+        if let Some(subdomain) = inbound.param("subdomain") {
+            at(&customer, &*open_store(app, subdomain).await?)?;
+        }
+        Ok(customer)
+    }
+
+    fn identity(&self) -> Identity {
+        Identity {
+            principal: format!("customer:{}", self.account.id),
+            store: Some(self.store.id.to_string()),
+            subject: format!("{}#{}", self.store.id, self.account.id),
+            tier: Tier::Public,
+        }
+    }
+}
+
+impl Caller for Shopper {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let shop = open_store(app, inbound.param("subdomain").unwrap_or_default()).await?;
+        if !inbound.headers.contains_key(header::AUTHORIZATION) {
+            let identity = visitor(&shop.store.id, inbound);
+            return Ok(Self { open: shop, customer: None, identity });
+        }
+        let customer = open(app, inbound).await?;
+        at(&customer, &shop)?;
+        let identity = customer.identity();
+        Ok(Self { open: shop, customer: Some(Box::new(customer)), identity })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// # Errors
+/// `unauthenticated`: the token is another store's.
+fn at(customer: &Customer, shop: &OpenStore) -> Result<(), Problem> {
+    if customer.store.id == shop.store.id { Ok(()) } else { Err(Code::Unauthenticated.into()) }
+}
+
+impl Shopper {
+    /// The store, as it was a moment ago.
+    pub fn store(&self) -> &Store {
+        &self.open.store
+    }
+}

@@ -1,0 +1,245 @@
+//! The rules of automated collections.
+
+use deserr::{Deserr, ValuePointerRef};
+use gateway::request::{Fault, FieldErrors, FromText, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::CategoryId;
+use crate::money::MAX_AMOUNT;
+use crate::product::Product;
+
+/// Rules of one collection (our choice).
+pub const MAX_RULES: usize = 20;
+
+gateway::words! {
+    /// What a rule looks at.
+    RuleField {
+        /// The title.
+        Title = "title",
+        /// Who makes it.
+        Vendor = "vendor",
+        /// What it is, in the merchant's words.
+        ProductType = "product_type",
+        /// Any of its tags.
+        Tag = "tag",
+        /// The category it belongs to, itself and not those below.
+        Category = "category_id",
+        /// The lowest price, in minor units.
+        Price = "price",
+        /// Whether a variant costs less than it is compared with: `true` or `false`.
+        OnSale = "on_sale",
+    }
+}
+
+gateway::words! {
+    /// How a rule compares.
+    RuleRelation {
+        /// Is the same; texts without case.
+        Equals = "equals",
+        /// Is not the same.
+        NotEquals = "not_equals",
+        /// Has it within.
+        Contains = "contains",
+        /// Begins with it.
+        StartsWith = "starts_with",
+        /// Ends with it.
+        EndsWith = "ends_with",
+        /// Is more.
+        GreaterThan = "greater_than",
+        /// Is less.
+        LessThan = "less_than",
+    }
+}
+
+gateway::words! {
+    /// How rules go together.
+    MatchMode {
+        /// Every one must be met.
+        All = "all",
+        /// One is enough.
+        Any = "any",
+    }
+}
+
+/// A rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rule {
+    /// What it looks at.
+    pub field: RuleField,
+    /// How it compares.
+    pub relation: RuleRelation,
+    /// What it compares with.
+    pub value: String,
+}
+
+/// A rule as it is asked for: its relation and its value fit its field.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields, validate = fitting -> FieldErrors)]
+pub struct RuleAsk {
+    /// What it looks at.
+    field: RuleField,
+    /// How it compares.
+    relation: RuleRelation,
+    /// What it compares with.
+    value: Text<1, 200>,
+}
+
+impl From<RuleAsk> for Rule {
+    fn from(ask: RuleAsk) -> Self {
+        Self { field: ask.field, relation: ask.relation, value: ask.value.into() }
+    }
+}
+
+fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, FieldErrors> {
+    use RuleField::{Category, OnSale, Price, ProductType, Tag, Title, Vendor};
+    use RuleRelation::{Contains, EndsWith, Equals, GreaterThan, LessThan, NotEquals, StartsWith};
+    let relations: &[RuleRelation] = match ask.field {
+        Title | Vendor | ProductType | Tag => &[Equals, NotEquals, Contains, StartsWith, EndsWith],
+        Category => &[Equals, NotEquals],
+        Price => &[Equals, NotEquals, GreaterThan, LessThan],
+        OnSale => &[Equals],
+    };
+    let mut errors = Vec::new();
+    if !relations.contains(&ask.relation) {
+        let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
+        let detail = format!("`{}` takes: {}.", ask.field, names.join(", "));
+        let fault = Fault::new("invalid_relation", detail);
+        errors.extend(FieldErrors::at(location.push_key("relation"), fault).0);
+    }
+    let text = ask.value.as_str();
+    let wrong = match ask.field {
+        Category => CategoryId::from_text(text).err(),
+        Price => amount(text).is_none().then(|| {
+            Fault::new("out_of_range", format!("Must be minor units, from 0 to {MAX_AMOUNT}."))
+        }),
+        OnSale => (!matches!(text, "true" | "false"))
+            .then(|| Fault::new("invalid_choice", "Must be `true` or `false`.")),
+        Title | Vendor | ProductType | Tag => None,
+    };
+    if let Some(fault) = wrong {
+        errors.extend(FieldErrors::at(location.push_key("value"), fault).0);
+    }
+    if errors.is_empty() { Ok(ask) } else { Err(FieldErrors(errors)) }
+}
+
+fn amount(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|amount| (0..=MAX_AMOUNT).contains(amount))
+}
+
+/// Whether a product belongs to a collection of these rules; without rules none does.
+pub fn holds(rules: &[Rule], mode: MatchMode, product: &Product) -> bool {
+    match mode {
+        MatchMode::All => !rules.is_empty() && rules.iter().all(|rule| rule.holds(product)),
+        MatchMode::Any => rules.iter().any(|rule| rule.holds(product)),
+    }
+}
+
+impl Rule {
+    /// Whether a product meets this rule.
+    pub fn holds(&self, product: &Product) -> bool {
+        let text = |text: Option<&str>| self.compares(text.unwrap_or_default());
+        match self.field {
+            RuleField::Title => text(Some(&product.title)),
+            RuleField::Vendor => text(product.vendor.as_deref()),
+            RuleField::ProductType => text(product.product_type.as_deref()),
+            RuleField::Category => text(product.category_id.as_ref().map(CategoryId::as_str)),
+            // No tag at all may be the one that is not wanted; otherwise any tag decides.
+            RuleField::Tag if self.relation == RuleRelation::NotEquals => {
+                product.tags.iter().all(|tag| self.compares(tag))
+            }
+            RuleField::Tag => product.tags.iter().any(|tag| self.compares(tag)),
+            RuleField::Price => amount(&self.value).is_some_and(|value| match self.relation {
+                RuleRelation::Equals => product.price_min == value,
+                RuleRelation::NotEquals => product.price_min != value,
+                RuleRelation::GreaterThan => product.price_min > value,
+                RuleRelation::LessThan => product.price_min < value,
+                _ => false,
+            }),
+            RuleField::OnSale => {
+                let on_sale = product.compare_at_min.is_some_and(|was| was > product.price_min);
+                on_sale == (self.value == "true")
+            }
+        }
+    }
+
+    fn compares(&self, text: &str) -> bool {
+        let (text, value) = (text.to_lowercase(), self.value.to_lowercase());
+        match self.relation {
+            RuleRelation::Equals => text == value,
+            RuleRelation::NotEquals => text != value,
+            RuleRelation::Contains => text.contains(&value),
+            RuleRelation::StartsWith => text.starts_with(&value),
+            RuleRelation::EndsWith => text.ends_with(&value),
+            RuleRelation::GreaterThan | RuleRelation::LessThan => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::read;
+    use serde_json::json;
+
+    use super::*;
+    use crate::product::tests::product;
+
+    fn rule(field: RuleField, relation: RuleRelation, value: &str) -> Rule {
+        Rule { field, relation, value: value.into() }
+    }
+
+    #[test]
+    fn rules_compare_what_they_look_at() {
+        use RuleField::{OnSale, Price, Tag, Title, Vendor};
+        use RuleRelation::{Contains, Equals, GreaterThan, LessThan, NotEquals, StartsWith};
+        let product = Product {
+            title: "Blue Mug".into(),
+            tags: vec!["Sale".into(), "kitchen".into()],
+            price_min: 500,
+            compare_at_min: Some(700),
+            ..product()
+        };
+        for (field, relation, value, expected) in [
+            (Title, Contains, "mug", true),
+            (Title, StartsWith, "mug", false),
+            (Vendor, Equals, "acme", false),
+            (Vendor, NotEquals, "acme", true),
+            (Tag, Equals, "sale", true),
+            (Tag, NotEquals, "sale", false),
+            (Tag, NotEquals, "garden", true),
+            (Price, GreaterThan, "499", true),
+            (Price, LessThan, "500", false),
+            (OnSale, Equals, "true", true),
+            (OnSale, Equals, "false", false),
+        ] {
+            let rule = rule(field, relation, value);
+            assert_eq!(rule.holds(&product), expected, "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn all_or_any_and_nothing_without_rules() {
+        let mug = rule(RuleField::Title, RuleRelation::Contains, "mug");
+        let tag = rule(RuleField::Tag, RuleRelation::Equals, "sale");
+        let product = Product { title: "Mug".into(), tags: Vec::new(), ..product() };
+        let rules = [mug, tag];
+        assert!(!holds(&rules, MatchMode::All, &product));
+        assert!(holds(&rules, MatchMode::Any, &product));
+        assert!(!holds(&[], MatchMode::All, &product) && !holds(&[], MatchMode::Any, &product));
+    }
+
+    #[test]
+    fn a_rule_fits_its_field() {
+        let errors = |body| {
+            let problem = read::<RuleAsk>(body).unwrap_err();
+            let found = problem.errors().iter().map(|e| (e.pointer.clone(), e.fault.code));
+            found.collect::<Vec<_>>()
+        };
+        let found = errors(json!({"field": "price", "relation": "contains", "value": "1.5"}));
+        let expected =
+            [("/relation".to_owned(), "invalid_relation"), ("/value".to_owned(), "out_of_range")];
+        assert_eq!(found, expected);
+        let good = json!({"field": "title", "relation": "contains", "value": "mug"});
+        assert!(read::<RuleAsk>(good).is_ok());
+    }
+}

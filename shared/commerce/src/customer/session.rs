@@ -1,0 +1,173 @@
+//! Customer sessions (protocols §6): a bearer token of 256 random bits, kept as its digest, bound
+//! to one store, good for 24 hours.
+//!
+//! Like a merchant's, the token names its store, customer and session, so that one `BatchGetItem`
+//! reads all three. The ids prove nothing; only the secret does.
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::seal;
+use gateway::signature::constant_time_eq;
+use serde::{Deserialize, Serialize};
+
+use super::{Customer, CustomerStatus};
+use crate::id::{CustomerId, CustomerSessionId, StoreId};
+use crate::key;
+use crate::session::CreatedVia;
+
+/// A session ends this long after it began.
+pub const LIFETIME: Duration = DAY;
+/// What every customer token begins with.
+const PREFIX: &str = "cst_";
+
+/// A customer's session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CustomerSession {
+    /// The id.
+    pub id: CustomerSessionId,
+    /// The store.
+    pub store_id: StoreId,
+    /// Whose it is.
+    pub customer_id: CustomerId,
+    /// SHA-256 of the secret part of the token.
+    pub secret_digest: String,
+    /// The credential generation it began under.
+    pub credential_generation: u64,
+    /// How it began.
+    pub created_via: CreatedVia,
+    /// The network it began from, cut to a prefix.
+    pub ip_prefix: String,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for CustomerSession {
+    const KIND: &'static str = "customer_session";
+    fn key(&self) -> Key {
+        key::customer_session(&self.store_id, &self.customer_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+/// A customer token, taken apart; it proves nothing before [`CustomerSession::admits`].
+#[derive(Clone)]
+pub struct UnverifiedCustomerToken {
+    /// The store it names.
+    pub store_id: StoreId,
+    /// The customer it names.
+    pub customer_id: CustomerId,
+    /// The session it names.
+    pub session_id: CustomerSessionId,
+    secret: String,
+}
+
+impl UnverifiedCustomerToken {
+    /// Takes a token apart: `cst_<store>_<customer>_<session>_<secret>`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix(PREFIX)?.splitn(4, '_');
+        let mut next = |prefix: &str| Some(format!("{prefix}{}", parts.next()?));
+        let (store, customer) = (next(StoreId::PREFIX)?, next(CustomerId::PREFIX)?);
+        let (session, secret) = (next(CustomerSessionId::PREFIX)?, next("")?);
+        (secret.len() == 43).then_some(())?;
+        Some(Self {
+            store_id: StoreId::parse(&store)?,
+            customer_id: CustomerId::parse(&customer)?,
+            session_id: CustomerSessionId::parse(&session)?,
+            secret,
+        })
+    }
+}
+
+impl CustomerSession {
+    /// A new session and its token, which is shown once.
+    pub fn begin(
+        customer: &Customer,
+        via: CreatedVia,
+        ip_prefix: String,
+        now: Timestamp,
+    ) -> (Self, String) {
+        let secret = seal::random_secret();
+        let session = Self {
+            id: CustomerSessionId::mint(now),
+            store_id: customer.store_id.clone(),
+            customer_id: customer.id.clone(),
+            secret_digest: seal::digest(&secret),
+            credential_generation: customer.credential_generation,
+            created_via: via,
+            ip_prefix,
+            expires_at: now.plus(LIFETIME),
+            created_at: now,
+            version: 1,
+        };
+        let ids = [session.store_id.digits(), customer.id.digits(), session.id.digits()];
+        let token = format!("{PREFIX}{}_{secret}", ids.join("_"));
+        (session, token)
+    }
+
+    /// Whether the token opens this session of this customer now.
+    pub fn admits(
+        &self,
+        token: &UnverifiedCustomerToken,
+        customer: &Customer,
+        now: Timestamp,
+    ) -> bool {
+        let digest = seal::digest(&token.secret);
+        constant_time_eq(digest.as_bytes(), self.secret_digest.as_bytes())
+            && self.is_alive(customer, now)
+    }
+
+    /// Whether the session is alive.
+    pub fn is_alive(&self, customer: &Customer, now: Timestamp) -> bool {
+        self.customer_id == customer.id
+            && self.store_id == customer.store_id
+            && customer.status == CustomerStatus::Active
+            && self.credential_generation == customer.credential_generation
+            && now < self.expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::cleo;
+    use super::*;
+
+    #[test]
+    fn a_token_opens_its_session_until_the_day_or_the_generation_ends() {
+        let now = Timestamp::from_millis(0);
+        let customer = cleo(now);
+        let (session, text) =
+            CustomerSession::begin(&customer, CreatedVia::Password, "net".into(), now);
+        let token = UnverifiedCustomerToken::parse(&text).unwrap();
+        assert_eq!((&token.store_id, &token.customer_id), (&customer.store_id, &customer.id));
+        assert!(session.admits(&token, &customer, now));
+        assert!(!session.admits(&token, &customer, now.plus(LIFETIME)));
+        assert!(!session.admits(&token, &customer.with_sessions_ended(now), now));
+        let (_, other) = CustomerSession::begin(&customer, CreatedVia::Password, "net".into(), now);
+        let other = UnverifiedCustomerToken::parse(&other).unwrap();
+        assert!(!session.admits(&other, &customer, now));
+    }
+
+    #[test]
+    fn what_is_not_a_customer_token_is_not_taken_apart() {
+        let zeroes = "0".repeat(32);
+        for text in [
+            String::new(),
+            format!("mst_{zeroes}_{zeroes}_{}", "0".repeat(43)),
+            format!("cst_{zeroes}_{zeroes}_{}", "0".repeat(43)),
+            format!("cst_{zeroes}_{zeroes}_{zeroes}_{}", "0".repeat(42)),
+        ] {
+            assert!(UnverifiedCustomerToken::parse(&text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The codes of gift cards: 16 characters of Crockford's base32, or what the merchant chose.
+
+use std::fmt;
+
+use gateway::request::{Fault, FromText};
+use gateway::seal;
+
+/// Crockford's base32: no I, L, O or U.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// Characters of a code that we make: 80 random bits.
+const LENGTH: usize = 16;
+
+/// A code: 8 to 20 letters and digits in capitals. Read without hyphens and blanks; letters that
+/// are easily mistaken for digits count as these.
+#[derive(Clone, PartialEq, Eq)]
+pub struct GiftCardCode(String);
+
+impl GiftCardCode {
+    /// A new random code.
+    pub fn random() -> Self {
+        let character = |byte: u8| {
+            let place = usize::from(byte & 31);
+            ALPHABET.get(place).copied().map_or('0', char::from)
+        };
+        Self(seal::random_bytes::<LENGTH>().into_iter().map(character).collect())
+    }
+
+    /// The code as it is shown, once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What it is compared by: `O` is `0`, `I` and `L` are `1` (Crockford).
+    pub(super) fn canonical(&self) -> String {
+        let digit = |c: char| match c {
+            'O' => '0',
+            'I' | 'L' => '1',
+            c => c,
+        };
+        self.0.chars().map(digit).collect()
+    }
+
+    /// What the merchant and the holder may see of it later.
+    pub fn last_characters(&self) -> String {
+        self.0.chars().skip(self.0.chars().count().saturating_sub(4)).collect()
+    }
+}
+
+/// Never the code: it is money.
+impl fmt::Debug for GiftCardCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GiftCardCode(…{})", self.last_characters())
+    }
+}
+
+impl FromText for GiftCardCode {
+    const EXPECTS: &'static str = "a gift-card code";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let plain = text.chars().filter(|c| !c.is_whitespace() && *c != '-');
+        let code: String = plain.map(|c| c.to_ascii_uppercase()).collect();
+        if (8..=20).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            Ok(Self(code))
+        } else {
+            Err(Fault::new("invalid_code", "Must be 8 to 20 letters and digits."))
+        }
+    }
+}
+
+gateway::text_field!(GiftCardCode);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_codes_are_read_back_however_they_are_written() {
+        let code = GiftCardCode::random();
+        assert_eq!(code.reveal().len(), LENGTH);
+        assert!(code.reveal().bytes().all(|b| ALPHABET.contains(&b)));
+        let spaced = code.reveal().to_lowercase().replace('0', "o").replace('1', "l");
+        let (left, right) = spaced.split_at(8);
+        let read = GiftCardCode::from_text(&format!(" {left}-{right} ")).unwrap();
+        assert_eq!(read.canonical(), code.canonical());
+        assert_ne!(GiftCardCode::random(), code);
+        assert!(!format!("{code:?}").contains(code.reveal()));
+    }
+
+    #[test]
+    fn codes_are_neither_short_nor_odd() {
+        for bad in ["", "ABC", "ABCDEFGHIJKLMNOPQRSTU", "ABCDEFG!", "ÄBCDEFGH"] {
+            assert!(GiftCardCode::from_text(bad).is_err(), "{bad}");
+        }
+    }
+}

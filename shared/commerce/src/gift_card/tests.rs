@@ -1,0 +1,64 @@
+//! Rules of gift cards.
+
+use super::*;
+use crate::fields::Currency;
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+fn money(amount: i64) -> Money {
+    Money::new(amount, &Currency::from_text("INR").unwrap()).unwrap()
+}
+
+fn card(expires_on: Option<&str>) -> GiftCard {
+    let issue = Issue {
+        initial_value: money(1_000),
+        expires_on: expires_on.map(|day| LastDay::from_text(day).unwrap()),
+        customer_id: None,
+        recipient: None,
+        note: None,
+    };
+    let code = GiftCardCode::from_text("SUMMER2026X").unwrap();
+    GiftCard::issue(&StoreId::mint(NOW), issue, &code, &MacKey::generate(), NOW)
+}
+
+#[test]
+fn a_balance_is_never_below_zero() {
+    let card = card(None);
+    let empty = card.debited(&money(1_000), NOW).unwrap();
+    assert_eq!((empty.balance.amount, empty.version), (0, 2));
+    assert_eq!(empty.debited(&money(1), NOW).unwrap_err().code, Code::InsufficientBalance);
+    assert_eq!(empty.credited(&money(5), NOW).unwrap().balance.amount, 5);
+    let full = card.credited(&money(crate::money::MAX_AMOUNT), NOW);
+    assert_eq!(full.unwrap_err().code, Code::ValidationFailed);
+}
+
+#[test]
+fn a_card_can_be_spent_to_the_end_of_its_last_day() {
+    let card = card(Some("2026-01-31"));
+    let end = Timestamp::parse("2026-02-01T00:00:00Z").unwrap();
+    let before = Timestamp::from_millis(end.millis() - 1);
+    assert_eq!(card.status_at(before), GiftCardStatus::Active);
+    assert_eq!(card.status_at(end), GiftCardStatus::Expired);
+    assert_eq!(card.debited(&money(1), end).unwrap_err().code, Code::GiftCardExpired);
+    for bad in ["2026-02-30", "26-01-31", "2026-1-31", "tomorrow", "2026-01-31T00:00:00Z"] {
+        assert!(LastDay::from_text(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_disabled_card_stays_disabled() {
+    let disabled = card(None).disabled(NOW).unwrap();
+    assert_eq!(disabled.disabled(NOW).unwrap_err().code, Code::GiftCardDisabled);
+    assert_eq!(disabled.credited(&money(1), NOW).unwrap_err().code, Code::GiftCardDisabled);
+    assert_eq!(disabled.debited(&money(1), NOW).unwrap_err().code, Code::GiftCardDisabled);
+}
+
+#[test]
+fn one_code_is_one_card_however_it_is_written_but_not_on_another_store() {
+    let (mac, store) = (MacKey::generate(), StoreId::mint(NOW));
+    let hmac = |store: &StoreId, text: &str| {
+        GiftCard::code_hmac(&mac, store, &GiftCardCode::from_text(text).unwrap())
+    };
+    assert_eq!(hmac(&store, "holiday-2026"), hmac(&store, "H0L1DAY2O26"));
+    assert_ne!(hmac(&store, "HOLIDAY2026"), hmac(&StoreId::mint(NOW), "HOLIDAY2026"));
+}

@@ -1,0 +1,144 @@
+//! Gift cards as they are shown: never their codes, except once.
+
+use gateway::clock::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, LastDay, Recipient};
+use crate::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
+use crate::money::Money;
+
+/// A gift card as the merchant sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GiftCardView {
+    /// The id.
+    pub id: GiftCardId,
+    /// Whether it can be spent.
+    pub status: GiftCardStatus,
+    /// What it was issued with.
+    pub initial_value: Money,
+    /// What is left.
+    pub balance: Money,
+    /// The last four characters of its code.
+    pub last_characters: String,
+    /// The last day it can be spent.
+    pub expires_on: Option<LastDay>,
+    /// The customer it belongs to.
+    pub customer_id: Option<CustomerId>,
+    /// Who it was sent to.
+    pub recipient: Option<Recipient>,
+    /// The merchant's note.
+    pub note: Option<String>,
+    /// When it was disabled.
+    pub disabled_at: Option<Timestamp>,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl GiftCardView {
+    /// The card as it is now.
+    pub fn of(card: &GiftCard, now: Timestamp) -> Self {
+        Self {
+            id: card.id.clone(),
+            status: card.status_at(now),
+            initial_value: card.initial_value.clone(),
+            balance: card.balance.clone(),
+            last_characters: card.last_characters.clone(),
+            expires_on: card.expires_on.clone(),
+            customer_id: card.customer_id.clone(),
+            recipient: card.recipient.clone(),
+            note: card.note.clone(),
+            disabled_at: card.disabled_at,
+            created_at: card.created_at,
+            updated_at: card.updated_at,
+            version: card.version,
+        }
+    }
+}
+
+/// What is told of money that came onto a card or left it by hand.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GiftCardMoved {
+    /// The card afterwards.
+    pub gift_card: GiftCardView,
+    /// The movement.
+    pub entry: GiftCardEntryView,
+}
+
+/// A gift card when it is issued: the only time its code is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct IssuedGiftCardView {
+    /// The card.
+    #[serde(flatten)]
+    pub card: GiftCardView,
+    /// Its code.
+    pub code: String,
+}
+
+/// What whoever has a card's code may know of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct GiftCardBalance {
+    /// What is left.
+    pub balance: Money,
+    /// The last four characters of its code.
+    pub last_characters: String,
+    /// The last day it can be spent.
+    pub expires_on: Option<LastDay>,
+    /// Whether it can be spent.
+    pub status: GiftCardStatus,
+}
+
+impl GiftCardBalance {
+    /// The card as it is now.
+    pub fn of(card: &GiftCard, now: Timestamp) -> Self {
+        Self {
+            balance: card.balance.clone(),
+            last_characters: card.last_characters.clone(),
+            expires_on: card.expires_on.clone(),
+            status: card.status_at(now),
+        }
+    }
+}
+
+/// A movement of a card's balance.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GiftCardEntryView {
+    /// The id.
+    pub id: GiftCardEntryId,
+    /// What changed the balance; `debited` and `redeemed` took money from the card.
+    pub kind: GiftCardEntryKind,
+    /// How much.
+    pub amount: Money,
+    /// The order it is part of.
+    pub order_id: Option<OrderId>,
+    /// Why, in the merchant's words.
+    pub reason: Option<String>,
+    /// Who did it.
+    pub actor: Option<String>,
+    /// When.
+    pub created_at: Timestamp,
+    /// When.
+    pub updated_at: Timestamp,
+    /// Always 1.
+    pub version: u64,
+}
+
+impl From<&GiftCardEntry> for GiftCardEntryView {
+    fn from(entry: &GiftCardEntry) -> Self {
+        Self {
+            id: entry.id.clone(),
+            kind: entry.kind,
+            amount: entry.amount.clone(),
+            order_id: entry.order_id.clone(),
+            reason: entry.reason.clone(),
+            actor: entry.actor.clone(),
+            created_at: entry.created_at,
+            updated_at: entry.created_at,
+            version: entry.version,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What people do to stock by hand: adjust, set and move, decided over the levels as read.
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::table::Write;
+use serde_json::json;
+
+use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
+use crate::id::{LocationId, MovementId, StoreId, VariantId};
+
+/// Levels that one request by hand may touch: each takes two actions of its transaction.
+pub const MAX_LEVELS: usize = 45;
+
+/// Where stock is: a variant at a location.
+pub type Place = (VariantId, LocationId);
+
+/// One change that a request wants.
+#[derive(Debug, Clone)]
+pub enum Wanted {
+    /// So many more, or fewer, if there were `from`.
+    Adjust {
+        /// The variant at its location.
+        place: Place,
+        /// What is counted: `available` or `on_hand`, which change together.
+        state: StockState,
+        /// How many more.
+        delta: i64,
+        /// How many there have to be before.
+        from: Option<i64>,
+    },
+    /// So many, if there were `from`.
+    Set {
+        /// The variant at its location.
+        place: Place,
+        /// What is counted: `available` or `on_hand`.
+        state: StockState,
+        /// How many.
+        quantity: i64,
+        /// How many there have to be before.
+        from: Option<i64>,
+    },
+    /// So many from one state or location to another.
+    Move {
+        /// From here, in this state.
+        from: (Place, StockState),
+        /// To here, in this state.
+        to: (Place, StockState),
+        /// How many.
+        quantity: i64,
+    },
+}
+
+impl Wanted {
+    /// The places that it touches.
+    pub fn places(&self) -> Vec<&Place> {
+        match self {
+            Self::Adjust { place, .. } | Self::Set { place, .. } => vec![place],
+            Self::Move { from, to, .. } => vec![&from.0, &to.0],
+        }
+    }
+}
+
+/// What a request by hand comes to.
+#[derive(Debug, Clone)]
+pub struct Adjustment {
+    /// Each level that changes: as it was, none if there was none yet; and as it will be.
+    pub levels: Vec<(Option<Level>, Level)>,
+    /// The movement of each.
+    pub movements: Vec<Movement>,
+    /// Each quantity that was named, with what it comes to.
+    pub changes: Vec<ChangeView>,
+}
+
+/// What is known of the places that a request touches.
+#[derive(Debug, Default)]
+pub struct Ground {
+    /// The levels that there are.
+    pub levels: BTreeMap<Place, Level>,
+    /// The variants that are sold beyond their stock.
+    pub oversold: Vec<VariantId>,
+}
+
+impl Ground {
+    fn quantity(&self, place: &Place, state: StockState) -> i64 {
+        self.levels.get(place).map_or(0, |level| level.quantity(state))
+    }
+}
+
+/// Decides about a request by hand as a whole: several changes of one level are one change of it.
+///
+/// # Errors
+/// `stale_quantity`, `insufficient_quantity`, both with the place.
+pub fn plan(
+    store: &StoreId,
+    (wanted, ground): (&[Wanted], &Ground),
+    kind: MovementKind,
+    now: Timestamp,
+) -> Result<Adjustment, Problem> {
+    let mut deltas: BTreeMap<Place, Delta> = BTreeMap::new();
+    let mut named: BTreeMap<(Place, StockState), i64> = BTreeMap::new();
+    for want in wanted {
+        for (place, state, delta) in steps(want, ground)? {
+            let total = deltas.entry(place.clone()).or_default();
+            *total = total.plus(delta_of(state, delta, matches!(want, Wanted::Move { .. })));
+            let total = named.entry((place, state)).or_default();
+            *total = total.saturating_add(delta);
+        }
+    }
+    let mut adjustment =
+        Adjustment { levels: Vec::new(), movements: Vec::new(), changes: Vec::new() };
+    let mut after: BTreeMap<Place, Level> = BTreeMap::new();
+    for (place, delta) in deltas {
+        let before = ground.levels.get(&place);
+        let next = next_level(store, &place, (before, delta), ground, now)?;
+        if !delta.is_nothing() {
+            let at = (store, &place.0, &place.1);
+            adjustment.movements.push(Movement::new(at, kind, delta, now));
+            adjustment.levels.push((before.cloned(), next.clone()));
+        }
+        after.insert(place, next);
+    }
+    for ((place, state), delta) in named {
+        let quantity_after = after.get(&place).map_or(0, |level| level.quantity(state));
+        let (item_id, location_id) = place;
+        adjustment.changes.push(ChangeView { item_id, location_id, state, delta, quantity_after });
+    }
+    Ok(adjustment)
+}
+
+/// The quantities that one change names, and by how much each changes.
+fn steps(want: &Wanted, ground: &Ground) -> Result<Vec<(Place, StockState, i64)>, Problem> {
+    match want {
+        Wanted::Adjust { place, state, delta, from } => {
+            compare(place, *state, *from, ground)?;
+            Ok(vec![(place.clone(), *state, *delta)])
+        }
+        Wanted::Set { place, state, quantity, from } => {
+            compare(place, *state, *from, ground)?;
+            let delta = quantity.saturating_sub(ground.quantity(place, *state));
+            Ok(vec![(place.clone(), *state, delta)])
+        }
+        Wanted::Move { from, to, quantity } => Ok(vec![
+            (from.0.clone(), from.1, quantity.saturating_neg()),
+            (to.0.clone(), to.1, *quantity),
+        ]),
+    }
+}
+
+fn compare(
+    place: &Place,
+    state: StockState,
+    from: Option<i64>,
+    ground: &Ground,
+) -> Result<(), Problem> {
+    let actual = ground.quantity(place, state);
+    match from {
+        Some(expected) if expected != actual => Err(Code::StaleQuantity
+            .with("item_id", place.0.as_str())
+            .with("location_id", place.1.as_str())
+            .with("state", state.as_str())
+            .with("expected", expected)
+            .with("actual", actual)),
+        _ => Ok(()),
+    }
+}
+
+/// What a change of one quantity does to the counters. What comes or goes is available; only a
+/// move reaches what is reserved, and only the part that was set aside by hand.
+fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
+    if moves && state == StockState::Reserved {
+        Delta { reserved: quantity, held: quantity, ..Delta::default() }
+    } else {
+        Delta { available: quantity, ..Delta::default() }
+    }
+}
+
+fn next_level(
+    store: &StoreId,
+    place: &Place,
+    (before, delta): (Option<&Level>, Delta),
+    ground: &Ground,
+    now: Timestamp,
+) -> Result<Level, Problem> {
+    let fresh = Level { version: 0, ..Level::open(store, &place.0, &place.1, 0, now) };
+    let before = before.unwrap_or(&fresh);
+    // Beyond its stock a variant is sold, by orders; what lies there is never less than nothing.
+    let oversell =
+        ground.oversold.contains(&place.0) && before.on_hand.saturating_add(delta.on_hand()) >= 0;
+    before.after(delta, oversell, now).ok_or_else(|| {
+        let needed = json!({
+            "available": delta.available, "reserved": delta.reserved,
+        });
+        Code::InsufficientQuantity
+            .with("item_id", place.0.as_str())
+            .with("location_id", place.1.as_str())
+            .with("available", before.available)
+            .with("on_hand", before.on_hand)
+            .with("change", needed)
+    })
+}
+
+impl Adjustment {
+    /// Adds every level and its movement to a transaction: two actions for each. A level that
+    /// changed meanwhile refuses it with `version_conflict`: see [`super::persist`].
+    pub fn put_into(&self, write: Write) -> Write {
+        let write = self.levels.iter().fold(write, |write, (before, next)| match before {
+            None => write.create(next, Code::VersionConflict),
+            Some(_) => write.replace(next, Code::VersionConflict),
+        });
+        let movements = self.movements.iter();
+        movements.fold(write, |write, movement| write.create(movement, Code::VersionConflict))
+    }
+
+    /// What it is told as, to whoever asked and to whoever listens.
+    pub fn view(
+        &self,
+        id: MovementId,
+        (reason, reference): (&str, Option<&str>),
+        kind: MovementKind,
+        now: Timestamp,
+    ) -> AdjustmentView {
+        AdjustmentView {
+            id,
+            kind,
+            reason: reason.to_owned(),
+            reference: reference.map(str::to_owned),
+            dry_run: false,
+            changes: self.changes.clone(),
+            ledger_ids: self.movements.iter().map(|movement| movement.id.clone()).collect(),
+            created_at: now,
+        }
+    }
+
+    /// The movements with what the request says of them all.
+    #[must_use]
+    pub fn said(mut self, id: &MovementId, reason: &str, reference: Option<&str>) -> Self {
+        for movement in &mut self.movements {
+            movement.adjustment_id = Some(id.clone());
+            movement.reason = Some(reason.to_owned());
+            movement.reference = reference.map(str::to_owned);
+        }
+        self
+    }
+}

@@ -1,0 +1,249 @@
+//! What orders do to stock: each step is one update with its arithmetic and its condition in the
+//! write, and one movement beside it. Two actions of the transaction, so that an order of 40 lines
+//! fits into one; a transaction must not step twice on one level, so an order merges lines of the
+//! same variant first (traps 6).
+
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Item};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Write};
+
+use super::{Delta, Level, Movement, MovementKind};
+use crate::id::{LocationId, OrderId, StoreId, VariantId};
+use crate::key;
+
+/// A line of an order, at the location it is taken from.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// The store.
+    pub store: &'a StoreId,
+    /// The variant; a tracked one: the others have no levels.
+    pub variant: &'a VariantId,
+    /// The location.
+    pub location: &'a LocationId,
+    /// How many.
+    pub quantity: u32,
+    /// The order.
+    pub order: &'a OrderId,
+}
+
+/// A step of an order through stock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Placed: from available to reserved.
+    Reserve,
+    /// Paid or confirmed: from reserved to committed.
+    Commit,
+    /// Placed and paid at once, by gift card perhaps: from available to committed.
+    CommitAtOnce,
+    /// Shipped: out of committed, and gone.
+    Fulfil,
+    /// Called back before it left: into committed again.
+    BringBack,
+    /// Cancelled or expired before it was paid: from reserved to available.
+    ReleaseReserved,
+    /// Cancelled after it was paid: from committed to available.
+    ReleaseCommitted,
+    /// Came back: into available.
+    Restock,
+}
+
+impl Step {
+    /// Every step.
+    pub const ALL: [Self; 8] = [
+        Self::Reserve,
+        Self::Commit,
+        Self::CommitAtOnce,
+        Self::Fulfil,
+        Self::BringBack,
+        Self::ReleaseReserved,
+        Self::ReleaseCommitted,
+        Self::Restock,
+    ];
+
+    /// What it does to the counters.
+    pub fn delta(self, quantity: u32) -> Delta {
+        let (out, into) = (i64::from(quantity).saturating_neg(), i64::from(quantity));
+        let (available, reserved, committed) = match self {
+            Self::Reserve => (out, into, 0),
+            Self::Commit => (0, out, into),
+            Self::CommitAtOnce => (out, 0, into),
+            Self::Fulfil => (0, 0, out),
+            Self::BringBack => (0, 0, into),
+            Self::ReleaseReserved => (into, out, 0),
+            Self::ReleaseCommitted => (into, 0, out),
+            Self::Restock => (into, 0, 0),
+        };
+        Delta { available, reserved, committed, held: 0 }
+    }
+
+    /// The counter that has to hold the quantity.
+    const fn needs(self) -> Option<&'static str> {
+        match self {
+            Self::Reserve | Self::CommitAtOnce => Some("available"),
+            Self::Commit | Self::ReleaseReserved => Some("reserved"),
+            Self::Fulfil | Self::ReleaseCommitted => Some("committed"),
+            Self::BringBack | Self::Restock => None,
+        }
+    }
+
+    const fn kind(self) -> MovementKind {
+        match self {
+            Self::Reserve => MovementKind::Reserved,
+            Self::Commit | Self::CommitAtOnce => MovementKind::Committed,
+            Self::Fulfil => MovementKind::Fulfilled,
+            Self::BringBack => MovementKind::BroughtBack,
+            Self::ReleaseReserved | Self::ReleaseCommitted => MovementKind::Released,
+            Self::Restock => MovementKind::Restocked,
+        }
+    }
+}
+
+/// An order was placed: available −q, reserved +q, if so many are available or `allow_negative`,
+/// because the variant continues selling.
+pub fn reserve(
+    write: Write,
+    line: &Line<'_>,
+    allow_negative: bool,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    take(write, Step::Reserve, line, allow_negative, refused, now)
+}
+
+/// An order was placed and paid at once: available −q, committed +q; see [`reserve`].
+pub fn commit_at_once(
+    write: Write,
+    line: &Line<'_>,
+    allow_negative: bool,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    take(write, Step::CommitAtOnce, line, allow_negative, refused, now)
+}
+
+/// An order was paid or confirmed: reserved −q, committed +q.
+pub fn commit(write: Write, line: &Line<'_>, refused: impl Into<Problem>, now: Timestamp) -> Write {
+    take(write, Step::Commit, line, false, refused, now)
+}
+
+/// An order was shipped: committed −q, `on_hand` −q.
+pub fn fulfil(write: Write, line: &Line<'_>, refused: impl Into<Problem>, now: Timestamp) -> Write {
+    take(write, Step::Fulfil, line, false, refused, now)
+}
+
+/// A fulfilment was called back: committed +q, `on_hand` +q. It cannot be refused.
+pub fn bring_back(write: Write, line: &Line<'_>, now: Timestamp) -> Write {
+    let refused = Problem::internal("bringing back has no condition");
+    take(write, Step::BringBack, line, false, refused, now)
+}
+
+/// An unpaid order was cancelled or expired: reserved −q, available +q.
+pub fn release_reserved(
+    write: Write,
+    line: &Line<'_>,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    take(write, Step::ReleaseReserved, line, false, refused, now)
+}
+
+/// A paid order was cancelled: committed −q, available +q.
+pub fn release_committed(
+    write: Write,
+    line: &Line<'_>,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    take(write, Step::ReleaseCommitted, line, false, refused, now)
+}
+
+/// Goods came back: `on_hand` +q, available +q, at a location that may not have had any before.
+/// It cannot be refused.
+pub fn restock(write: Write, line: &Line<'_>, now: Timestamp) -> Write {
+    let refused = Problem::internal("a restock has no condition");
+    take(write, Step::Restock, line, false, refused, now)
+}
+
+/// One step of one line.
+fn take(
+    write: Write,
+    step: Step,
+    line: &Line<'_>,
+    allow_negative: bool,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    let delta = step.delta(line.quantity);
+    let change = match step.needs().filter(|_| !allow_negative) {
+        Some(counter) => moved(delta, now)
+            .only_if("#need >= :need")
+            .name("#need", counter)
+            .value(":need", line.quantity),
+        None => moved_or_opened(delta, line, now),
+    };
+    let place = (line.store, line.variant, line.location);
+    let movement = Movement {
+        order_id: Some(line.order.clone()),
+        ..Movement::new(place, step.kind(), delta, now)
+    };
+    let level = key::level(line.store, line.variant, line.location);
+    write.update(&level, change, refused).create(&movement, Code::VersionConflict)
+}
+
+/// The arithmetic on a level that is there.
+fn moved(delta: Delta, now: Timestamp) -> Change {
+    let update = "SET #available = #available + :available, #reserved = #reserved + :reserved, \
+                  #committed = #committed + :committed, #on_hand = #on_hand + :on_hand, \
+                  #updated_at = :now, #version = #version + :one";
+    bound(update, delta, now)
+}
+
+/// The arithmetic on a level that may not be there yet: it then begins at zero.
+fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
+    let update = "SET #available = if_not_exists(#available, :zero) + :available, \
+                  #reserved = if_not_exists(#reserved, :zero) + :reserved, \
+                  #committed = if_not_exists(#committed, :zero) + :committed, \
+                  #on_hand = if_not_exists(#on_hand, :zero) + :on_hand, \
+                  #held = if_not_exists(#held, :zero), \
+                  #opening = if_not_exists(#opening, :zero), \
+                  #store = :store, #variant = :variant, #location = :location, \
+                  #entity = :entity, #index_pk = :index_pk, #index_sk = :index_sk, \
+                  #created_at = if_not_exists(#created_at, :now), #updated_at = :now, \
+                  #version = if_not_exists(#version, :zero) + :one";
+    let (_, place) = key::levels_of_location(line.store, line.location, line.variant);
+    let (index_pk, index_sk) = Index::Gsi1.key_names();
+    bound(update, delta, now)
+        .name("#held", "held")
+        .name("#opening", "opening")
+        .name("#store", "store_id")
+        .name("#variant", "variant_id")
+        .name("#location", "location_id")
+        .name("#entity", "entity")
+        .name("#created_at", "created_at")
+        .name("#index_pk", index_pk)
+        .name("#index_sk", index_sk)
+        .value(":zero", 0)
+        .value(":store", line.store)
+        .value(":variant", line.variant)
+        .value(":location", line.location)
+        .value(":entity", Level::KIND)
+        .value(":index_pk", place.pk)
+        .value(":index_sk", place.sk)
+}
+
+fn bound(update: &str, delta: Delta, now: Timestamp) -> Change {
+    Change::new(update)
+        .name("#available", "available")
+        .name("#reserved", "reserved")
+        .name("#committed", "committed")
+        .name("#on_hand", "on_hand")
+        .name("#updated_at", "updated_at")
+        .name("#version", "version")
+        .value(":available", delta.available)
+        .value(":reserved", delta.reserved)
+        .value(":committed", delta.committed)
+        .value(":on_hand", delta.on_hand())
+        .value(":now", now)
+        .value(":one", 1)
+}

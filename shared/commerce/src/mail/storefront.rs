@@ -1,0 +1,86 @@
+//! Mails to a store's customers.
+
+use gateway::clock::{DAY, Timestamp};
+
+use super::Letter;
+use crate::challenge::{CODE_LIFETIME, Purpose};
+use crate::fields::{Email, Subdomain};
+
+impl Letter {
+    /// A one-time code that proves a new customer's address.
+    pub fn customer_welcome(to: &Email, shop: &Subdomain, code: &str) -> Self {
+        let text = format!(
+            "Somebody asked for an account with this address at the shop\n\n\
+             \x20   {shop}\n\n\
+             To confirm that it was you, use this code. It is good for 10 minutes\n\
+             and works once.\n\n\
+             Code: {code}\n\n\
+             If it was not you, do nothing: no account is made without the code.\n\
+             Never tell it to anybody.\n"
+        );
+        Self::new(to, "Confirm your new account", text, CODE_LIFETIME)
+    }
+
+    /// What is sent in place of [`Letter::customer_welcome`] to who has an account already: the
+    /// code signs in to it.
+    pub fn customer_known(to: &Email, shop: &Subdomain, code: &str) -> Self {
+        let text = format!(
+            "Somebody asked for a new account with this address at the shop\n\n\
+             \x20   {shop}\n\n\
+             You have one already, and it stays as it is. To sign in to it, use\n\
+             your password, or this code. It is good for 10 minutes and works once.\n\n\
+             Code: {code}\n\n\
+             If it was not you, do nothing. Never tell the code to anybody.\n"
+        );
+        Self::new(to, "You already have an account", text, CODE_LIFETIME)
+    }
+
+    /// A link that sets a customer's new password.
+    pub fn customer_reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Self {
+        let text = format!(
+            "Somebody asked for a new password for your account at the shop\n\n\
+             \x20   {shop}\n\n\
+             To set one, send this token and the new password to\n\n\
+             \x20   POST {base_url}/v1/storefront/customer/password/update\n\
+             \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
+             Token: {token}\n\n\
+             It is good for 30 minutes and works once.\n\
+             If you did not ask for it, do nothing: your password stays as it is.\n"
+        );
+        Self::new(to, "Set a new password", text, Purpose::Reset.lifetime())
+    }
+
+    /// A notice that a customer's account is gone.
+    pub fn customer_deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> Self {
+        let text = format!(
+            "Your account was deleted at {now} at the shop\n\n\
+             \x20   {shop}\n\n\
+             With it went your addresses and your wishlist. The shop keeps what it\n\
+             must of the orders you placed.\n"
+        );
+        Self::new(to, "Your account was deleted", text, DAY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::FromText;
+
+    use super::*;
+
+    #[test]
+    fn every_text_travels_unencoded() {
+        let to = Email::from_text("cleo@example.com").unwrap();
+        let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
+        let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
+        for letter in [
+            Letter::customer_welcome(&to, &shop, "042137"),
+            Letter::customer_known(&to, &shop, "042137"),
+            Letter::customer_reset(&to, &shop, &token, "https://api.example.com"),
+            Letter::customer_deleted(&to, &shop, now),
+        ] {
+            assert!(letter.text.is_ascii() && letter.subject.is_ascii());
+            assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);
+        }
+    }
+}

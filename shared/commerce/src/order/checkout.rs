@@ -1,0 +1,320 @@
+//! Checkout: a cart becomes an order in one transaction — the order, the stock of every line, the
+//! gift cards, the idempotency record and the event — or nothing happens.
+//!
+//! What was read decides nothing about stock and balances: the arithmetic and its condition are
+//! in the write. When a write is refused because somebody was faster, the cart is priced again
+//! over what there is then.
+
+use std::time::Duration;
+
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Batch, Change, Write};
+
+use super::by_hand::{self, PaidByHand};
+use super::place::{self, Buyer, CartLine, Offer, Quote, Terms, insufficient_stock};
+use super::stock::StockHold;
+use super::{Order, OrderView, stock};
+use crate::event::{Event, ORDER_CREATED, ORDER_PAID};
+use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
+use crate::id::LocationId;
+use crate::inventory;
+use crate::key;
+use crate::money::Money;
+use crate::payment::Payment;
+use crate::product;
+use crate::settings::Settings;
+use crate::store::Store;
+
+/// What the first order's number comes after.
+const FIRST_NUMBER: u64 = 1_000;
+/// How often a cart is priced again after its write was refused.
+const ATTEMPTS: u32 = 12;
+/// Items that one round trip reads.
+const BATCH: usize = 100;
+/// Actions that one transaction takes.
+const MAX_ACTIONS: usize = 100;
+/// Actions besides those of the lines: the order, three events, the idempotency record, the
+/// customer, a payment, and three gift cards with their entries.
+const OTHER_ACTIONS: usize = 13;
+
+/// A cart to be ordered.
+#[derive(Debug, Clone)]
+pub struct Cart {
+    /// The lines, merged.
+    pub lines: Vec<CartLine>,
+    /// The gift cards to pay with.
+    pub gift_card_codes: Vec<GiftCardCode>,
+    /// What the buyer believes it comes to.
+    pub expected_total: Option<Money>,
+    /// Whether products that are not on sale yet can be ordered too.
+    pub everything: bool,
+}
+
+/// How a cart is ordered.
+#[derive(Debug, Clone)]
+pub struct Placing {
+    /// Who orders.
+    pub buyer: Buyer,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// Whether it expires unless it is paid within the store's payment window.
+    pub expires: bool,
+    /// The digest of the token its shopper gets.
+    pub order_token_digest: Option<String>,
+    /// How it was paid by hand already, if it was.
+    pub paid: Option<Option<String>>,
+}
+
+/// A cart with what the store says about it at this moment.
+#[derive(Debug, Clone)]
+pub struct Priced {
+    /// The store.
+    pub store: Store,
+    /// Its settings.
+    pub settings: Settings,
+    /// The lines, the cards, the totals.
+    pub quote: Quote,
+}
+
+/// Prices a cart over what the store says now. The store that is given may be a few seconds old;
+/// it is read again in the same round trip.
+///
+/// # Errors
+/// `unknown_variant`, `unknown_gift_card`, `gift_card_expired`, `gift_card_disabled`,
+/// `gift_card_empty` and `duplicate` as faults of their fields.
+pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
+    let mut shelf = look(app, store, &cart.lines).await?;
+    if shelf.store.online_locations != store.online_locations {
+        // Its locations changed a moment ago: other levels than those that were read count.
+        shelf = look(app, &shelf.store, &cart.lines).await?;
+    }
+    let Shelf { store, settings, offers } = shelf;
+    let cards = cards(app, &store, &cart.gift_card_codes).await?;
+    let quote = place::price(&store, cart.lines.clone(), offers, cards, cart.everything)?;
+    Ok(Priced { store, settings, quote })
+}
+
+/// What one look at a store and a cart's lines shows.
+struct Shelf {
+    store: Store,
+    settings: Settings,
+    offers: Vec<Offer>,
+}
+
+/// The store, its settings, and what is there of each line: one round trip for a hundred items.
+async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<Shelf, Problem> {
+    let of_line = |line: &CartLine| {
+        let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
+        let levels: Vec<_> = store.online_locations.iter().map(level).collect();
+        (key::sellable(&store.id, &line.variant_id), levels)
+    };
+    let places: Vec<_> = lines.iter().map(of_line).collect();
+    let (store_key, untouched) = (store.key(), Settings::of(store));
+    let settings_key = untouched.key();
+    let of_lines =
+        places.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
+    let wanted: Vec<&Key> = [&store_key, &settings_key].into_iter().chain(of_lines).collect();
+    let mut batches = Vec::new();
+    for chunk in wanted.chunks(BATCH) {
+        batches.push(app.table.get_many(chunk).await?);
+    }
+    let mut offers = Vec::new();
+    for (sellable, levels) in &places {
+        let mut offer = Offer { sellable: find(&mut batches, sellable)?, levels: Vec::new() };
+        for level in levels {
+            offer.levels.extend(find(&mut batches, level)?);
+        }
+        offers.push(offer);
+    }
+    let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
+    let store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
+    Ok(Shelf { store, settings, offers })
+}
+
+/// The item of a key, in whichever batch it came.
+fn find<T: Item>(batches: &mut [Batch], key: &Key) -> Result<Option<T>, Problem> {
+    for batch in batches {
+        if let Some(found) = batch.take(key)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The cards of these codes.
+async fn cards(app: &App, store: &Store, codes: &[GiftCardCode]) -> Result<Vec<GiftCard>, Problem> {
+    let now = app.clock.now();
+    let (mut usable, mut errors) = (Vec::<GiftCard>::new(), Vec::new());
+    for (position, card) in gift_card::find(app, &store.id, codes).await?.into_iter().enumerate() {
+        let fault = match card {
+            None => ("unknown_gift_card", "There is no such gift card."),
+            Some(card) if usable.iter().any(|known| known.id == card.id) => {
+                ("duplicate", "Name each gift card once.")
+            }
+            Some(card) => match card.status_at(now) {
+                GiftCardStatus::Disabled => ("gift_card_disabled", "This gift card is disabled."),
+                GiftCardStatus::Expired => ("gift_card_expired", "This gift card has expired."),
+                GiftCardStatus::Active if card.balance.currency != store.currency => {
+                    ("currency_mismatch", "This gift card is in another currency.")
+                }
+                GiftCardStatus::Active if card.balance.is_zero() => {
+                    ("gift_card_empty", "There is nothing left on this gift card.")
+                }
+                GiftCardStatus::Active => {
+                    usable.push(card);
+                    continue;
+                }
+            },
+        };
+        let pointer = format!("/gift_card_codes/{position}");
+        errors.push(place::fault(&pointer, fault.0, fault.1));
+    }
+    if errors.is_empty() { Ok(usable) } else { Err(Problem::invalid(errors)) }
+}
+
+/// Orders a cart, if `judge` lets it pass.
+///
+/// # Errors
+/// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `judge` says.
+pub async fn place(
+    app: &App,
+    store: &Store,
+    cart: &Cart,
+    placing: &Placing,
+    judge: impl Fn(&Priced) -> Result<(), Problem>,
+    answer: impl Fn(&Order) -> Answer,
+) -> Result<Answer, Problem> {
+    let mut number = None;
+    let mut attempt = 0;
+    loop {
+        let priced = price(app, store, cart).await?;
+        judge(&priced)?;
+        priced.quote.demand_total(cart.expected_total.as_ref())?;
+        priced.quote.demand_stock()?;
+        // Outside the transaction: gaps are allowed, a hot item inside it is not.
+        let last = match number {
+            Some(last) => last,
+            None => app.table.next_number(&key::order_counter(&store.id)).await?,
+        };
+        number = Some(last);
+        let outcome = write(app, &priced, placing, last, &answer).await;
+        let again = |problem: &Problem| {
+            matches!(problem.code, Code::InsufficientStock | Code::VersionConflict)
+        };
+        match outcome {
+            Err(problem) if again(&problem) && attempt < ATTEMPTS => {
+                attempt = attempt.saturating_add(1);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// The order of a priced cart, and the payment that paid it by hand already.
+fn order_of(
+    priced: &Priced,
+    placing: &Placing,
+    last: u64,
+    now: Timestamp,
+) -> Result<(Order, Option<Payment>), Problem> {
+    let window = priced.settings.checkout.payment_window_minutes.saturating_mul(60);
+    let terms = Terms {
+        draft: placing.draft,
+        expires_at: placing.expires.then(|| now.plus(Duration::from_secs(window))),
+        order_token_digest: placing.order_token_digest.clone(),
+    };
+    let number = FIRST_NUMBER.saturating_add(last);
+    let buyer = placing.buyer.clone();
+    let placed = Order::place(&priced.store, number, &priced.quote, buyer, terms, now);
+    match &placing.paid {
+        Some(method) if !placed.outstanding().is_zero() => {
+            let PaidByHand { settled, payment } = placed.paid_by_hand(&[], method.clone(), now)?;
+            Ok((Order { version: 1, ..settled.order }, Some(payment)))
+        }
+        _ => Ok((placed, None)),
+    }
+}
+
+/// One attempt at the transaction.
+async fn write(
+    app: &App,
+    priced: &Priced,
+    placing: &Placing,
+    last: u64,
+    answer: &impl Fn(&Order) -> Answer,
+) -> Result<Answer, Problem> {
+    let (now, quote) = (app.clock.now(), &priced.quote);
+    let (order, payment) = order_of(priced, placing, last, now)?;
+    let write = app.table.write().create(&order, Code::VersionConflict);
+    let write = take_stock(write, &order, quote, now);
+    let write = mark_ordered(app, write, quote).await?;
+    let write = quote.cards.iter().fold(write, |write, (card, pays)| {
+        gift_card::debit(write, card, pays, &order.id, Code::VersionConflict, now)
+    });
+    let write = write.also(payment, |write, payment| by_hand::record(write, &payment, now));
+    let write = count_customer(write, &order);
+    announce(write, &order, now).answer(answer(&order), now).await
+}
+
+/// Takes the stock of every line: set aside, or, when the order is paid, its own.
+fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
+    order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
+        let Some(line) = stock::line(order, item, item.quantity) else { return write };
+        let refused = insufficient_stock(&[priced]);
+        if order.stock == StockHold::Committed {
+            inventory::commit_at_once(write, &line, priced.oversells, refused, now)
+        } else {
+            inventory::reserve(write, &line, priced.oversells, refused, now)
+        }
+    })
+}
+
+/// Marks what was never ordered before as ordered: in the transaction, or, where that is full of
+/// lines, before it. A mark without an order does no harm.
+async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, Problem> {
+    let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
+    let lines = quote.lines.len().saturating_mul(2);
+    let needed = lines.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
+    if needed > MAX_ACTIONS {
+        product::note_ordered(app, &new().cloned().collect::<Vec<_>>()).await?;
+        return Ok(write);
+    }
+    Ok(new().fold(write, |write, sellable| {
+        let change = Change::new("SET was_ordered = :ordered")
+            .only_if("attribute_exists(PK)")
+            .value(":ordered", true);
+        write.update(&sellable.key(), change, Code::VersionConflict)
+    }))
+}
+
+/// Counts the order, and what it has brought in already, for its customer.
+fn count_customer(write: Write, order: &Order) -> Write {
+    let Some(customer) = &order.customer_id else { return write };
+    let spent = if order.is_firm() { order.captured.amount } else { 0 };
+    let change = Change::new(
+        "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
+    )
+    .only_if("attribute_exists(PK)")
+    .value(":one", 1)
+    .value(":spent", spent);
+    write.update(&key::customer(&order.store_id, customer), change, gone())
+}
+
+/// The customer was deleted between authentication and the write.
+fn gone() -> Problem {
+    Problem::field("/customer_id", "unknown_customer", "There is no such customer.")
+}
+
+fn announce(write: Write, order: &Order, now: Timestamp) -> Write {
+    let view = OrderView::from(order);
+    let write = write.emit(Event::new(&ORDER_CREATED, order.about(), &view, now));
+    if order.is_firm() {
+        write.emit(Event::new(&ORDER_PAID, order.about(), &view, now))
+    } else {
+        write
+    }
+}

@@ -1,0 +1,383 @@
+//! Fulfilments: lines leave, by line and quantity, from where their stock is.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::Fault;
+use gateway::table::Write;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Order, OrderAction, OrderItem, stock};
+use crate::event::About;
+use crate::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use crate::inventory::{self, Line};
+use crate::key;
+
+gateway::words! {
+    /// How far a fulfilment has come.
+    FulfillmentState {
+        /// On its way.
+        Shipped = "shipped",
+        /// With the customer.
+        Delivered = "delivered",
+        /// Called back; its units are to be fulfilled again.
+        Cancelled = "cancelled",
+    }
+}
+
+/// Units of a line that leave together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FulfillmentLine {
+    /// The line.
+    pub order_item_id: OrderItemId,
+    /// How many units of it.
+    pub quantity: u32,
+}
+
+/// How a parcel can be followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tracking {
+    /// The carrier's number.
+    pub number: Option<String>,
+    /// The carrier.
+    pub company: Option<String>,
+    /// Where it can be followed.
+    pub url: Option<String>,
+}
+
+/// A fulfilment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fulfillment {
+    /// The id.
+    pub id: FulfillmentId,
+    /// The store.
+    pub store_id: StoreId,
+    /// The order.
+    pub order_id: OrderId,
+    /// How far it has come.
+    pub status: FulfillmentState,
+    /// What is in it.
+    pub items: Vec<FulfillmentLine>,
+    /// Where it left from, when one location was named.
+    pub location_id: Option<LocationId>,
+    /// How it can be followed.
+    pub tracking: Tracking,
+    /// Whether the customer is told.
+    pub notify_customer: bool,
+    /// When it arrived.
+    pub delivered_at: Option<Timestamp>,
+    /// When it was called back.
+    pub cancelled_at: Option<Timestamp>,
+    /// When it left.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Fulfillment {
+    const KIND: &'static str = "fulfillment";
+    fn key(&self) -> Key {
+        key::fulfillment(&self.store_id, &self.order_id, &self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// What is to leave.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Units by line; everything that is left when none are named.
+    pub items: Option<Vec<FulfillmentLine>>,
+    /// Only what is at this location.
+    pub location_id: Option<LocationId>,
+    /// How it can be followed.
+    pub tracking: Tracking,
+    /// Whether the customer is told.
+    pub notify_customer: bool,
+}
+
+impl Order {
+    /// The order with these lines gone, and the fulfilment that took them.
+    ///
+    /// # Errors
+    /// `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
+    /// `insufficient_committed`; `unknown_order_item` and `duplicate` as faults of their fields.
+    pub fn fulfill(&self, wanted: Wanted, now: Timestamp) -> Result<(Self, Fulfillment), Problem> {
+        if !self.allows(OrderAction::Fulfill) {
+            return Err(self.why_not_fulfillable());
+        }
+        let lines = match &wanted.items {
+            Some(lines) => self.named_lines(lines, wanted.location_id.as_ref())?,
+            None => self.all_lines(wanted.location_id.as_ref())?,
+        };
+        let mut next = self.clone();
+        for line in &lines {
+            if let Some(item) = next.items.iter_mut().find(|item| item.id == line.order_item_id) {
+                item.fulfilled = item.fulfilled.saturating_add(line.quantity);
+            }
+        }
+        let fulfillment = Fulfillment {
+            id: FulfillmentId::mint(now),
+            store_id: self.store_id.clone(),
+            order_id: self.id.clone(),
+            status: FulfillmentState::Shipped,
+            items: lines,
+            location_id: wanted.location_id,
+            tracking: wanted.tracking,
+            notify_customer: wanted.notify_customer,
+            delivered_at: None,
+            cancelled_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        Ok((next.changed(now), fulfillment))
+    }
+
+    fn why_not_fulfillable(&self) -> Problem {
+        let open = self.status == super::OrderStatus::Open;
+        let code = if open && self.is_firm() && self.remaining() == 0 {
+            Code::NothingToFulfill
+        } else {
+            Code::OrderNotFulfillable
+        };
+        code.with("status", self.status.as_str())
+            .with("financial_status", self.financial_status.as_str())
+            .with("on_hold", self.on_hold)
+            .with("allowed_actions", self.allowed_actions())
+    }
+
+    fn all_lines(&self, location: Option<&LocationId>) -> Result<Vec<FulfillmentLine>, Problem> {
+        let here = |item: &&OrderItem| item.remaining() > 0 && is_at(item, location);
+        let line = |item: &OrderItem| FulfillmentLine {
+            order_item_id: item.id.clone(),
+            quantity: item.remaining(),
+        };
+        let lines: Vec<_> = self.items.iter().filter(here).map(line).collect();
+        if lines.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(lines) }
+    }
+
+    fn named_lines(
+        &self,
+        named: &[FulfillmentLine],
+        location: Option<&LocationId>,
+    ) -> Result<Vec<FulfillmentLine>, Problem> {
+        let known = self.items_named(named.iter().map(|line| &line.order_item_id))?;
+        let (mut excess, mut elsewhere) = (Vec::new(), Vec::new());
+        for (line, item) in named.iter().zip(known) {
+            if line.quantity > item.remaining() {
+                excess.push(json!({"order_item_id": item.id, "requested": line.quantity,
+                    "remaining": item.remaining()}));
+            } else if !is_at(item, location) {
+                elsewhere.push(json!({"order_item_id": item.id, "location_id": item.location_id}));
+            }
+        }
+        if !excess.is_empty() {
+            return Err(Code::QuantityExceedsRemaining.with("items", excess));
+        }
+        if !elsewhere.is_empty() {
+            return Err(Code::InsufficientCommitted.with("items", elsewhere));
+        }
+        if named.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(named.to_vec()) }
+    }
+
+    /// The lines of these ids, in their order.
+    ///
+    /// # Errors
+    /// `unknown_order_item` and `duplicate` as faults of `/items/<n>/order_item_id`.
+    pub(super) fn items_named<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a OrderItemId>,
+    ) -> Result<Vec<&OrderItem>, Problem> {
+        let (mut found, mut errors) = (Vec::<&OrderItem>::new(), Vec::new());
+        for (place, id) in ids.enumerate() {
+            let fault = match self.item(id) {
+                Some(item) if found.iter().any(|known| known.id == item.id) => {
+                    Fault::new("duplicate", "Name each line once.")
+                }
+                Some(item) => {
+                    found.push(item);
+                    continue;
+                }
+                None => Fault::new("unknown_order_item", "The order has no such line."),
+            };
+            let pointer = format!("/items/{place}/order_item_id");
+            errors.push(FieldError { pointer, fault });
+        }
+        if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
+    }
+
+    /// The order with the units of a fulfilment back, and the fulfilment called back.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`: delivered or called back already, or the order is over, or
+    /// units of it have been returned.
+    pub fn call_back(
+        &self,
+        fulfillment: &Fulfillment,
+        now: Timestamp,
+    ) -> Result<(Self, Fulfillment), Problem> {
+        if fulfillment.status != FulfillmentState::Shipped || self.is_over() {
+            return Err(fulfillment.refuses());
+        }
+        let mut next = self.clone();
+        for line in &fulfillment.items {
+            let found = next.items.iter_mut().find(|item| item.id == line.order_item_id);
+            let item = found.ok_or_else(|| Problem::internal("a fulfilment of unknown lines"))?;
+            if item.returnable() < line.quantity {
+                return Err(fulfillment.refuses());
+            }
+            item.fulfilled = item.fulfilled.saturating_sub(line.quantity);
+        }
+        if next.status == super::OrderStatus::Closed {
+            next.status = super::OrderStatus::Open;
+            next.closed_at = None;
+        }
+        let cancelled = Fulfillment {
+            status: FulfillmentState::Cancelled,
+            cancelled_at: Some(now),
+            ..fulfillment.changed(now)
+        };
+        Ok((next.changed(now), cancelled))
+    }
+}
+
+fn is_at(item: &OrderItem, location: Option<&LocationId>) -> bool {
+    location.is_none() || item.location_id.is_none() || item.location_id.as_ref() == location
+}
+
+impl Fulfillment {
+    /// What can be done with it now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.status {
+            FulfillmentState::Shipped => vec!["update", "deliver", "cancel"],
+            FulfillmentState::Delivered => vec!["update"],
+            FulfillmentState::Cancelled => Vec::new(),
+        }
+    }
+
+    /// What is answered when its state does not allow what was asked.
+    pub fn refuses(&self) -> Problem {
+        Problem::state(self.status.as_str(), &self.allowed_actions())
+    }
+
+    /// What an event about it says it is about.
+    pub fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// The fulfilment at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// It is with the customer.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn delivered(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != FulfillmentState::Shipped {
+            return Err(self.refuses());
+        }
+        let status = FulfillmentState::Delivered;
+        Ok(Self { status, delivered_at: Some(now), ..self.changed(now) })
+    }
+
+    /// It can be followed otherwise.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn tracked(&self, tracking: Tracking, now: Timestamp) -> Result<Self, Problem> {
+        if self.status == FulfillmentState::Cancelled {
+            return Err(self.refuses());
+        }
+        Ok(Self { tracking, ..self.changed(now) })
+    }
+}
+
+/// Takes the stock of a fulfilment out, in the transaction that writes it.
+pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
+    stocked(order, of).fold(write, |write, (item, line)| {
+        let refused = Code::InsufficientCommitted
+            .with("items", vec![json!({"order_item_id": item.id, "location_id": line.location})]);
+        inventory::fulfil(write, &line, refused, now)
+    })
+}
+
+/// Brings the stock of a fulfilment back, in the transaction that calls it back.
+pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
+    stocked(order, of).fold(write, |write, (_, line)| stock::bring_back(write, &line, now))
+}
+
+/// The lines of a fulfilment whose stock is counted.
+fn stocked<'a>(
+    order: &'a Order,
+    of: &'a Fulfillment,
+) -> impl Iterator<Item = (&'a OrderItem, Line<'a>)> {
+    of.items.iter().filter_map(|wanted| {
+        let item = order.item(&wanted.order_item_id)?;
+        Some((item, stock::line(order, item, wanted.quantity)?))
+    })
+}
+
+/// A fulfilment as the API shows it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FulfillmentView {
+    /// The id.
+    pub id: FulfillmentId,
+    /// The order.
+    pub order_id: OrderId,
+    /// How far it has come.
+    pub status: FulfillmentState,
+    /// What is in it.
+    pub items: Vec<FulfillmentLine>,
+    /// Where it left from, when one location was named.
+    pub location_id: Option<LocationId>,
+    /// How it can be followed.
+    pub tracking: Tracking,
+    /// Whether the customer is told.
+    pub notify_customer: bool,
+    /// When it arrived.
+    pub delivered_at: Option<Timestamp>,
+    /// When it was called back.
+    pub cancelled_at: Option<Timestamp>,
+    /// What can be done with it now.
+    pub allowed_actions: Vec<&'static str>,
+    /// When it left.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Fulfillment> for FulfillmentView {
+    fn from(fulfillment: &Fulfillment) -> Self {
+        Self {
+            id: fulfillment.id.clone(),
+            order_id: fulfillment.order_id.clone(),
+            status: fulfillment.status,
+            items: fulfillment.items.clone(),
+            location_id: fulfillment.location_id.clone(),
+            tracking: fulfillment.tracking.clone(),
+            notify_customer: fulfillment.notify_customer,
+            delivered_at: fulfillment.delivered_at,
+            cancelled_at: fulfillment.cancelled_at,
+            allowed_actions: fulfillment.allowed_actions(),
+            created_at: fulfillment.created_at,
+            updated_at: fulfillment.updated_at,
+            version: fulfillment.version,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Refunds, and plans of refunds, as the API shows them.
+
+use gateway::clock::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
+use crate::id::{OrderId, RefundId};
+use crate::money::Money;
+use crate::order::Order;
+
+/// A refund.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RefundView {
+    /// The id.
+    pub id: RefundId,
+    /// The order.
+    pub order_id: OrderId,
+    /// How far it has come.
+    pub status: RefundStatus,
+    /// All of it.
+    pub amount: Money,
+    /// For these lines.
+    pub lines: Vec<RefundLine>,
+    /// For shipping.
+    pub shipping: Money,
+    /// Its parts: gift cards first.
+    pub transactions: Vec<RefundTransaction>,
+    /// Why.
+    pub reason: RefundReason,
+    /// In the merchant's words.
+    pub note: Option<String>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl From<&Refund> for RefundView {
+    fn from(refund: &Refund) -> Self {
+        Self {
+            id: refund.id.clone(),
+            order_id: refund.order_id.clone(),
+            status: refund.status,
+            amount: refund.amount.clone(),
+            lines: refund.items.clone(),
+            shipping: refund.shipping.clone(),
+            transactions: refund.transactions.clone(),
+            reason: refund.reason,
+            note: refund.note.clone(),
+            created_at: refund.created_at,
+            updated_at: refund.updated_at,
+            version: refund.version,
+        }
+    }
+}
+
+/// What a refund would do.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanView {
+    /// What could go back in all.
+    pub refundable: Money,
+    /// What would go back.
+    pub amount: Money,
+    /// For these lines.
+    pub lines: Vec<RefundLine>,
+    /// For shipping.
+    pub shipping: Money,
+    /// Through what: gift cards first.
+    pub suggested_transactions: Vec<Value>,
+}
+
+impl PlanView {
+    /// What a plan would do to an order.
+    pub fn of(order: &Order, plan: &Plan) -> Self {
+        let cards = plan
+            .to_gift_cards
+            .iter()
+            .map(|(id, amount)| json!({"gift_card_id": id, "payment_id": null, "amount": amount}));
+        let payments = plan
+            .to_payments
+            .iter()
+            .map(|(id, amount)| json!({"gift_card_id": null, "payment_id": id, "amount": amount}));
+        Self {
+            refundable: order.refundable(),
+            amount: plan.amount.clone(),
+            lines: plan.items.clone(),
+            shipping: plan.shipping.clone(),
+            suggested_transactions: cards.chain(payments).collect(),
+        }
+    }
+}

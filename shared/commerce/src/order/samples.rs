@@ -1,0 +1,159 @@
+//! Samples of orders, fulfilments and refunds: what the catalogue of events shows.
+
+use super::fulfillment::{
+    Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Tracking,
+};
+use super::refund::{
+    Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction, RefundView, RestockType,
+};
+use super::stock::StockHold;
+use super::{
+    FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus, OrderView,
+    Totals,
+};
+use crate::event::{EXAMPLE_TIME, Example, sample};
+use crate::id::{
+    FulfillmentId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, RefundId, StoreId,
+    VariantId,
+};
+use crate::money;
+
+fn item() -> OrderItem {
+    OrderItem {
+        id: OrderItemId::derive(&["example"]),
+        variant_id: VariantId::derive(&["example"]),
+        product_id: ProductId::derive(&["example"]),
+        title: "A Book".into(),
+        variant_title: Some("Paperback".into()),
+        sku: Some("BOOK-1".into()),
+        image_url: None,
+        quantity: 2,
+        price: money::sample(64_950),
+        subtotal: money::sample(129_900),
+        discount: money::sample(0),
+        tax: money::sample(0),
+        total: money::sample(129_900),
+        fulfilled: 0,
+        refunded: 0,
+        cancelled: 0,
+        returned: 0,
+        refunded_amount: money::sample(0),
+        location_id: Some(LocationId::derive(&["example"])),
+        tracked: true,
+        requires_shipping: true,
+    }
+}
+
+fn order() -> Order {
+    Order {
+        id: OrderId::derive(&["example"]),
+        store_id: StoreId::derive(&["example"]),
+        number: "#1001".into(),
+        customer_id: None,
+        email: Some(sample("ann@example.com")),
+        status: OrderStatus::Open,
+        on_hold: false,
+        financial_status: FinancialStatus::Paid,
+        fulfillment_status: FulfillmentStatus::Unfulfilled,
+        stock: StockHold::Committed,
+        items: vec![item()],
+        totals: Totals {
+            subtotal: money::sample(129_900),
+            shipping: money::sample(0),
+            tax: money::sample(0),
+            total: money::sample(129_900),
+            gift_cards: money::sample(0),
+            due: money::sample(129_900),
+        },
+        gift_cards: Vec::new(),
+        payments: vec![OrderPayment {
+            payment_id: PaymentId::derive(&["example"]),
+            provider: "razorpay".into(),
+            authorized: money::sample(129_900),
+            captured: money::sample(129_900),
+            refunded: money::sample(0),
+            voided: false,
+        }],
+        captured: money::sample(129_900),
+        refunded: money::sample(0),
+        shipping_refunded: money::sample(0),
+        payment_failed: false,
+        currency: sample("INR"),
+        shipping_address: None,
+        billing_address: None,
+        note: None,
+        tags: Vec::new(),
+        source: "storefront".into(),
+        payment_provider: Some("razorpay".into()),
+        order_token_digest: None,
+        expires_at: None,
+        cancel_reason: None,
+        cancelled_at: None,
+        closed_at: None,
+        created_at: EXAMPLE_TIME,
+        updated_at: EXAMPLE_TIME,
+        version: 2,
+    }
+}
+
+impl Example for OrderView {
+    fn example() -> Self {
+        Self::from(&order())
+    }
+}
+
+impl Example for FulfillmentView {
+    fn example() -> Self {
+        Self::from(&Fulfillment {
+            id: FulfillmentId::derive(&["example"]),
+            store_id: StoreId::derive(&["example"]),
+            order_id: OrderId::derive(&["example"]),
+            status: FulfillmentState::Shipped,
+            items: vec![FulfillmentLine { order_item_id: item().id, quantity: 2 }],
+            location_id: None,
+            tracking: Tracking {
+                number: Some("AB123456789IN".into()),
+                company: Some("India Post".into()),
+                url: None,
+            },
+            notify_customer: true,
+            delivered_at: None,
+            cancelled_at: None,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        })
+    }
+}
+
+impl Example for RefundView {
+    fn example() -> Self {
+        Self::from(&Refund {
+            id: RefundId::derive(&["example"]),
+            store_id: StoreId::derive(&["example"]),
+            order_id: OrderId::derive(&["example"]),
+            status: RefundStatus::Succeeded,
+            amount: money::sample(64_950),
+            items: vec![RefundLine {
+                order_item_id: item().id,
+                quantity: 1,
+                amount: money::sample(64_950),
+                restock_type: RestockType::Return,
+                location_id: item().location_id,
+            }],
+            shipping: money::sample(0),
+            transactions: vec![RefundTransaction {
+                gift_card_id: None,
+                payment_id: Some(PaymentId::derive(&["example"])),
+                amount: money::sample(64_950),
+                status: RefundStatus::Succeeded,
+                failure_code: None,
+            }],
+            reason: RefundReason::CustomerRequest,
+            note: None,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
+        })
+    }
+}

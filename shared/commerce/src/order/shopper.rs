@@ -1,0 +1,196 @@
+//! An order as its shopper sees it: without the merchant's labels, locations and levers.
+
+use gateway::clock::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
+use super::stock::StockHold;
+use super::{FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
+use crate::address::PostalAddress;
+use crate::fields::{Currency, Email};
+use crate::id::{FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
+use crate::money::Money;
+
+/// An order.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShopperOrderView {
+    /// The id.
+    pub id: OrderId,
+    /// The store.
+    pub store_id: StoreId,
+    /// What people call it.
+    pub number: String,
+    /// Where confirmations go.
+    pub email: Option<Email>,
+    /// Where it is in its life.
+    pub status: OrderStatus,
+    /// What has become of its money.
+    pub financial_status: FinancialStatus,
+    /// How much of it has left.
+    pub fulfillment_status: FulfillmentStatus,
+    /// The lines.
+    pub items: Vec<ShopperItemView>,
+    /// What it comes to.
+    pub totals: Totals,
+    /// The gift cards that pay for it, by the end of their codes.
+    pub gift_cards: Vec<Value>,
+    /// What has gone back.
+    pub refunded_total: Money,
+    /// What is left to pay.
+    pub outstanding: Money,
+    /// The currency of all its amounts.
+    pub currency: Currency,
+    /// Where it goes.
+    pub shipping_address: Option<PostalAddress>,
+    /// Who is billed.
+    pub billing_address: Option<PostalAddress>,
+    /// The payment provider that was chosen.
+    pub payment_provider: Option<String>,
+    /// Whether it has to be paid.
+    pub payment_required: bool,
+    /// When it expires unless it is paid.
+    pub expires_at: Option<Timestamp>,
+    /// When it was called off or expired.
+    pub cancelled_at: Option<Timestamp>,
+    /// What its shopper can do: `pay`, `cancel`.
+    pub allowed_actions: Vec<&'static str>,
+    /// When it was placed.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+/// A line.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShopperItemView {
+    /// The id.
+    pub id: OrderItemId,
+    /// The variant.
+    pub variant_id: VariantId,
+    /// Its product.
+    pub product_id: ProductId,
+    /// The product's title.
+    pub title: String,
+    /// The variant's title.
+    pub variant_title: Option<String>,
+    /// The variant's SKU.
+    pub sku: Option<String>,
+    /// The first image.
+    pub image_url: Option<String>,
+    /// Units ordered.
+    pub quantity: u32,
+    /// The price of one.
+    pub price: Money,
+    /// Price times quantity.
+    pub subtotal: Money,
+    /// Subtotal less discount plus tax.
+    pub total: Money,
+    /// Units that have left.
+    pub fulfilled: u32,
+    /// Units that money went back for.
+    pub refunded: u32,
+    /// Whether it has to be sent.
+    pub requires_shipping: bool,
+}
+
+/// A parcel.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShopperFulfillmentView {
+    /// The id.
+    pub id: FulfillmentId,
+    /// How far it has come.
+    pub status: FulfillmentState,
+    /// What is in it.
+    pub items: Vec<FulfillmentLine>,
+    /// How it can be followed.
+    pub tracking: Tracking,
+    /// When it left.
+    pub created_at: Timestamp,
+    /// When it arrived.
+    pub delivered_at: Option<Timestamp>,
+}
+
+impl Order {
+    /// Whether its shopper may call it off: nobody has paid, promised or confirmed it.
+    pub fn is_cancellable_by_shopper(&self) -> bool {
+        self.status == OrderStatus::Open && self.stock == StockHold::Reserved && !self.has_money()
+    }
+}
+
+impl ShopperOrderView {
+    /// The order as it is now.
+    pub fn of(order: &Order, now: Timestamp) -> Self {
+        let payment_required = order.is_payable(now);
+        let pay = payment_required.then_some("pay");
+        let cancel = order.is_cancellable_by_shopper().then_some("cancel");
+        let card = |card: &super::GiftCardUse| {
+            json!({
+                "last_characters": card.last_characters,
+                "amount": card.amount,
+                "refunded": card.refunded,
+            })
+        };
+        Self {
+            id: order.id.clone(),
+            store_id: order.store_id.clone(),
+            number: order.number.clone(),
+            email: order.email.clone(),
+            status: order.status,
+            financial_status: order.financial_status,
+            fulfillment_status: order.fulfillment_status,
+            items: order.items.iter().map(ShopperItemView::from).collect(),
+            totals: order.totals.clone(),
+            gift_cards: order.gift_cards.iter().map(card).collect(),
+            refunded_total: order.refunded.clone(),
+            outstanding: order.outstanding(),
+            currency: order.currency.clone(),
+            shipping_address: order.shipping_address.clone(),
+            billing_address: order.billing_address.clone(),
+            payment_provider: order.payment_provider.clone(),
+            payment_required,
+            expires_at: order.expires_at,
+            cancelled_at: order.cancelled_at,
+            allowed_actions: pay.into_iter().chain(cancel).collect(),
+            created_at: order.created_at,
+            updated_at: order.updated_at,
+            version: order.version,
+        }
+    }
+}
+
+impl From<&OrderItem> for ShopperItemView {
+    fn from(item: &OrderItem) -> Self {
+        Self {
+            id: item.id.clone(),
+            variant_id: item.variant_id.clone(),
+            product_id: item.product_id.clone(),
+            title: item.title.clone(),
+            variant_title: item.variant_title.clone(),
+            sku: item.sku.clone(),
+            image_url: item.image_url.clone(),
+            quantity: item.quantity,
+            price: item.price.clone(),
+            subtotal: item.subtotal.clone(),
+            total: item.total.clone(),
+            fulfilled: item.fulfilled,
+            refunded: item.refunded,
+            requires_shipping: item.requires_shipping,
+        }
+    }
+}
+
+impl From<&Fulfillment> for ShopperFulfillmentView {
+    fn from(fulfillment: &Fulfillment) -> Self {
+        Self {
+            id: fulfillment.id.clone(),
+            status: fulfillment.status,
+            items: fulfillment.items.clone(),
+            tracking: fulfillment.tracking.clone(),
+            created_at: fulfillment.created_at,
+            delivered_at: fulfillment.delivered_at,
+        }
+    }
+}

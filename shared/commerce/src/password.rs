@@ -1,0 +1,59 @@
+//! Passwords as requests carry them: one that somebody chooses, and one that somebody claims.
+
+use std::fmt;
+
+use gateway::password::{self, Password, PasswordError};
+use gateway::problem::Problem;
+use gateway::request::{Fault, FromText};
+
+/// A password that somebody chooses.
+#[derive(Debug)]
+pub struct NewPassword(Password);
+
+impl NewPassword {
+    /// What is kept of it.
+    pub async fn hash(&self) -> Result<String, Problem> {
+        password::hash(&self.0).await.map_err(Problem::unavailable)
+    }
+}
+
+impl FromText for NewPassword {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let detail = |error: PasswordError| format!("The password {error}.");
+        Password::parse(text).map(Self).map_err(|error| Fault::new(error.code(), detail(error)))
+    }
+}
+
+gateway::text_field!(NewPassword);
+
+/// A password that somebody claims is theirs: any text, as it was typed.
+pub struct Guess(String);
+
+impl Guess {
+    /// Whether it is the password behind the hash, after the same work if there is none.
+    pub async fn matches(&self, hash: Option<&str>) -> bool {
+        password::verify(&self.0, hash).await
+    }
+}
+
+impl fmt::Debug for Guess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guess([redacted])")
+    }
+}
+
+impl FromText for Guess {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        // Nobody's password is longer than 128 characters; a bound on what is hashed.
+        if text.len() > 1_024 {
+            return Err(Fault::new("too_long", "Must have at most 1024 bytes."));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+gateway::text_field!(Guess);

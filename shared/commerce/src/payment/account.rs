@@ -1,0 +1,300 @@
+//! A store's account with a payment provider: credentials that are written and never read back.
+
+use std::fmt;
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::seal::SealKey;
+use gateway::table::Query;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::manual::Manual;
+use super::provider::Connected;
+use super::razorpay::Razorpay;
+use super::stripe::Stripe;
+use super::{CaptureMethod, Mode, ProviderName};
+use crate::id::StoreId;
+use crate::key;
+use crate::store::Store;
+
+/// What authenticates a store to its provider, and the provider to the store.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Credentials {
+    /// The public key: `rzp_…`, `pk_…`.
+    pub key_id: String,
+    /// The secret key.
+    pub secret: String,
+    /// What webhooks are signed with.
+    pub webhook_secret: Option<String>,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("key_id", &self.key_id).finish_non_exhaustive()
+    }
+}
+
+/// A store's account with a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// The store.
+    pub store_id: StoreId,
+    /// The provider.
+    pub provider: ProviderName,
+    /// Whether money moves.
+    pub mode: Mode,
+    /// When money is taken.
+    pub capture_method: CaptureMethod,
+    /// Whether customers may pay with it.
+    pub enabled: bool,
+    /// What customers are told: where to transfer to.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// The public key.
+    #[serde(default)]
+    pub key_id: Option<String>,
+    /// The last four characters of the secret key.
+    #[serde(default)]
+    pub last4: Option<String>,
+    /// Whether webhooks can be verified.
+    #[serde(default)]
+    pub has_webhook_secret: bool,
+    /// The credentials, sealed.
+    #[serde(default)]
+    pub sealed_credentials: Option<String>,
+    /// When the provider last accepted the credentials.
+    #[serde(default)]
+    pub verified_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Account {
+    const KIND: &'static str = "payment_provider";
+    fn key(&self) -> Key {
+        key::payment_provider(&self.store_id, self.provider.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// What sealed credentials are bound to: they open for no other store and no other provider.
+fn context(store: &StoreId, provider: ProviderName) -> String {
+    format!("{store}/{provider}/credentials")
+}
+
+impl Account {
+    /// Cash and bank transfer, which every store takes unless it says otherwise: version 0, not
+    /// in the table.
+    pub fn manual(store: &Store) -> Self {
+        Self { enabled: true, ..Self::blank(store, ProviderName::Manual) }
+    }
+
+    /// An account that nothing was said about: version 0, not in the table.
+    pub fn blank(store: &Store, provider: ProviderName) -> Self {
+        let cash = provider == ProviderName::Manual;
+        Self {
+            store_id: store.id.clone(),
+            provider,
+            mode: if cash { Mode::Live } else { Mode::Test },
+            capture_method: if cash { CaptureMethod::Manual } else { CaptureMethod::Automatic },
+            enabled: false,
+            instructions: None,
+            key_id: None,
+            last4: None,
+            has_webhook_secret: false,
+            sealed_credentials: None,
+            verified_at: None,
+            created_at: store.created_at,
+            updated_at: store.created_at,
+            version: 0,
+        }
+    }
+
+    /// The account with these credentials, sealed.
+    #[must_use]
+    pub fn with_credentials(mut self, key: &SealKey, credentials: &Credentials) -> Self {
+        let text = serde_json::to_vec(credentials).unwrap_or_default();
+        let tail = credentials.secret.chars().count().saturating_sub(4);
+        self.sealed_credentials =
+            Some(key.seal(&text, context(&self.store_id, self.provider).as_bytes()));
+        self.key_id = Some(credentials.key_id.clone());
+        self.last4 = Some(credentials.secret.chars().skip(tail).collect());
+        self.has_webhook_secret = credentials.webhook_secret.is_some();
+        self
+    }
+
+    /// The credentials; none when there are none, or when they do not open.
+    pub fn credentials(&self, key: &SealKey) -> Option<Credentials> {
+        let sealed = self.sealed_credentials.as_deref()?;
+        let context = context(&self.store_id, self.provider);
+        serde_json::from_slice(&key.open(sealed, context.as_bytes()).ok()?).ok()
+    }
+
+    /// The provider, ready to be called.
+    ///
+    /// # Errors
+    /// `provider_not_connected`.
+    pub fn connect(&self, key: &SealKey) -> Result<Connected, Problem> {
+        let capture_method = self.capture_method;
+        let credentials =
+            || self.credentials(key).ok_or_else(|| Problem::from(Code::ProviderNotConnected));
+        Ok(match self.provider {
+            ProviderName::Manual => {
+                Connected::Manual(Manual { instructions: self.instructions.clone() })
+            }
+            ProviderName::Razorpay => {
+                Connected::Razorpay(Razorpay { credentials: credentials()?, capture_method })
+            }
+            ProviderName::Stripe => {
+                Connected::Stripe(Stripe { credentials: credentials()?, capture_method })
+            }
+        })
+    }
+}
+
+/// A store's account with a provider; none when it has none.
+pub async fn find(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<Option<Account>, Problem> {
+    let found = app.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
+    let cash = (provider == ProviderName::Manual).then(|| Account::manual(store));
+    Ok(found.or(cash))
+}
+
+/// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
+pub async fn all(app: &App, store: &Store) -> Result<Vec<Account>, Problem> {
+    let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
+    let mut accounts: Vec<Account> = app.table.all(&query, ProviderName::ALL.len()).await?;
+    if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
+        accounts.push(Account::manual(store));
+    }
+    accounts.sort_by_key(|account| account.provider);
+    Ok(accounts)
+}
+
+/// The provider that a payment was opened with, ready to be called; whether customers may still
+/// use it does not matter.
+///
+/// # Errors
+/// `provider_not_connected`.
+pub async fn connect(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+) -> Result<Connected, Problem> {
+    let found: Option<Account> =
+        app.table.get(&key::payment_provider(store, provider.as_str())).await?;
+    match found {
+        Some(account) => account.connect(&app.secrets.keys().await?.seal),
+        None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
+        None => Err(Code::ProviderNotConnected.into()),
+    }
+}
+
+/// What is shown of credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MaskedCredentials {
+    /// The public key.
+    pub key_id: String,
+    /// The last four characters of the secret key.
+    pub last4: String,
+    /// Whether webhooks can be verified.
+    pub has_webhook_secret: bool,
+}
+
+/// An account as the merchant sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AccountView {
+    /// The provider's name: a store has one account with each.
+    pub id: ProviderName,
+    /// The provider.
+    pub provider: ProviderName,
+    /// Whether money moves.
+    pub mode: Mode,
+    /// When money is taken.
+    pub capture_method: CaptureMethod,
+    /// Whether customers may pay with it.
+    pub enabled: bool,
+    /// What customers are told.
+    pub instructions: Option<String>,
+    /// What is shown of the credentials; none for `manual`, or when there are none.
+    pub credentials: Option<MaskedCredentials>,
+    /// Where the provider is to send its webhooks.
+    pub webhook_url: Option<String>,
+    /// When the provider last accepted the credentials.
+    pub verified_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes; 0 while nothing was ever said.
+    pub version: u64,
+}
+
+impl AccountView {
+    /// The account, with the address that the provider is told.
+    pub fn of(account: &Account, store: &Store, base_url: &str) -> Self {
+        let provider = account.provider;
+        let masked = account.key_id.clone().zip(account.last4.clone());
+        let webhook_url = (provider != ProviderName::Manual).then(|| {
+            let shop = store.subdomain.as_str();
+            format!("{base_url}/v1/storefront/{shop}/payments/{provider}/webhook")
+        });
+        Self {
+            id: provider,
+            provider,
+            mode: account.mode,
+            capture_method: account.capture_method,
+            enabled: account.enabled,
+            instructions: account.instructions.clone(),
+            credentials: masked.map(|(key_id, last4)| MaskedCredentials {
+                key_id,
+                last4,
+                has_webhook_secret: account.has_webhook_secret,
+            }),
+            webhook_url,
+            verified_at: account.verified_at,
+            created_at: account.created_at,
+            updated_at: account.updated_at,
+            version: account.version,
+        }
+    }
+}
+
+/// A way to pay, as a customer sees it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MethodView {
+    /// The provider.
+    pub provider: ProviderName,
+    /// Whether money moves.
+    pub mode: Mode,
+    /// When money is taken.
+    pub capture_method: CaptureMethod,
+    /// The public key that the provider's script takes.
+    pub key_id: Option<String>,
+    /// What customers are told.
+    pub instructions: Option<String>,
+}
+
+impl From<&Account> for MethodView {
+    fn from(account: &Account) -> Self {
+        Self {
+            provider: account.provider,
+            mode: account.mode,
+            capture_method: account.capture_method,
+            key_id: account.key_id.clone(),
+            instructions: account.instructions.clone(),
+        }
+    }
+}

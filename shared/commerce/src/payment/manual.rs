@@ -1,0 +1,79 @@
+//! Cash and bank transfer: nobody is called, and the merchant says when the money is there.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use http::HeaderMap;
+use serde_json::json;
+
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned};
+use super::{Observed, ObservedState, Opening, Payment, ProviderName};
+use crate::id::{PaymentId, RefundId};
+use crate::money::Money;
+
+/// Cash and bank transfer on one store.
+#[derive(Debug, Clone, Default)]
+pub struct Manual {
+    /// What a customer is told: where to transfer to, what to bring.
+    pub instructions: Option<String>,
+}
+
+impl Provider for Manual {
+    fn name(&self) -> ProviderName {
+        ProviderName::Manual
+    }
+
+    async fn open(&self, _: &App, id: &PaymentId, _: &Opening) -> Result<Opened, Failure> {
+        Ok(Opened { reference: id.to_string(), client_secret: None })
+    }
+
+    fn client(&self, payment: &Payment, _: Option<String>) -> Client {
+        let options = json!({
+            "instructions": self.instructions,
+            "reference": payment.order_number,
+        });
+        Client { key_id: None, client_secret: None, options }
+    }
+
+    /// There is nothing to verify: coming back says nothing about the money.
+    fn verify_return(&self, _: &Payment, _: &Returned) -> Result<(), Forged> {
+        Ok(())
+    }
+
+    fn webhook(&self, _: &HeaderMap, _: &[u8], _: Timestamp) -> Result<Notice, Forged> {
+        Err(Forged)
+    }
+
+    async fn fetch(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {
+        Ok(Observed::pending(&payment.provider_reference))
+    }
+
+    async fn capture(
+        &self,
+        _: &App,
+        payment: &Payment,
+        amount: &Money,
+    ) -> Result<Observed, Failure> {
+        let seen = Observed::pending(&payment.provider_reference);
+        Ok(Observed { state: ObservedState::Captured, amount: Some(amount.clone()), ..seen })
+    }
+
+    async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {
+        let seen = Observed::pending(&payment.provider_reference);
+        Ok(Observed { state: ObservedState::Voided, ..seen })
+    }
+
+    /// The merchant hands the money back.
+    async fn refund(
+        &self,
+        _: &App,
+        _: &Payment,
+        id: &RefundId,
+        _: &Money,
+    ) -> Result<String, Failure> {
+        Ok(id.to_string())
+    }
+
+    async fn check(&self, _: &App) -> Result<(), Failure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! What a payment provider can do, and a store's account with one of them, ready to be called.
+
+use std::fmt;
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::manual::Manual;
+use super::razorpay::Razorpay;
+use super::stripe::Stripe;
+use super::{Opening, Payment, ProviderName};
+use crate::id::{PaymentId, RefundId};
+use crate::money::Money;
+
+/// One provider, with one store's credentials. Every call has a deadline and is made once; what is
+/// repeated carries our id as the provider's idempotency key.
+pub trait Provider {
+    /// Which one it is.
+    fn name(&self) -> ProviderName;
+
+    /// Opens a payment: Razorpay's order, Stripe's payment intent.
+    fn open(
+        &self,
+        app: &App,
+        id: &PaymentId,
+        ask: &Opening,
+    ) -> impl Future<Output = Result<Opened, Failure>> + Send;
+
+    /// What the customer's browser is given to pay with.
+    fn client(&self, payment: &Payment, secret: Option<String>) -> Client;
+
+    /// Whether what the customer brought back is the provider's word about this payment. It says
+    /// nothing about the money: that is for [`Provider::fetch`].
+    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged>;
+
+    /// Reads a webhook, if the provider has signed it.
+    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged>;
+
+    /// Asks what has become of a payment.
+    fn fetch(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+
+    /// Takes money that was authorized.
+    fn capture(
+        &self,
+        app: &App,
+        payment: &Payment,
+        amount: &Money,
+    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+
+    /// Gives a payment up. When the money was taken meanwhile, that is what is answered.
+    fn void(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+
+    /// Gives money back, once per refund id; answers with the provider's reference.
+    fn refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+        amount: &Money,
+    ) -> impl Future<Output = Result<String, Failure>> + Send;
+
+    /// Whether the credentials work.
+    fn check(&self, app: &App) -> impl Future<Output = Result<(), Failure>> + Send;
+}
+
+/// A payment as the provider opened it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// The provider's reference.
+    pub reference: String,
+    /// What the customer's browser needs, if it is secret.
+    pub client_secret: Option<String>,
+}
+
+/// What the customer's browser is given to pay with.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Client {
+    /// The public key of the store's account.
+    pub key_id: Option<String>,
+    /// What only this customer may know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    /// What the provider's script takes.
+    pub options: Value,
+}
+
+/// What the customer's browser brought back from the provider.
+#[derive(Debug, Clone, Default)]
+pub struct Returned {
+    /// Razorpay's order.
+    pub razorpay_order_id: Option<String>,
+    /// Razorpay's payment.
+    pub razorpay_payment_id: Option<String>,
+    /// Razorpay's signature over both.
+    pub razorpay_signature: Option<String>,
+    /// Stripe's payment intent.
+    pub payment_intent: Option<String>,
+}
+
+/// A webhook that is the provider's.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// The provider's event id.
+    pub event_id: String,
+    /// Its kind, in the provider's word.
+    pub kind: String,
+    /// What it says about a payment; none when it is about something else.
+    pub observed: Option<Observed>,
+}
+
+/// What a provider says about a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observed {
+    /// Its reference, as it was opened.
+    pub reference: String,
+    /// How far it is.
+    pub state: ObservedState,
+    /// What carries the money.
+    pub provider_payment: Option<String>,
+    /// How much is authorized or was taken.
+    pub amount: Option<Money>,
+    /// How much went back, in all.
+    pub refunded: Option<Money>,
+    /// How the customer paid.
+    pub method: Option<String>,
+    /// Why it failed, in the provider's code.
+    pub failure_code: Option<String>,
+}
+
+/// How far a payment is, to its provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObservedState {
+    /// Nothing has happened yet.
+    Pending,
+    /// The last attempt failed.
+    Failed,
+    /// Money is held.
+    Authorized,
+    /// Money was taken.
+    Captured,
+    /// It was given up.
+    Voided,
+}
+
+impl Observed {
+    /// Nothing has happened to this payment.
+    pub fn pending(reference: &str) -> Self {
+        Self {
+            reference: reference.to_owned(),
+            state: ObservedState::Pending,
+            provider_payment: None,
+            amount: None,
+            refunded: None,
+            method: None,
+            failure_code: None,
+        }
+    }
+}
+
+/// Somebody else's word: a signature that does not match, or a message that is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forged;
+
+impl From<Forged> for Problem {
+    fn from(_: Forged) -> Self {
+        Code::SignatureMismatch.into()
+    }
+}
+
+/// Why a provider did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It did not answer in time: it may have done it.
+    Timeout,
+    /// It could not be reached, or did not speak its protocol: it may have done it.
+    Broken(String),
+    /// The credentials are refused.
+    Unauthorized,
+    /// It refused, with its code.
+    Refused(String),
+}
+
+impl Failure {
+    /// Whether the provider has said no, so that asking again is of no use.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+
+    /// The provider's code, or our word for why there is none.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Broken(_) => "unreachable",
+            Self::Unauthorized => "unauthorized",
+            Self::Refused(code) => code,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(cause) => write!(f, "payment provider: {cause}"),
+            other => write!(f, "payment provider: {}", other.code()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// 504 when it was late, 502 for everything else; the provider's own text goes to the log alone.
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        match &failure {
+            Failure::Timeout => Self::from(Code::ProviderTimeout),
+            _ => Code::ProviderError.with("provider_code", failure.code()).because(&failure),
+        }
+    }
+}
+
+/// A store's account with a provider.
+#[derive(Debug, Clone)]
+pub enum Connected {
+    /// Cash or bank transfer.
+    Manual(Manual),
+    /// Razorpay.
+    Razorpay(Razorpay),
+    /// Stripe.
+    Stripe(Stripe),
+}
+
+/// Calls the provider at hand.
+macro_rules! each {
+    ($connected:expr, $provider:ident => $call:expr) => {
+        match $connected {
+            Connected::Manual($provider) => $call,
+            Connected::Razorpay($provider) => $call,
+            Connected::Stripe($provider) => $call,
+        }
+    };
+}
+
+impl Provider for Connected {
+    fn name(&self) -> ProviderName {
+        each!(self, provider => provider.name())
+    }
+
+    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
+        each!(self, provider => provider.open(app, id, ask).await)
+    }
+
+    fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
+        each!(self, provider => provider.client(payment, secret))
+    }
+
+    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
+        each!(self, provider => provider.verify_return(payment, returned))
+    }
+
+    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged> {
+        each!(self, provider => provider.webhook(headers, body, now))
+    }
+
+    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+        each!(self, provider => provider.fetch(app, payment).await)
+    }
+
+    async fn capture(
+        &self,
+        app: &App,
+        payment: &Payment,
+        amount: &Money,
+    ) -> Result<Observed, Failure> {
+        each!(self, provider => provider.capture(app, payment, amount).await)
+    }
+
+    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+        each!(self, provider => provider.void(app, payment).await)
+    }
+
+    async fn refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+        amount: &Money,
+    ) -> Result<String, Failure> {
+        each!(self, provider => provider.refund(app, payment, id, amount).await)
+    }
+
+    async fn check(&self, app: &App) -> Result<(), Failure> {
+        each!(self, provider => provider.check(app).await)
+    }
+}

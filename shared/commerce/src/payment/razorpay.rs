@@ -1,0 +1,244 @@
+//! Razorpay: its orders API (<https://razorpay.com/docs/api/orders>), payments, refunds, webhooks.
+//!
+//! An order of Razorpay's may see several payments of which at most one is captured. A customer's
+//! return is signed with the key secret, a webhook with the webhook's own.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::request::FromText;
+use gateway::seal;
+use gateway::signature::{constant_time_eq, hmac_sha256_hex};
+use http::{HeaderMap, HeaderName, header};
+use serde_json::{Value, json};
+
+use super::account::Credentials;
+use super::call::{Call, text};
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned};
+use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
+use crate::fields::Currency;
+use crate::id::{PaymentId, RefundId};
+use crate::money::Money;
+
+/// Longest receipt that Razorpay takes.
+const MAX_RECEIPT: usize = 40;
+
+/// A store's account with Razorpay.
+#[derive(Clone)]
+pub struct Razorpay {
+    /// What authenticates us, and what authenticates them.
+    pub credentials: Credentials,
+    /// When money is taken.
+    pub capture_method: CaptureMethod,
+}
+
+impl fmt::Debug for Razorpay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Razorpay").field("key_id", &self.credentials.key_id).finish_non_exhaustive()
+    }
+}
+
+impl Razorpay {
+    fn authorized(&self, call: Call) -> Call {
+        let Credentials { key_id, secret, .. } = &self.credentials;
+        let pair = BASE64_STANDARD.encode(format!("{key_id}:{secret}"));
+        call.header(header::AUTHORIZATION, format!("Basic {pair}"))
+    }
+
+    async fn get(&self, app: &App, path: &str) -> Result<Value, Failure> {
+        let url = format!("{}{path}", app.config.payment_base_urls.razorpay);
+        self.authorized(Call::get(url)).send(app).await
+    }
+
+    fn post(&self, app: &App, path: &str, body: &Value) -> Call {
+        let url = format!("{}{path}", app.config.payment_base_urls.razorpay);
+        self.authorized(Call::json(url, body))
+    }
+}
+
+/// What captures may wait for. Automatic capture is given as long as an order waits for its
+/// payment; what nobody captures goes back to the customer in five days.
+fn capture_options(method: CaptureMethod) -> Value {
+    json!({
+        "capture": method.as_str(),
+        "capture_options": {
+            "automatic_expiry_period": 30,
+            "manual_expiry_period": 7_200,
+            "refund_speed": "normal",
+        },
+    })
+}
+
+/// A path segment: references come from the provider, and once from a customer.
+fn segment(reference: &str) -> String {
+    url::form_urlencoded::byte_serialize(reference.as_bytes()).collect()
+}
+
+impl Provider for Razorpay {
+    fn name(&self) -> ProviderName {
+        ProviderName::Razorpay
+    }
+
+    /// `POST /v1/orders`. It has no idempotency key; an order that nobody was told of is never
+    /// paid.
+    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
+        let receipt: String = ask.order_number.chars().take(MAX_RECEIPT).collect();
+        let body = json!({
+            "amount": ask.amount.amount,
+            "currency": ask.amount.currency,
+            "receipt": receipt,
+            "notes": {"payment_id": id, "order_id": ask.order_id, "store_id": ask.store_id},
+            "payment": capture_options(self.capture_method),
+        });
+        let answer = self.post(app, "/v1/orders", &body).send(app).await?;
+        let reference = text(&answer, "/id").ok_or_else(|| Failure::Broken("no order".into()))?;
+        Ok(Opened { reference, client_secret: None })
+    }
+
+    /// The options of Razorpay's checkout script.
+    fn client(&self, payment: &Payment, _: Option<String>) -> Client {
+        let options = json!({
+            "order_id": payment.provider_reference,
+            "amount": payment.amount.amount,
+            "currency": payment.amount.currency,
+            "receipt": payment.order_number,
+            "notes": {"order_id": payment.order_id, "payment_id": payment.id},
+        });
+        let key_id = Some(self.credentials.key_id.clone());
+        Client { key_id, client_secret: None, options }
+    }
+
+    /// HMAC-SHA256, in hex, of `order_id|payment_id` under the key secret.
+    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
+        let order = returned.razorpay_order_id.as_deref().ok_or(Forged)?;
+        let paid = returned.razorpay_payment_id.as_deref().ok_or(Forged)?;
+        let signature = returned.razorpay_signature.as_deref().ok_or(Forged)?;
+        // Our own reference is signed for, whatever the customer sent along.
+        let parts = [payment.provider_reference.as_bytes(), b"|", paid.as_bytes()];
+        let expected = hmac_sha256_hex(self.credentials.secret.as_bytes(), &parts);
+        let genuine = constant_time_eq(expected.as_bytes(), signature.as_bytes());
+        if genuine && order == payment.provider_reference { Ok(()) } else { Err(Forged) }
+    }
+
+    fn webhook(&self, headers: &HeaderMap, body: &[u8], _: Timestamp) -> Result<Notice, Forged> {
+        let text_of = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let secret = self.credentials.webhook_secret.as_deref().ok_or(Forged)?;
+        let signature = text_of("x-razorpay-signature").ok_or(Forged)?;
+        let expected = hmac_sha256_hex(secret.as_bytes(), &[body]);
+        if !constant_time_eq(expected.as_bytes(), signature.as_bytes()) {
+            return Err(Forged);
+        }
+        let message: Value = serde_json::from_slice(body).map_err(|_| Forged)?;
+        let kind = text(&message, "/event").ok_or(Forged)?;
+        // The header is not covered by the signature, so an odd one is no reason to lose the event:
+        // then, as when there is none, the event is known by its bytes.
+        let named = text_of("x-razorpay-event-id").filter(|id| (1..=64).contains(&id.len()));
+        let digest = || seal::digest(&String::from_utf8_lossy(body));
+        let event_id = named.map_or_else(digest, str::to_owned);
+        let observed = message.pointer("/payload/payment/entity").and_then(observed);
+        Ok(Notice { event_id, kind, observed })
+    }
+
+    /// `GET /v1/orders/{id}/payments`: the captured one, or else the authorized, or else the last.
+    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+        let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
+        let answer = self.get(app, &path).await?;
+        let items = answer.get("items").and_then(Value::as_array);
+        let items = items.ok_or_else(|| Failure::Broken("no payments".into()))?;
+        let seen = items.iter().filter_map(observed);
+        let ours = seen.filter(|seen| seen.reference == payment.provider_reference);
+        let best = ours.max_by_key(|seen| match seen.state {
+            ObservedState::Captured => 3,
+            ObservedState::Authorized => 2,
+            ObservedState::Failed => 1,
+            ObservedState::Pending | ObservedState::Voided => 0,
+        });
+        Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
+    }
+
+    /// `POST /v1/payments/{id}/capture`. One that was captured already is refused; then it is
+    /// looked at instead.
+    async fn capture(
+        &self,
+        app: &App,
+        payment: &Payment,
+        amount: &Money,
+    ) -> Result<Observed, Failure> {
+        let paid = payment.provider_payment.as_deref();
+        let paid = paid.ok_or_else(|| Failure::Refused("nothing_authorized".into()))?;
+        let path = format!("/v1/payments/{}/capture", segment(paid));
+        let body = json!({"amount": amount.amount, "currency": amount.currency});
+        match self.post(app, &path, &body).send(app).await {
+            Ok(answer) => observed(&answer).ok_or_else(|| Failure::Broken("no payment".into())),
+            Err(refused @ Failure::Refused(_)) => match self.fetch(app, payment).await {
+                Ok(seen) if seen.state == ObservedState::Captured => Ok(seen),
+                _ => Err(refused),
+            },
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Razorpay gives nothing up on request: what is not captured goes back by itself, and we no
+    /// longer capture it. If it was captured, that is what counts.
+    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+        let seen = self.fetch(app, payment).await?;
+        match seen.state {
+            ObservedState::Captured => Ok(seen),
+            _ => Ok(Observed { state: ObservedState::Voided, ..seen }),
+        }
+    }
+
+    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`.
+    async fn refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+        amount: &Money,
+    ) -> Result<String, Failure> {
+        let paid = payment.provider_payment.as_deref();
+        let paid = paid.ok_or_else(|| Failure::Refused("nothing_captured".into()))?;
+        let path = format!("/v1/payments/{}/refund", segment(paid));
+        let body = json!({
+            "amount": amount.amount, "speed": "normal", "notes": {"refund_id": id},
+        });
+        let call = self.post(app, &path, &body);
+        let call = call.header(HeaderName::from_static("x-refund-idempotency"), id.as_str());
+        let answer = call.send(app).await?;
+        match answer.get("status").and_then(Value::as_str) {
+            Some("failed") => Err(Failure::Refused("refund_failed".into())),
+            _ => text(&answer, "/id").ok_or_else(|| Failure::Broken("no refund".into())),
+        }
+    }
+
+    /// `GET /v1/payments?count=1`.
+    async fn check(&self, app: &App) -> Result<(), Failure> {
+        self.get(app, "/v1/payments?count=1").await.map(drop)
+    }
+}
+
+/// A payment of Razorpay's; none when it belongs to no order.
+fn observed(entity: &Value) -> Option<Observed> {
+    let reference = text(entity, "/order_id")?;
+    let state = match entity.get("status")?.as_str()? {
+        "authorized" => ObservedState::Authorized,
+        "captured" | "refunded" => ObservedState::Captured,
+        "failed" => ObservedState::Failed,
+        _ => ObservedState::Pending,
+    };
+    let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
+    let money = |name| Money::new(entity.get(name)?.as_i64()?, &currency);
+    let failed = state == ObservedState::Failed;
+    Some(Observed {
+        reference,
+        state,
+        provider_payment: text(entity, "/id"),
+        amount: money("amount"),
+        refunded: money("amount_refunded"),
+        method: text(entity, "/method"),
+        failure_code: failed.then(|| text(entity, "/error_code")).flatten(),
+    })
+}

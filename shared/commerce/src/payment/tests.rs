@@ -1,0 +1,301 @@
+//! The transitions of a payment, and what providers sign.
+
+use gateway::clock::Timestamp;
+use gateway::problem::Code;
+use gateway::seal::SealKey;
+use gateway::signature::hmac_sha256_hex;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+use super::account::Credentials;
+use super::provider::{Forged, Provider, Returned};
+use super::razorpay::Razorpay;
+use super::stripe::Stripe;
+use super::{
+    CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus, ProviderName, Source,
+};
+use crate::id::RefundId;
+use crate::money::{self, Money};
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+fn open() -> Payment {
+    let zero = money::sample(0);
+    Payment {
+        status: PaymentStatus::Created,
+        authorized: zero.clone(),
+        captured: zero,
+        provider_payment: None,
+        is_applied: false,
+        attempts: Vec::new(),
+        receipts: Vec::new(),
+        ..Payment::sample()
+    }
+}
+
+fn seen(state: ObservedState, amount: i64) -> Observed {
+    Observed {
+        state,
+        provider_payment: Some("pay_1".into()),
+        amount: Some(money::sample(amount)),
+        refunded: Some(money::sample(0)),
+        ..Observed::pending("order_DaZlswtdcn9UNV")
+    }
+}
+
+fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Happened)> {
+    let step = payment.observe(seen, Source::Webhook, NOW).unwrap()?;
+    assert_eq!(step.payment.version, payment.version + 1);
+    Some((step.payment.status, step.happened))
+}
+
+fn after(payment: &Payment, seen: &Observed) -> Payment {
+    payment.observe(seen, Source::Webhook, NOW).unwrap().unwrap().payment
+}
+
+#[test]
+fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
+    use ObservedState::{Authorized, Captured, Failed, Pending, Voided};
+    let created = open();
+    let authorized = after(&created, &seen(Authorized, 129_900));
+    let captured = after(&authorized, &seen(Captured, 129_900));
+    for state in [Pending, Failed, Authorized, Captured, Voided] {
+        assert!(step(&captured, &seen(state, 129_900)).is_none(), "{state:?} is old news");
+    }
+    assert!(step(&authorized, &seen(Failed, 129_900)).is_none());
+    assert!(step(&authorized, &seen(Authorized, 129_900)).is_none());
+    let gone = (PaymentStatus::Voided, Happened::Voided);
+    assert_eq!(step(&authorized, &seen(Voided, 0)), Some(gone));
+    // Money counts even when it comes after everybody has given up.
+    let voided = after(&created, &seen(Voided, 0));
+    let taken = (PaymentStatus::Captured, Happened::Captured);
+    assert_eq!(step(&voided, &seen(Captured, 129_900)), Some(taken));
+    // A customer may fail and try again.
+    let failed = after(&created, &seen(Failed, 129_900));
+    assert!(step(&failed, &seen(Failed, 129_900)).is_none(), "the same failure is told once");
+    assert_eq!(step(&failed, &seen(Captured, 129_900)), Some(taken));
+}
+
+#[test]
+fn another_amount_or_currency_settles_nothing() {
+    let usd: Money = serde_json::from_value(json!({"amount": 129_900, "currency": "USD"})).unwrap();
+    let odd = [
+        seen(ObservedState::Captured, 1),
+        seen(ObservedState::Captured, 129_901),
+        seen(ObservedState::Authorized, 129_899),
+        Observed { amount: Some(usd), ..seen(ObservedState::Captured, 0) },
+        Observed { amount: None, ..seen(ObservedState::Captured, 0) },
+    ];
+    for seen in odd {
+        let problem = open().observe(&seen, Source::Webhook, NOW).unwrap_err();
+        assert_eq!(problem.code, Code::AmountMismatch, "{seen:?}");
+    }
+    // A merchant may take less than was authorized.
+    let by_hand = Payment { capture_method: CaptureMethod::Manual, ..open() };
+    assert_eq!(after(&by_hand, &seen(ObservedState::Captured, 1)).captured, money::sample(1));
+}
+
+#[test]
+fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
+    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
+    let ids: Vec<RefundId> = (0..3).map(|_| RefundId::mint(NOW)).collect();
+    let code = |result: Result<Payment, gateway::problem::Problem>| result.unwrap_err().code;
+    assert_eq!(
+        code(open().begin_refund(&ids[0], &money::sample(1), NOW)),
+        Code::PaymentNotCaptured
+    );
+    let one = captured.begin_refund(&ids[0], &money::sample(100_000), NOW).unwrap();
+    assert_eq!(one.refundable(), money::sample(29_900));
+    let over = one.begin_refund(&ids[1], &money::sample(29_901), NOW);
+    assert_eq!(code(over), Code::RefundExceedsCaptured);
+    let nothing = one.begin_refund(&ids[1], &money::sample(0), NOW);
+    assert_eq!(code(nothing), Code::RefundExceedsCaptured);
+    let two = one.begin_refund(&ids[1], &money::sample(29_900), NOW).unwrap();
+    let refused = two.finish_refund(&ids[0], &Err("no".into()), NOW).unwrap();
+    assert_eq!(refused.happened, Happened::RefundFailed);
+    assert_eq!(refused.payment.refundable(), money::sample(100_000));
+    let done = refused.payment.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).unwrap().payment;
+    assert_eq!(done.status, PaymentStatus::PartiallyRefunded);
+    assert!(done.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).is_none(), "recorded once");
+    assert!(done.finish_refund(&ids[2], &Ok("rfnd_2".into()), NOW).is_none(), "never begun");
+    let rest = done.begin_refund(&ids[2], &money::sample(100_000), NOW).unwrap();
+    let all = rest.finish_refund(&ids[2], &Ok("rfnd_2".into()), NOW).unwrap().payment;
+    assert_eq!((all.status, all.refundable()), (PaymentStatus::Refunded, money::sample(0)));
+}
+
+#[test]
+fn what_was_refunded_at_the_providers_desk_is_counted_once() {
+    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
+    let news =
+        Observed { refunded: Some(money::sample(500)), ..seen(ObservedState::Captured, 129_900) };
+    let counted = after(&captured, &news);
+    assert_eq!(counted.refunded, money::sample(500));
+    assert!(step(&counted, &news).is_none());
+    // Our own refund, of which the provider tells before we have recorded it, is no news.
+    let ours = captured.begin_refund(&RefundId::mint(NOW), &money::sample(500), NOW).unwrap();
+    assert!(step(&ours, &news).is_none());
+}
+
+#[test]
+fn only_what_is_held_can_be_captured() {
+    let authorized = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    assert_eq!(authorized.capturable(None).unwrap(), money::sample(129_900));
+    let code =
+        |amount: i64| authorized.capturable(Some(&money::sample(amount))).map_err(|p| p.code);
+    assert_eq!(code(1), Ok(money::sample(1)));
+    assert_eq!(code(129_901), Err(Code::AmountExceedsAuthorized));
+    assert_eq!(code(0), Err(Code::ValidationFailed));
+    assert_eq!(open().capturable(None).unwrap_err().code, Code::NotCapturable);
+    let cash = Payment { provider: ProviderName::Manual, ..open() };
+    assert_eq!(cash.capturable(None).unwrap(), money::sample(129_900));
+    assert_eq!(cash.allowed_actions(), ["capture", "void"]);
+}
+
+fn credentials(key_id: &str) -> Credentials {
+    Credentials {
+        key_id: key_id.into(),
+        secret: "the secret".into(),
+        webhook_secret: Some("the webhook secret".into()),
+    }
+}
+
+fn razorpay() -> Razorpay {
+    let credentials = credentials("rzp_test_1");
+    Razorpay { credentials, capture_method: CaptureMethod::Automatic }
+}
+
+fn stripe() -> Stripe {
+    Stripe { credentials: credentials("pk_test_1"), capture_method: CaptureMethod::Automatic }
+}
+
+fn headers(pairs: &[(&'static str, String)]) -> HeaderMap {
+    pairs
+        .iter()
+        .map(|(name, value)| {
+            (http::HeaderName::from_static(name), HeaderValue::try_from(value).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn a_return_from_razorpay_is_signed_for_this_order_and_payment() {
+    let payment = open();
+    let sign = |secret: &str, order: &str, paid: &str| Returned {
+        razorpay_order_id: Some(order.into()),
+        razorpay_payment_id: Some(paid.into()),
+        razorpay_signature: Some(hmac_sha256_hex(
+            secret.as_bytes(),
+            &[order.as_bytes(), b"|", paid.as_bytes()],
+        )),
+        payment_intent: None,
+    };
+    let ours = payment.provider_reference.as_str();
+    let verify = |returned: &Returned| razorpay().verify_return(&payment, returned);
+    assert_eq!(verify(&sign("the secret", ours, "pay_1")), Ok(()));
+    let genuine = sign("the secret", ours, "pay_1");
+    let forged = [
+        sign("another secret", ours, "pay_1"),
+        sign("the secret", "order_another", "pay_1"),
+        Returned { razorpay_payment_id: Some("pay_2".into()), ..genuine.clone() },
+        Returned { razorpay_order_id: Some("order_another".into()), ..genuine.clone() },
+        Returned { razorpay_signature: Some(String::new()), ..genuine.clone() },
+        Returned { razorpay_signature: None, ..genuine },
+        Returned::default(),
+    ];
+    for returned in forged {
+        assert_eq!(verify(&returned), Err(Forged), "{returned:?}");
+    }
+}
+
+fn body() -> Vec<u8> {
+    json!({
+        "event": "payment.captured",
+        "payload": {"payment": {"entity": {
+            "id": "pay_1", "order_id": "order_1", "status": "captured", "amount": 100,
+            "currency": "INR", "amount_refunded": 0, "method": "upi",
+        }}},
+    })
+    .to_string()
+    .into_bytes()
+}
+
+#[test]
+fn a_webhook_of_razorpays_is_signed_whole() {
+    let signature = hmac_sha256_hex(b"the webhook secret", &[&body()]);
+    let signed = headers(&[
+        ("x-razorpay-signature", signature.clone()),
+        ("x-razorpay-event-id", "evt_1".into()),
+    ]);
+    let notice = razorpay().webhook(&signed, &body(), NOW).unwrap();
+    assert_eq!((notice.event_id.as_str(), notice.kind.as_str()), ("evt_1", "payment.captured"));
+    let observed = notice.observed.unwrap();
+    assert_eq!((observed.state, observed.reference.as_str()), (ObservedState::Captured, "order_1"));
+    let altered = [body(), b" ".to_vec()].concat();
+    assert_eq!(razorpay().webhook(&signed, &altered, NOW).unwrap_err(), Forged);
+    assert_eq!(razorpay().webhook(&HeaderMap::new(), &body(), NOW).unwrap_err(), Forged);
+    let mut without = razorpay();
+    without.credentials.webhook_secret = None;
+    assert_eq!(without.webhook(&signed, &body(), NOW).unwrap_err(), Forged);
+    // Without an id of its own an event is known by its bytes.
+    let bare = headers(&[("x-razorpay-signature", signature)]);
+    let id = |body: &[u8]| razorpay().webhook(&bare, body, NOW).unwrap().event_id;
+    assert_eq!(id(&body()), id(&body()));
+}
+
+fn stripe_headers(seconds: i64, body: &[u8]) -> HeaderMap {
+    let time = seconds.to_string();
+    let v1 = hmac_sha256_hex(b"the webhook secret", &[time.as_bytes(), b".", body]);
+    headers(&[("stripe-signature", format!("t={time},v1={},v1={v1}", "0".repeat(64)))])
+}
+
+#[test]
+fn a_webhook_of_stripes_is_signed_and_fresh() {
+    let body = json!({
+        "id": "evt_1", "type": "payment_intent.succeeded",
+        "data": {"object": {
+            "object": "payment_intent", "id": "pi_1", "status": "succeeded", "amount": 100,
+            "amount_received": 100, "currency": "inr", "latest_charge": "ch_1",
+        }},
+    })
+    .to_string()
+    .into_bytes();
+    let judge = |headers: &HeaderMap, body: &[u8]| stripe().webhook(headers, body, NOW);
+    for age in [-300, 0, 300] {
+        let notice = judge(&stripe_headers(NOW.seconds() - age, &body), &body).unwrap();
+        assert_eq!(notice.observed.unwrap().amount, Some(money::sample(100)));
+    }
+    for age in [-301, 301, 86_400] {
+        let result = judge(&stripe_headers(NOW.seconds() - age, &body), &body);
+        assert_eq!(result.unwrap_err(), Forged, "{age} seconds old");
+    }
+    let signed = stripe_headers(NOW.seconds(), &body);
+    assert_eq!(judge(&signed, b"{}").unwrap_err(), Forged);
+    for header in ["", "t=1", "v1=abc", "t=x,v1=y", "t=1767225600,v0=abc"] {
+        let headers = headers(&[("stripe-signature", header.to_owned())]);
+        assert_eq!(judge(&headers, &body).unwrap_err(), Forged, "{header}");
+    }
+}
+
+#[test]
+fn credentials_are_sealed_for_one_store_and_provider() {
+    let key = SealKey::generate();
+    let payment = open();
+    let account = json!({
+        "store_id": payment.store_id, "provider": "stripe", "mode": "test",
+        "capture_method": "automatic", "enabled": true, "created_at": NOW, "updated_at": NOW,
+        "version": 1,
+    });
+    let account: super::account::Account = serde_json::from_value(account).unwrap();
+    let account = account.with_credentials(&key, &credentials("pk_test_1"));
+    let stored: Value = serde_json::to_value(&account).unwrap();
+    assert!(!stored.to_string().contains("the secret"), "{stored}");
+    assert_eq!(account.last4.as_deref(), Some("cret"));
+    assert_eq!(account.credentials(&key).unwrap().secret, "the secret");
+    let moved = super::account::Account { provider: ProviderName::Razorpay, ..account.clone() };
+    assert!(moved.credentials(&key).is_none(), "another provider");
+    let other = crate::id::StoreId::mint(NOW);
+    assert!(super::account::Account { store_id: other, ..account }.credentials(&key).is_none());
+    for text in [format!("{:?}", credentials("pk")), format!("{:?}", stripe())] {
+        assert!(!text.contains("secret"), "{text}");
+    }
+}

@@ -1,0 +1,144 @@
+//! The words that requests about products are made of.
+
+use std::collections::{BTreeMap, HashSet};
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text};
+
+use super::{MAX_VARIANTS, ProductOption, Seo};
+use crate::fields::WebUrl;
+use crate::id::MediaId;
+
+/// Tags of one product.
+const MAX_TAGS: usize = 250;
+/// Entries of a product's metadata (our choice).
+const MAX_METADATA: usize = 30;
+
+/// A stock-keeping unit: 1 to 100 characters without control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sku(String);
+
+impl FromText for Sku {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        let clean = !text.chars().any(char::is_control);
+        if clean && (1..=100).contains(&text.chars().count()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must have 1 to 100 characters, none of them a control character.";
+            Err(Fault::new("invalid_sku", detail))
+        }
+    }
+}
+
+gateway::text_field!(Sku);
+
+impl From<Sku> for String {
+    fn from(sku: Sku) -> Self {
+        sku.0
+    }
+}
+
+/// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tags(pub Vec<String>);
+
+impl Deserr<FieldErrors> for Tags {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let tags = AtMost::<Text<1, 40>, MAX_TAGS>::deserialize_from_value(value, location)?;
+        let mut seen = HashSet::new();
+        let tags = tags.0.into_iter().map(String::from);
+        Ok(Self(tags.filter(|tag| seen.insert(tag.to_lowercase())).collect()))
+    }
+}
+
+/// What apps and merchants keep with a product: at most 30 entries, names of at most 40
+/// characters, texts of at most 500.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metadata(pub BTreeMap<String, String>);
+
+impl Deserr<FieldErrors> for Metadata {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let entries = BTreeMap::<String, Text<0, 500>>::deserialize_from_value(value, location)?;
+        if entries.len() > MAX_METADATA {
+            let detail = format!("Must have at most {MAX_METADATA} entries.");
+            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        let misnamed = entries.keys().filter(|name| Text::<1, 40>::from_text(name).is_err());
+        let misnamed: Vec<_> = misnamed
+            .flat_map(|name| {
+                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
+                FieldErrors::at(location.push_key(name), fault).0
+            })
+            .collect();
+        if !misnamed.is_empty() {
+            return Err(FieldErrors(misnamed));
+        }
+        Ok(Self(entries.into_iter().map(|(name, text)| (name, text.into())).collect()))
+    }
+}
+
+/// An option.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct OptionAsk {
+    /// What shoppers read: `Size`.
+    name: Text<1, 60>,
+    /// What they choose from, in the order shown.
+    values: AtMost<Text<1, 60>, MAX_VARIANTS>,
+}
+
+impl From<OptionAsk> for ProductOption {
+    fn from(ask: OptionAsk) -> Self {
+        Self { name: ask.name.into(), values: ask.values.0.into_iter().map(String::from).collect() }
+    }
+}
+
+/// A picture: by its address, or by the store's own media.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields, validate = somewhere -> FieldErrors)]
+pub struct ImageAsk {
+    /// Where it is, when it is not the store's own media.
+    #[deserr(default)]
+    pub url: Option<WebUrl>,
+    /// The media it is.
+    #[deserr(default)]
+    pub media_id: Option<MediaId>,
+    /// What it shows, in words.
+    #[deserr(default)]
+    pub alt: Option<Text<0, 250>>,
+}
+
+fn somewhere(ask: ImageAsk, location: ValuePointerRef<'_>) -> Result<ImageAsk, FieldErrors> {
+    if ask.url.is_none() && ask.media_id.is_none() {
+        let fault = Fault::new("required", "An image needs a `url` or a `media_id`.");
+        return Err(FieldErrors::at(location.push_key("url"), fault));
+    }
+    Ok(ask)
+}
+
+/// What search engines read.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SeoAsk {
+    /// The page's title.
+    #[deserr(default)]
+    title: Option<Text<1, 200>>,
+    /// The page's description.
+    #[deserr(default)]
+    description: Option<Text<1, 500>>,
+}
+
+impl From<SeoAsk> for Seo {
+    fn from(ask: SeoAsk) -> Self {
+        Self { title: ask.title.map(String::from), description: ask.description.map(String::from) }
+    }
+}

@@ -1,0 +1,222 @@
+//! Options and the variants that choose among their values; handles and titles that follow.
+
+use std::collections::HashSet;
+
+use gateway::problem::{FieldError, Problem};
+use gateway::request::Fault;
+
+use super::{DEFAULT_TITLE, ProductOption};
+
+/// What is wrong with the fields of a request, together.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<FieldError>);
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(
+        &mut self,
+        pointer: impl Into<String>,
+        code: &'static str,
+        detail: impl Into<String>,
+    ) {
+        let fault = Fault::new(code, detail.into());
+        self.0.push(FieldError { pointer: pointer.into(), fault });
+    }
+
+    /// Adds the fault of a value, and goes on without it.
+    pub fn take<T>(&mut self, pointer: impl Into<String>, value: Result<T, Fault>) -> Option<T> {
+        value.map_err(|fault| self.0.push(FieldError { pointer: pointer.into(), fault })).ok()
+    }
+
+    /// # Errors
+    /// `validation_failed` over all of them, if there are any.
+    pub fn done(self) -> Result<(), Problem> {
+        if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid(self.0)) }
+    }
+
+    /// Judges a product's options by themselves: names and values are told apart without case.
+    pub fn judge_options(&mut self, options: &[ProductOption]) {
+        let mut names = HashSet::new();
+        for (place, option) in options.iter().enumerate() {
+            if !names.insert(option.name.to_lowercase()) {
+                let detail = "Another option has this name.";
+                self.add(format!("/options/{place}/name"), "duplicate_option", detail);
+            }
+            if option.values.is_empty() {
+                let detail = "An option has at least one value.";
+                self.add(format!("/options/{place}/values"), "too_few", detail);
+            }
+            let mut values = HashSet::new();
+            for (index, value) in option.values.iter().enumerate() {
+                if !values.insert(value.to_lowercase()) {
+                    let pointer = format!("/options/{place}/values/{index}");
+                    self.add(pointer, "duplicate_value", "The option has this value already.");
+                }
+            }
+        }
+    }
+
+    /// Judges what a variant chooses: a value for each option, in their order. `pointer` leads to
+    /// the variant.
+    pub fn judge_choice(&mut self, options: &[ProductOption], choice: &[String], pointer: &str) {
+        if choice.len() != options.len() {
+            let detail = match options {
+                [] => "The product has no options.".to_owned(),
+                [_] => "Must hold one value, of the product's only option.".to_owned(),
+                many => format!("Must hold {} values, one for each option.", many.len()),
+            };
+            self.add(format!("{pointer}/options"), "option_count_mismatch", detail);
+            return;
+        }
+        for (place, (option, value)) in options.iter().zip(choice).enumerate() {
+            if !option.values.contains(value) {
+                let detail = format!("Must be one of: {}.", option.values.join(", "));
+                self.add(format!("{pointer}/options/{place}"), "unknown_option_value", detail);
+            }
+        }
+    }
+
+    /// Judges that no two variants choose the same. `choices` come with the pointers to their
+    /// variants; those without one are there already and blamed for nothing.
+    pub fn judge_distinct<'a>(
+        &mut self,
+        choices: impl IntoIterator<Item = (&'a [String], Option<String>)>,
+    ) {
+        let mut seen = HashSet::new();
+        for (choice, pointer) in choices {
+            if !seen.insert(choice)
+                && let Some(pointer) = pointer
+            {
+                let (field, detail) = match choice {
+                    [] => ("", "Several variants need options to tell them apart."),
+                    _ => ("/options", "Another variant has the same values."),
+                };
+                self.add(format!("{pointer}{field}"), "duplicate_variant", detail);
+            }
+        }
+    }
+}
+
+/// What a variant with these values is called.
+pub fn variant_title(choice: &[String]) -> String {
+    if choice.is_empty() { DEFAULT_TITLE.to_owned() } else { choice.join(" / ") }
+}
+
+/// A handle that follows from a title: `Café au lait` makes `cafe-au-lait`; `fallback` where
+/// nothing of it can stand in a handle.
+pub fn slug(title: &str, fallback: &str) -> String {
+    /// Leaves room for a number behind it within the 100 characters of a handle.
+    const LONGEST: usize = 80;
+    let mut slug = String::new();
+    for c in title.to_lowercase().chars() {
+        match folded(c) {
+            Some(text) => slug.push_str(text),
+            None if c.is_ascii_alphanumeric() => slug.push(c),
+            // `Ann's` is one word.
+            None if matches!(c, '\'' | '’') => {}
+            None if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            None => {}
+        }
+    }
+    let short: String = slug.chars().take(LONGEST).collect();
+    let slug = short.trim_matches('-');
+    if slug.is_empty() { fallback.to_owned() } else { slug.to_owned() }
+}
+
+/// Latin letters without their marks.
+fn folded(c: char) -> Option<&'static str> {
+    Some(match c {
+        'à' | 'á' | 'â' | 'ã' | 'å' | 'ā' | 'ą' => "a",
+        'ä' | 'æ' => "ae",
+        'ç' | 'ć' | 'č' => "c",
+        'ď' | 'đ' | 'ð' => "d",
+        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ę' | 'ě' => "e",
+        'ğ' | 'ģ' => "g",
+        'ì' | 'í' | 'î' | 'ï' | 'ī' | 'ı' => "i",
+        'ł' | 'ľ' | 'ļ' => "l",
+        'ñ' | 'ń' | 'ň' => "n",
+        'ò' | 'ó' | 'ô' | 'õ' | 'ø' | 'ō' => "o",
+        'ö' | 'œ' => "oe",
+        'ř' => "r",
+        'ś' | 'š' | 'ş' => "s",
+        'ß' => "ss",
+        'ť' | 'ţ' => "t",
+        'ù' | 'ú' | 'û' | 'ů' | 'ū' => "u",
+        'ü' => "ue",
+        'ý' | 'ÿ' => "y",
+        'ź' | 'ż' | 'ž' => "z",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(name: &str, values: &[&str]) -> ProductOption {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        ProductOption { name: name.into(), values }
+    }
+
+    fn choice(values: &[&str]) -> Vec<String> {
+        values.iter().map(|value| (*value).to_owned()).collect()
+    }
+
+    fn found(faults: Faults) -> Vec<(String, &'static str)> {
+        faults.0.into_iter().map(|error| (error.pointer, error.fault.code)).collect()
+    }
+
+    #[test]
+    fn options_have_distinct_names_and_values() {
+        let mut faults = Faults::default();
+        let options = [option("Size", &["S", "s"]), option("size", &[])];
+        faults.judge_options(&options);
+        let expected = [
+            ("/options/0/values/1".to_owned(), "duplicate_value"),
+            ("/options/1/name".to_owned(), "duplicate_option"),
+            ("/options/1/values".to_owned(), "too_few"),
+        ];
+        assert_eq!(found(faults), expected);
+    }
+
+    #[test]
+    fn a_variant_chooses_one_value_of_each_option() {
+        let options = [option("Size", &["S", "M"]), option("Colour", &["Blue"])];
+        let judged = |values: &[&str]| {
+            let mut faults = Faults::default();
+            faults.judge_choice(&options, &choice(values), "/variants/3");
+            found(faults)
+        };
+        assert_eq!(judged(&["S", "Blue"]), []);
+        assert_eq!(judged(&["S"]), [("/variants/3/options".to_owned(), "option_count_mismatch")]);
+        let unknown = [("/variants/3/options/1".to_owned(), "unknown_option_value")];
+        assert_eq!(judged(&["M", "Red"]), unknown);
+    }
+
+    #[test]
+    fn no_two_variants_choose_the_same() {
+        let (s, m) = (choice(&["S"]), choice(&["M"]));
+        let mut faults = Faults::default();
+        let at = |pointer: &str| Some(pointer.to_owned());
+        faults.judge_distinct([
+            (s.as_slice(), None),
+            (m.as_slice(), at("/variants/0")),
+            (s.as_slice(), at("/variants/1")),
+        ]);
+        assert_eq!(found(faults), [("/variants/1/options".to_owned(), "duplicate_variant")]);
+    }
+
+    #[test]
+    fn handles_follow_from_titles() {
+        for (title, handle) in [
+            ("Blue mug", "blue-mug"),
+            ("  Ann's Café — Größe 38  ", "anns-cafe-groesse-38"),
+            ("日本", "product"),
+            ("!!!", "product"),
+        ] {
+            assert_eq!(slug(title, "product"), handle, "{title}");
+        }
+        assert_eq!(slug(&"a".repeat(300), "product").len(), 80);
+        assert_eq!(variant_title(&choice(&["M", "Blue"])), "M / Blue");
+    }
+}

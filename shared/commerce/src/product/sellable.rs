@@ -1,0 +1,140 @@
+//! What a checkout needs of a variant.
+
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::Change;
+use serde::{Deserialize, Serialize};
+
+use super::{Product, ProductStatus, Variant};
+use crate::id::{ProductId, StoreId, VariantId};
+use crate::key;
+use crate::money::Money;
+use crate::store::{InventoryPolicy, Store};
+
+/// What a checkout needs of a variant: it lies with the variant's stock, so that a cart is one
+/// batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sellable {
+    /// The store.
+    pub store_id: StoreId,
+    /// The variant.
+    pub variant_id: VariantId,
+    /// Its product.
+    pub product_id: ProductId,
+    /// What the product is called.
+    pub product_title: String,
+    /// What the variant is called.
+    pub variant_title: String,
+    /// The stock-keeping unit.
+    pub sku: Option<String>,
+    /// What stands for the product in lists.
+    pub image_url: Option<String>,
+    /// What it costs.
+    pub price: Money,
+    /// Whether the product is sold.
+    pub status: ProductStatus,
+    /// Whether its stock is counted.
+    pub tracked: bool,
+    /// Whether it is sold beyond its stock, when the variant says so itself; the store's policy
+    /// otherwise ([`Sellable::continues_selling`]).
+    pub policy: Option<InventoryPolicy>,
+    /// Whether it was sold beyond its stock when this was written, the store's policy included.
+    pub continue_selling: bool,
+    /// Whether it is sent by parcel.
+    pub requires_shipping: bool,
+    /// Whether an order ever held it ([`note_ordered`]); no write of the catalogue changes it.
+    #[serde(default)]
+    pub was_ordered: bool,
+    /// Counts writes of the catalogue.
+    pub version: u64,
+}
+
+impl Item for Sellable {
+    const KIND: &'static str = "sellable";
+    fn key(&self) -> Key {
+        key::sellable(&self.store_id, &self.variant_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl Sellable {
+    /// Whether shoppers may buy it.
+    pub fn is_on_sale(&self) -> bool {
+        self.status == ProductStatus::Active
+    }
+
+    /// Whether it is sold beyond its stock on this store, by the store's policy as it is now.
+    pub fn continues_selling(&self, store: &Store) -> bool {
+        self.policy.unwrap_or(store.inventory_policy) == InventoryPolicy::Continue
+    }
+
+    /// This one in place of `before`, whose order mark stays as it is in the table.
+    #[must_use]
+    pub fn change(&self) -> Change {
+        let set = "SET product_title = :title, variant_title = :variant, price = :price, \
+                   #status = :status, tracked = :tracked, continue_selling = :continue, \
+                   requires_shipping = :shipping, sku = :sku, image_url = :image, \
+                   #policy = :policy, #version = #version + :one";
+        Change::new(set)
+            .only_if("attribute_exists(PK)")
+            .name("#status", "status")
+            .name("#version", "version")
+            .name("#policy", "policy")
+            .value(":title", &self.product_title)
+            .value(":variant", &self.variant_title)
+            .value(":price", &self.price)
+            .value(":status", self.status)
+            .value(":tracked", self.tracked)
+            .value(":continue", self.continue_selling)
+            .value(":shipping", self.requires_shipping)
+            .value(":sku", &self.sku)
+            .value(":image", &self.image_url)
+            .value(":policy", self.policy)
+            .value(":one", 1)
+    }
+}
+
+impl Product {
+    /// What a checkout needs of this variant of the product.
+    pub fn sellable(&self, variant: &Variant, store: &Store) -> Sellable {
+        Sellable {
+            store_id: self.store_id.clone(),
+            variant_id: variant.id.clone(),
+            product_id: self.id.clone(),
+            product_title: self.title.clone(),
+            variant_title: variant.title.clone(),
+            sku: variant.sku.clone(),
+            image_url: self.image().map(|image| image.url.clone()),
+            price: variant.price.clone(),
+            status: self.status,
+            tracked: variant.tracked,
+            policy: variant.policy,
+            continue_selling: variant.continues_selling(store),
+            requires_shipping: variant.requires_shipping,
+            was_ordered: false,
+            version: 1,
+        }
+    }
+
+    /// What a checkout needs of each of these variants of the product.
+    pub fn sellables(&self, variants: &[Variant], store: &Store) -> Vec<Sellable> {
+        variants.iter().map(|variant| self.sellable(variant, store)).collect()
+    }
+}
+
+/// Marks variants as ordered, before the order is placed: from then on their products are archived,
+/// never removed. It costs a write for the first order of a variant alone, and is not part of the
+/// order's own transaction, which 40 lines fill; a mark without an order does no harm.
+pub async fn note_ordered(app: &App, read: &[Sellable]) -> Result<(), Problem> {
+    let mut write = app.table.write();
+    for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {
+        let change = Change::new("SET was_ordered = :ordered")
+            .only_if("attribute_exists(PK)")
+            .value(":ordered", true);
+        write = write.update(&sellable.key(), change, Code::VersionConflict);
+    }
+    write.commit().await
+}

@@ -1,0 +1,88 @@
+//! The one product of a handle, the one variant of a SKU.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use serde::{Deserialize, Serialize};
+
+use super::{Product, Variant};
+use crate::fields::Handle;
+use crate::id::{ProductId, StoreId, VariantId};
+use crate::key;
+
+/// The one product of a handle.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniqueHandle {
+    /// The store.
+    pub store_id: StoreId,
+    /// The handle.
+    pub handle: Handle,
+    /// The product.
+    pub product_id: ProductId,
+    /// When it was claimed.
+    pub created_at: Timestamp,
+}
+
+impl Item for UniqueHandle {
+    const KIND: &'static str = "product_handle";
+    fn key(&self) -> Key {
+        key::unique_product_handle(&self.store_id, self.handle.as_str())
+    }
+    fn version(&self) -> u64 {
+        1
+    }
+}
+
+/// The one variant of a SKU. SKUs are compared without case: `tee-m` on a label is `TEE-M`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniqueSku {
+    /// The store.
+    pub store_id: StoreId,
+    /// The SKU, as it was given.
+    pub sku: String,
+    /// The product.
+    pub product_id: ProductId,
+    /// The variant.
+    pub variant_id: VariantId,
+    /// When it was claimed.
+    pub created_at: Timestamp,
+}
+
+impl UniqueSku {
+    /// The key of a SKU on a store.
+    pub fn key_of(store: &StoreId, sku: &str) -> Key {
+        key::unique_sku(store, &sku.to_lowercase())
+    }
+
+    /// The claim of this variant; none when it has no SKU.
+    pub fn of(variant: &Variant, now: Timestamp) -> Option<Self> {
+        Some(Self {
+            store_id: variant.store_id.clone(),
+            sku: variant.sku.clone()?,
+            product_id: variant.product_id.clone(),
+            variant_id: variant.id.clone(),
+            created_at: now,
+        })
+    }
+}
+
+impl Item for UniqueSku {
+    const KIND: &'static str = "sku";
+    fn key(&self) -> Key {
+        Self::key_of(&self.store_id, &self.sku)
+    }
+    fn version(&self) -> u64 {
+        1
+    }
+}
+
+impl Product {
+    /// The claim of its handle.
+    pub fn claim(&self, now: Timestamp) -> UniqueHandle {
+        UniqueHandle {
+            store_id: self.store_id.clone(),
+            handle: self.handle.clone(),
+            product_id: self.id.clone(),
+            created_at: now,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Products and variants as their store's owner and apps see them.
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Image, Product, ProductOption, ProductStatus, Seo, Variant};
+use crate::app::Rating;
+use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
+use crate::fields::Handle;
+use crate::id::{CategoryId, ProductId, StoreId, VariantId};
+use crate::money::{self, Money};
+use crate::store::InventoryPolicy;
+
+/// What a product costs, over its variants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PriceRange {
+    /// The lowest price.
+    pub min: Money,
+    /// The highest price.
+    pub max: Money,
+    /// The lowest price to compare with, of the variants that have one.
+    pub compare_at: Option<Money>,
+}
+
+impl Product {
+    /// What it costs, over its variants.
+    pub fn price_range(&self) -> PriceRange {
+        let money = |amount| Money { amount, currency: self.currency.clone() };
+        PriceRange {
+            min: money(self.price_min),
+            max: money(self.price_max),
+            compare_at: self.compare_at_min.map(money),
+        }
+    }
+
+    /// What reviews say, in one line.
+    pub fn rating(&self) -> Rating {
+        Rating::of(self.rating_sum, self.rating_count)
+    }
+}
+
+/// A product as lists show it: all but its variants.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProductSummary {
+    /// The id.
+    pub id: ProductId,
+    /// The store.
+    pub store_id: StoreId,
+    /// What shoppers read.
+    pub title: String,
+    /// Its name in URLs.
+    pub handle: Handle,
+    /// HTML that can be put on a page as it is.
+    pub description: String,
+    /// Whether it is sold.
+    pub status: ProductStatus,
+    /// Who makes it.
+    pub vendor: Option<String>,
+    /// What it is, in the merchant's words.
+    pub product_type: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// What its variants differ by.
+    pub options: Vec<ProductOption>,
+    /// Its pictures; the first stands for it in lists.
+    pub images: Vec<Image>,
+    /// What search engines read.
+    pub seo: Seo,
+    /// What apps and merchants keep with it.
+    pub metadata: BTreeMap<String, String>,
+    /// Where it belongs.
+    pub category_id: Option<CategoryId>,
+    /// How many variants it has.
+    pub variants_count: u32,
+    /// What it costs, over its variants.
+    pub price_range: PriceRange,
+    /// What reviews say, in one line.
+    pub rating: Rating,
+    /// When it was first for sale.
+    pub published_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Product> for ProductSummary {
+    fn from(product: &Product) -> Self {
+        Self {
+            price_range: product.price_range(),
+            rating: product.rating(),
+            id: product.id.clone(),
+            store_id: product.store_id.clone(),
+            title: product.title.clone(),
+            handle: product.handle.clone(),
+            description: product.description.clone(),
+            status: product.status,
+            vendor: product.vendor.clone(),
+            product_type: product.product_type.clone(),
+            tags: product.tags.clone(),
+            options: product.options.clone(),
+            images: product.images.clone(),
+            seo: product.seo.clone(),
+            metadata: product.metadata.clone(),
+            category_id: product.category_id.clone(),
+            variants_count: product.variants_count,
+            published_at: product.published_at,
+            created_at: product.created_at,
+            updated_at: product.updated_at,
+            version: product.version,
+        }
+    }
+}
+
+/// A product with its variants.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProductView {
+    /// All but its variants.
+    #[serde(flatten)]
+    pub summary: ProductSummary,
+    /// Its variants, in their order.
+    pub variants: Vec<VariantView>,
+}
+
+impl ProductView {
+    /// The product with these variants, which are all it has.
+    pub fn of(product: &Product, variants: &[Variant]) -> Self {
+        let variants = variants.iter().map(VariantView::from).collect();
+        Self { summary: product.into(), variants }
+    }
+}
+
+/// How a variant is stocked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InventoryView {
+    /// Whether its stock is counted.
+    pub tracked: bool,
+    /// What happens to an order when its stock is short; the store's policy when it is null.
+    pub policy: Option<InventoryPolicy>,
+}
+
+/// A variant.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct VariantView {
+    /// The id.
+    pub id: VariantId,
+    /// Its product.
+    pub product_id: ProductId,
+    /// Its values of the product's options, as one text.
+    pub title: String,
+    /// The stock-keeping unit.
+    pub sku: Option<String>,
+    /// What it costs.
+    pub price: Money,
+    /// What it cost before, or elsewhere.
+    pub compare_at: Option<Money>,
+    /// A value for each of the product's options, in their order.
+    pub options: Vec<String>,
+    /// What it weighs.
+    pub weight_grams: Option<u32>,
+    /// GTIN, EAN, UPC or ISBN.
+    pub barcode: Option<String>,
+    /// Whether it is sent by parcel.
+    pub requires_shipping: bool,
+    /// How it is stocked.
+    pub inventory: InventoryView,
+    /// Its place among the product's variants, from 1.
+    pub position: u32,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// What `If-Match` takes.
+    pub version: u64,
+}
+
+impl From<&Variant> for VariantView {
+    fn from(variant: &Variant) -> Self {
+        Self {
+            id: variant.id.clone(),
+            product_id: variant.product_id.clone(),
+            title: variant.title.clone(),
+            sku: variant.sku.clone(),
+            price: variant.price.clone(),
+            compare_at: variant.compare_at.clone(),
+            options: variant.options.clone(),
+            weight_grams: variant.weight_grams,
+            barcode: variant.barcode.clone(),
+            requires_shipping: variant.requires_shipping,
+            inventory: InventoryView { tracked: variant.tracked, policy: variant.policy },
+            position: variant.position,
+            created_at: variant.created_at,
+            updated_at: variant.updated_at,
+            version: variant.version,
+        }
+    }
+}
+
+impl Example for ProductSummary {
+    fn example() -> Self {
+        let price = money::sample(129_900);
+        let image = "https://images.example.com/mug.png";
+        Self {
+            id: sample_id!(ProductId),
+            store_id: sample_id!(StoreId),
+            title: "Blue mug".into(),
+            handle: sample("blue-mug"),
+            description: "<p>Holds coffee.</p>".into(),
+            status: ProductStatus::Active,
+            vendor: Some("Blue Bottle".into()),
+            product_type: Some("Kitchen".into()),
+            tags: vec!["coffee".into()],
+            options: Vec::new(),
+            images: vec![Image { media_id: None, url: image.into(), alt: "A blue mug".into() }],
+            seo: Seo::default(),
+            metadata: BTreeMap::new(),
+            category_id: Some(sample_id!(CategoryId)),
+            variants_count: 1,
+            price_range: PriceRange { min: price.clone(), max: price, compare_at: None },
+            rating: Rating::of(9, 2),
+            published_at: Some(EXAMPLE_TIME),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
+        }
+    }
+}
+
+impl Example for ProductView {
+    fn example() -> Self {
+        let variant = VariantView {
+            id: sample_id!(VariantId),
+            product_id: sample_id!(ProductId),
+            title: super::DEFAULT_TITLE.into(),
+            sku: Some("MUG-BLUE".into()),
+            price: money::sample(129_900),
+            compare_at: None,
+            options: Vec::new(),
+            weight_grams: Some(350),
+            barcode: None,
+            requires_shipping: true,
+            inventory: InventoryView { tracked: true, policy: None },
+            position: 1,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        };
+        Self { summary: ProductSummary::example(), variants: vec![variant] }
+    }
+}

@@ -1,0 +1,208 @@
+//! Storefronts: the store behind a subdomain, as anybody may see it.
+//!
+//! The store is found by its subdomain in one read of an index, which may be a moment old; only
+//! when the index has nothing, the name itself is read: the store is very new, has moved, or is
+//! none. Each process keeps what it found for [`KEPT`], so that a busy storefront costs no read
+//! for it at all. That is good enough to show a shop and to price a cart; who may do what, and
+//! what is in stock, is decided by the writes themselves.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::budget::Tier;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::request::{FromText, Inbound};
+use gateway::table::Query;
+
+use serde::Serialize;
+
+use crate::fields::{Country, Currency, Locale, Subdomain};
+use crate::id::StoreId;
+use crate::key;
+use crate::settings::Settings;
+use crate::store::{Store, StoreStatus, UniqueSubdomain};
+
+/// How long a process may show a store as it was (our choice).
+pub const KEPT: Duration = Duration::from_secs(5);
+
+/// How long browsers and shared caches may show a page of a storefront (our choice).
+pub const FRESH: Duration = Duration::from_secs(30);
+
+/// A store whose storefront can be visited.
+#[derive(Debug)]
+pub struct OpenStore {
+    /// The store: active, or paused.
+    pub store: Store,
+    settings: OnceLock<Settings>,
+}
+
+impl OpenStore {
+    /// Its settings: one read, kept as long as the store is.
+    pub async fn settings(&self, app: &App) -> Result<&Settings, Problem> {
+        if let Some(kept) = self.settings.get() {
+            return Ok(kept);
+        }
+        let untouched = Settings::of(&self.store);
+        let found = app.table.get(&untouched.key()).await?;
+        Ok(self.settings.get_or_init(|| found.unwrap_or(untouched)))
+    }
+
+    /// Where the store has moved to, when it was asked for by a name it had before.
+    pub fn moved_to(&self, asked: &str) -> Option<&Subdomain> {
+        let now = &self.store.subdomain;
+        (!now.as_str().eq_ignore_ascii_case(asked.trim())).then_some(now)
+    }
+
+    /// Whether it takes orders now.
+    pub fn takes_orders(&self) -> bool {
+        self.store.status == StoreStatus::Active
+    }
+}
+
+/// The store of a subdomain, present or recent: no read while it is kept, otherwise one, or three
+/// when it has moved.
+///
+/// # Errors
+/// `store_not_found`: there is none, or its storefront is not open (a draft, or closed).
+pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
+    let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
+    let now = app.clock.now();
+    if let Some(kept) = app.cache.get::<OpenStore>(subdomain.as_str(), now) {
+        return Ok(kept);
+    }
+    let store = find(app, &subdomain).await?.ok_or(Code::StoreNotFound)?;
+    if !matches!(store.status, StoreStatus::Active | StoreStatus::Paused) {
+        return Err(Code::StoreNotFound.into());
+    }
+    let open = Arc::new(OpenStore { store, settings: OnceLock::new() });
+    app.cache.keep(subdomain.as_str(), Arc::clone(&open), now, KEPT);
+    Ok(open)
+}
+
+async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem> {
+    let (index, place) = key::store_by_subdomain(subdomain.as_str());
+    let found = app.table.all::<Store>(&Query::index(index, place.pk), 1).await?;
+    if let Some(store) = found.into_iter().next() {
+        return Ok(Some(store));
+    }
+    let claim = key::unique_subdomain(subdomain.as_str());
+    let Some(claim): Option<UniqueSubdomain> = app.table.get(&claim).await? else {
+        return Ok(None);
+    };
+    let now = app.clock.now();
+    if claim.moved_until.is_some_and(|until| until <= now) {
+        return Ok(None);
+    }
+    app.table.get(&key::store(&claim.store_id)).await
+}
+
+/// Anybody, at the storefront that the path names.
+#[derive(Debug, Clone)]
+pub struct Shopfront {
+    /// The store.
+    pub open: Arc<OpenStore>,
+    /// The subdomain as it was asked for.
+    pub asked: String,
+    identity: Identity,
+}
+
+gateway::caller_argument!(Shopfront);
+
+impl Shopfront {
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.open.store
+    }
+}
+
+impl Caller for Shopfront {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let asked = inbound.param("subdomain").unwrap_or_default().to_owned();
+        let open = open_store(app, &asked).await?;
+        let identity = visitor(&open.store.id, inbound);
+        Ok(Self { open, asked, identity })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// A storefront as anybody sees it.
+#[derive(Debug, Clone, Serialize)]
+pub struct StorefrontView {
+    /// The store's id.
+    pub id: StoreId,
+    /// The same: what other routes call it.
+    pub store_id: StoreId,
+    /// The storefront's subdomain.
+    pub subdomain: Subdomain,
+    /// The host customers should be led to.
+    pub primary_domain: Option<String>,
+    /// The name customers see.
+    pub name: String,
+    /// The currency of all prices.
+    pub currency: Currency,
+    /// Where the store trades from.
+    pub country: Country,
+    /// The default language.
+    pub locale: Locale,
+    /// `active`; or `paused`, which takes no orders.
+    pub storefront_status: StoreStatus,
+    /// The theme it is shown in, once there is one.
+    pub theme: Option<String>,
+    /// Counts changes that a storefront caches by.
+    pub config_version: u64,
+    /// The subdomain it goes by now, when it was asked for by one it had before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<Subdomain>,
+    /// When the store was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl OpenStore {
+    /// The storefront as whoever asked for it by this name sees it.
+    pub fn view(&self, asked: &str) -> StorefrontView {
+        let store = &self.store;
+        StorefrontView {
+            id: store.id.clone(),
+            store_id: store.id.clone(),
+            subdomain: store.subdomain.clone(),
+            primary_domain: None,
+            name: store.name.clone(),
+            currency: store.currency.clone(),
+            country: store.country.clone(),
+            locale: store.locale.clone(),
+            storefront_status: store.status,
+            theme: None,
+            config_version: store.config_version,
+            moved_to: self.moved_to(asked).cloned(),
+            created_at: store.created_at,
+            updated_at: store.updated_at,
+            version: store.version,
+        }
+    }
+}
+
+/// Somebody unknown at a store: told apart by network, and paying from a budget that other stores'
+/// visitors do not touch (protocols §5).
+pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
+    Identity {
+        principal: "public".to_owned(),
+        store: Some(store.to_string()),
+        subject: format!("{store}#{}", inbound.client_prefix()),
+        tier: Tier::Public,
+    }
+}

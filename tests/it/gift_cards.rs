@@ -1,0 +1,261 @@
+//! Gift cards: issuing, spending, and what nobody is told.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
+
+const CARDS: &str = "/v1/products/gift-cards";
+
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+fn key() -> String {
+    format!("g{}", KEY.fetch_add(1, Ordering::Relaxed))
+}
+
+fn inr(amount: i64) -> Value {
+    json!({"amount": amount, "currency": "INR"})
+}
+
+async fn store(gateway: &Gateway) -> (Client, Store) {
+    let merchant = Merchant::sign_up(gateway).await;
+    let store = merchant.open_store().await;
+    (merchant.at(&store), store)
+}
+
+async fn issue(owner: &Client, fields: Value) -> Reply {
+    owner.post(CARDS).json(fields).key(&key()).await
+}
+
+/// Adds to a card or takes from it.
+async fn change(owner: &Client, card: &str, how: &str, amount: i64) -> Reply {
+    let ask = json!({"amount": inr(amount), "reason": "counter"});
+    owner.post(&format!("{CARDS}/{card}/{how}")).json(ask).key(&key()).await
+}
+
+#[tokio::test]
+async fn a_card_shows_its_code_once_and_nobody_else_learns_it() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let ask = json!({"initial_value": inr(50_000), "note": "Birthday"});
+    let card = owner.post(CARDS).json(ask.clone()).key("a").await.expect(201);
+    let code = card.str("/code");
+    assert_eq!(code.len(), 16);
+    assert_eq!(card.header("cache-control"), Some("no-store"));
+    assert_eq!(*card.at("/balance"), inr(50_000));
+    assert!(code.ends_with(&card.str("/last_characters")));
+    let again = owner.post(CARDS).json(ask.clone()).key("a").await.expect(201);
+    assert_eq!(again.text, card.text, "the same key repeats the answer, code and all");
+    let path = format!("{CARDS}/{}", card.str("/id"));
+    let shown = owner.get(&path).await.expect(200);
+    let listed = owner.get(CARDS).await.expect(200);
+    assert_eq!(listed.data().len(), 1);
+    let stored = Value::from(gateway.items("").await).to_string();
+    for text in [&shown.text, &listed.text, &stored] {
+        assert!(!text.contains(&code), "the code is in {text}");
+    }
+    assert_eq!(gateway.events("gift_card.created").await.len(), 1);
+    owner.post(CARDS).json(ask).await.expect(400).problem("idempotency_key_required");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_card_is_said_at_once() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let far = gateway.now().plus(Duration::from_hours(24 * 400));
+    let bad = issue(
+        &owner,
+        json!({
+            "initial_value": {"amount": 5, "currency": "USD"},
+            "expires_on": "2020-01-01",
+            "recipient": {"email": "a@example.com", "send_at": far},
+        }),
+    );
+    let bad = bad.await.expect(422);
+    let codes: Vec<_> =
+        bad.at("/errors").as_array().unwrap().iter().map(|e| e["code"].clone()).collect();
+    assert_eq!(codes, ["currency_mismatch", "in_past", "too_late"]);
+    issue(&owner, json!({"initial_value": inr(0)})).await.expect(422);
+    let nobody = format!("cus_{}", "0".repeat(32));
+    let given = issue(&owner, json!({"initial_value": inr(1), "customer_id": nobody})).await;
+    assert_eq!(given.expect(422).str("/errors/0/code"), "unknown_customer");
+    assert!(owner.get(CARDS).await.expect(200).data().is_empty());
+}
+
+#[tokio::test]
+async fn a_code_is_one_cards_on_a_store_and_free_on_another() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let chosen = |code: &str| json!({"initial_value": inr(100), "code": code});
+    issue(&owner, chosen("HOLIDAY-2026")).await.expect(201);
+    issue(&owner, chosen("holiday 2O26")).await.expect(409).problem("code_taken");
+    issue(&owner, chosen("short")).await.expect(422);
+    let (other, _) = store(&gateway).await;
+    issue(&other, chosen("HOLIDAY2026")).await.expect(201);
+}
+
+#[tokio::test]
+async fn money_comes_and_goes_with_an_entry() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/id");
+    let debited = change(&owner, &card, "debit", 400).await.expect(200);
+    assert_eq!(*debited.at("/balance"), inr(600));
+    assert_eq!(debited.str("/transaction/kind"), "debited");
+    let short = change(&owner, &card, "debit", 601).await.expect(409);
+    assert_eq!(*short.at("/balance"), inr(600));
+    short.problem("insufficient_balance");
+    assert_eq!(*change(&owner, &card, "credit", 50).await.expect(200).at("/balance"), inr(650));
+    change(&owner, &card, "credit", 0).await.expect(422);
+    let entries = owner.get(&format!("{CARDS}/{card}/transactions")).await.expect(200);
+    let kinds: Vec<_> = entries.data().iter().map(|entry| entry["kind"].clone()).collect();
+    assert_eq!(kinds, ["credited", "debited", "issued"]);
+    for name in ["gift_card.credited", "gift_card.debited"] {
+        assert_eq!(gateway.events(name).await.len(), 1, "{name}");
+    }
+    let keyless = json!({"amount": inr(1), "reason": "r"});
+    let keyless = owner.post(&format!("{CARDS}/{card}/debit")).json(keyless).await;
+    keyless.expect(400).problem("idempotency_key_required");
+}
+
+#[tokio::test]
+async fn a_disabled_and_an_expired_card_take_no_part() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let owner = merchant.at(&store);
+    let card = issue(&owner, json!({"initial_value": inr(100)})).await.expect(201).str("/id");
+    let path = format!("{CARDS}/{card}");
+    owner.post(&format!("{path}/disable")).json(json!({})).await.expect(200);
+    for how in ["credit", "debit"] {
+        change(&owner, &card, how, 1).await.expect(409).problem("gift_card_disabled");
+    }
+    let again = owner.post(&format!("{path}/disable")).json(json!({})).await;
+    again.expect(409).problem("gift_card_disabled");
+    let today: String = gateway.now().to_string().chars().take(10).collect();
+    let ask = json!({"initial_value": inr(100), "expires_on": today});
+    let card = issue(&owner, ask).await.expect(201).str("/id");
+    change(&owner, &card, "debit", 1).await.expect(200);
+    gateway.advance(Duration::from_hours(24));
+    let owner = merchant.sign_in_again().await.at(&store);
+    change(&owner, &card, "debit", 1).await.expect(409).problem("gift_card_expired");
+    let expired = owner.get(&format!("{CARDS}?status=expired")).await.expect(200);
+    assert_eq!((expired.data().len(), expired.str("/data/0/id")), (1, card.clone()));
+    let later = json!({"expires_on": "2099-12-31"});
+    owner.patch(&format!("{CARDS}/{card}")).json(later).await.expect(200);
+    change(&owner, &card, "debit", 1).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_cards_data_is_changed_and_cards_are_found_by_it() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let coded = json!({"initial_value": inr(1), "code": "AAAABBBBCCCC"});
+    let card = issue(&owner, coded).await.expect(201).str("/id");
+    let other = json!({"initial_value": inr(1), "code": "AAAABBBBDDDD"});
+    issue(&owner, other).await.expect(201);
+    let path = format!("{CARDS}/{card}");
+    let patch = json!({"expires_on": "2099-12-31", "note": "kept"});
+    let changed = owner.patch(&path).json(patch).if_match("\"1\"").await.expect(200);
+    assert_eq!((changed.str("/expires_on").as_str(), changed.int("/version")), ("2099-12-31", 2));
+    owner.patch(&path).json(json!({"note": null})).if_match("\"1\"").await.expect(412);
+    let cleared = owner.patch(&path).json(json!({"expires_on": null})).await.expect(200);
+    assert!(cleared.at("/expires_on").is_null());
+    let found = owner.get(&format!("{CARDS}?last_characters=cccc")).await.expect(200);
+    assert_eq!((found.data().len(), found.str("/data/0/id")), (1, card.clone()));
+    owner.post(&format!("{path}/disable")).json(json!({})).await.expect(200);
+    let disabled = owner.get(&format!("{CARDS}?status=disabled")).await.expect(200);
+    assert_eq!((disabled.data().len(), disabled.str("/data/0/id")), (1, card));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_debits_of_one_from_ten_are_ten() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/id");
+    let answers = race(20, || change(&owner, &card, "debit", 100)).await;
+    let taken = answers.iter().filter(|answer| answer.status == 200).count();
+    let short = answers.iter().filter(|a| a.json["code"] == "insufficient_balance").count();
+    assert_eq!((taken, short), (10, 10));
+    let shown = owner.get(&format!("{CARDS}/{card}")).await.expect(200);
+    assert_eq!(*shown.at("/balance"), inr(0));
+    let entries = owner.get(&format!("{CARDS}/{card}/transactions")).await.expect(200);
+    assert_eq!(entries.data().len(), 11);
+}
+
+#[tokio::test]
+async fn the_recipient_gets_the_code_when_it_is_time() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let (now, later) = (unique("now"), unique("later"));
+    let to = |name: &str, send_at: Value| {
+        json!({
+            "initial_value": inr(129_900),
+            "recipient": {
+                "email": format!("{name}@example.com"), "message": "Für dich!", "send_at": send_at,
+            },
+        })
+    };
+    let first = issue(&owner, to(&now, Value::Null)).await.expect(201);
+    let mail = gateway.mailbox(&format!("{now}@example.com"));
+    assert_eq!(mail.code().await, first.str("/code"));
+    let at = gateway.now().plus(Duration::from_hours(2));
+    let second = issue(&owner, to(&later, json!(at))).await.expect(201);
+    gateway.sweep().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mail = gateway.mailbox(&format!("{later}@example.com"));
+    assert!(mail.letters().is_empty(), "it waits for its time");
+    gateway.advance(Duration::from_hours(2));
+    gateway.sweep().await;
+    assert_eq!(mail.code().await, second.str("/code"));
+}
+
+#[tokio::test]
+async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
+    let gateway = Gateway::start().await;
+    let (owner, store) = store(&gateway).await;
+    owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
+    let ask = json!({"initial_value": inr(700), "expires_on": "2099-12-31"});
+    let card = issue(&owner, ask).await.expect(201);
+    let path = format!("/v1/storefront/{}/gift-cards/balance", store.subdomain);
+    gateway.app().clock.stop();
+    let shopper = gateway.client();
+    let spaced = card.str("/code").to_lowercase();
+    let spaced = format!("{}-{}", &spaced[..8], &spaced[8..]);
+    let balance = shopper.post(&path).json(json!({"code": spaced})).await.expect(200);
+    let expected = json!({
+        "balance": inr(700), "last_characters": card.at("/last_characters"),
+        "expires_on": "2099-12-31", "status": "active",
+    });
+    assert_eq!(balance.json, expected);
+    let wrong = json!({"code": "AAAABBBBCCCCDDDD"});
+    let guesses = race(30, || {
+        let ask = shopper.post(&path).json(wrong.clone());
+        async move { ask.await }
+    })
+    .await;
+    let missed = guesses.iter().filter(|guess| guess.json["code"] == "not_found").count();
+    assert_eq!(missed, 4, "one of five was used up before");
+    let right = json!({"code": card.str("/code")});
+    let refused = shopper.post(&path).json(right.clone()).await;
+    assert!(matches!(refused.status, 429), "{}", refused.text);
+    assert!(refused.header("retry-after").is_some());
+    gateway.client().post(&path).json(right.clone()).await.expect(200);
+    gateway.advance(Duration::from_mins(1));
+    shopper.post(&path).json(right).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_foreign_card_is_an_unknown_one() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let card = issue(&owner, json!({"initial_value": inr(100)})).await.expect(201).str("/id");
+    let (intruder, _) = store(&gateway).await;
+    let unknown = format!("gft_{}", "0".repeat(32));
+    for card in [&card, &unknown] {
+        intruder.get(&format!("{CARDS}/{card}")).await.expect(404).problem("not_found");
+        change(&intruder, card, "debit", 1).await.expect(404).problem("not_found");
+        let path = format!("{CARDS}/{card}/disable");
+        intruder.post(&path).json(json!({})).await.expect(404).problem("not_found");
+    }
+}

@@ -1,0 +1,383 @@
+//! Stock: locations, levels, changes by hand and the ledger.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use support::{Client, Gateway, Merchant, Reply, Shop, Value, json, race, unique};
+
+const LOCATIONS: &str = "/v1/inventory/locations";
+const LEVELS: &str = "/v1/inventory/levels";
+
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// A merchant's store with one location.
+struct Stock {
+    gateway: Gateway,
+    owner: Client,
+    main: String,
+}
+
+impl Stock {
+    async fn new() -> Self {
+        let gateway = Gateway::start().await;
+        let merchant = Merchant::sign_up(&gateway).await;
+        let owner = merchant.at(&merchant.open_store().await);
+        let locations = owner.get(LOCATIONS).await.expect(200);
+        let main = locations.data()[0]["id"].as_str().unwrap().to_owned();
+        Self { gateway, owner, main }
+    }
+
+    async fn location(&self, name: &str) -> String {
+        let ask = json!({"name": name, "address": {"country": "IN", "city": "Pune"}});
+        self.owner.post(LOCATIONS).json(ask).await.expect(201).str("/id")
+    }
+
+    /// A new variant with so many at the main location.
+    async fn item(&self, quantity: i64) -> String {
+        self.item_of(json!({
+            "tracked": true, "levels": [{"location_id": self.main, "quantity": quantity}],
+        }))
+        .await
+    }
+
+    async fn item_of(&self, inventory: Value) -> String {
+        let ask = json!({
+            "title": unique("Thing"),
+            "variants": [{
+                "price": {"amount": 1_000, "currency": "INR"}, "inventory": inventory,
+            }],
+        });
+        let product = self.owner.post("/v1/products").json(ask).await.expect(201);
+        product.str("/variants/0/id")
+    }
+
+    async fn change(&self, how: &str, changes: Value) -> Reply {
+        let ask = json!({"reason": "test", "changes": changes});
+        let key = format!("k{}", KEY.fetch_add(1, Ordering::Relaxed));
+        self.owner.post(&format!("{LEVELS}/{how}")).json(ask).key(&key).await
+    }
+
+    async fn quantities(&self, item: &str, location: &str) -> Value {
+        let path = format!("{LEVELS}?item_ids={item}&location_ids={location}");
+        let levels = self.owner.get(&path).await.expect(200);
+        levels.data().first().map(|level| level["quantities"].clone()).unwrap_or_default()
+    }
+
+    async fn verify(&self, item: &str, location: &str) -> Reply {
+        let path = format!("{LEVELS}/{item}/{location}/verify");
+        let reply = self.owner.get(&path).await.expect(200);
+        assert_eq!(*reply.at("/consistent"), json!(true), "{}", reply.text);
+        reply
+    }
+}
+
+fn counts(available: i64, reserved: i64, committed: i64) -> Value {
+    json!({
+        "available": available, "reserved": reserved, "committed": committed,
+        "on_hand": available + reserved + committed,
+    })
+}
+
+#[tokio::test]
+async fn a_store_has_a_first_location_and_gets_more() {
+    let stock = Stock::new().await;
+    let first = stock.owner.get(LOCATIONS).await.expect(200);
+    assert_eq!(first.data().len(), 1, "listed again, it is not made again");
+    assert_eq!(first.data()[0]["name"], "Main");
+    let ask = json!({
+        "name": "Second", "address": {"line1": "1 Dock Road", "city": "Pune", "country": "IN"},
+        "fulfills_online_orders": false,
+    });
+    let second = stock.owner.post(LOCATIONS).json(ask).key("l").await.expect(201);
+    assert_eq!((second.int("/priority"), second.int("/version")), (1, 1));
+    let path = format!("{LOCATIONS}/{}", second.str("/id"));
+    assert_eq!(stock.owner.get(&path).await.expect(200).json, second.json);
+    let patch = json!({"priority": 0, "fulfills_online_orders": true, "name": "Two"});
+    let changed = stock.owner.patch(&path).json(patch).if_match("\"1\"").await.expect(200);
+    assert_eq!((changed.str("/name").as_str(), changed.int("/version")), ("Two", 2));
+    let stale = stock.owner.patch(&path).json(json!({"name": "x"})).if_match("\"1\"").await;
+    stale.expect(412).problem("precondition_failed");
+    for name in ["location.created", "location.updated"] {
+        assert!(!stock.gateway.events(name).await.is_empty(), "{name}");
+    }
+    let bad = stock.owner.post(LOCATIONS).json(json!({"address": {"country": "XX"}})).await;
+    let bad = bad.expect(422);
+    assert_eq!(bad.at("/errors").as_array().unwrap().len(), 2, "{}", bad.text);
+}
+
+#[tokio::test]
+async fn a_store_that_is_looked_at_from_many_sides_at_once_gets_one_first_location() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let owner = merchant.at(&store);
+    let lists = race(20, || async { owner.get(LOCATIONS).await.expect(200).json["data"].clone() });
+    let lists = lists.await;
+    assert!(lists.iter().all(|list| *list == lists[0] && list.as_array().unwrap().len() == 1));
+    assert_eq!(gateway.events("location.created").await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_last_active_location_stays_even_in_a_race() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let only = |id: String| async {
+        let path = format!("{LOCATIONS}/{id}/deactivate");
+        stock.owner.post(&path).json(json!({})).await
+    };
+    let outcomes = tokio::join!(only(stock.main.clone()), only(second.clone()));
+    let mut statuses = [outcomes.0.status, outcomes.1.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409], "{} {}", outcomes.0.text, outcomes.1.text);
+    let active = stock.owner.get(&format!("{LOCATIONS}?active=true")).await.expect(200);
+    assert_eq!(active.data().len(), 1);
+    let inactive = stock.owner.get(&format!("{LOCATIONS}?active=false")).await.expect(200);
+    let path = format!("{LOCATIONS}/{}", inactive.data()[0]["id"].as_str().unwrap());
+    let again = stock.owner.post(&format!("{path}/deactivate")).json(json!({})).await;
+    again.expect(409).problem("invalid_state_transition");
+    stock.owner.post(&format!("{path}/activate")).json(json!({})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_location_with_stock_is_emptied_before_it_goes() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let item = stock.item(7).await;
+    let held = json!([{
+        "item_id": item, "location_id": stock.main, "quantity": 2,
+        "from_state": "available", "to_state": "reserved",
+    }]);
+    stock.change("move", held).await.expect(200);
+    let path = format!("{LOCATIONS}/{}/deactivate", stock.main);
+    let refused = stock.owner.post(&path).json(json!({})).await.expect(409);
+    refused.problem("location_has_stock");
+    let unknown = format!("loc_{}", "0".repeat(32));
+    let ask = json!({"move_stock_to": unknown});
+    stock.owner.post(&path).json(ask).await.expect(422).problem("validation_failed");
+    let ask = json!({"move_stock_to": second});
+    let gone = stock.owner.post(&path).json(ask).await.expect(200);
+    assert_eq!(*gone.at("/active"), json!(false));
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(0, 0, 0));
+    assert_eq!(stock.quantities(&item, &second).await, counts(5, 2, 0));
+    stock.verify(&item, &stock.main).await;
+    stock.verify(&item, &second).await;
+    let late = json!([{"item_id": item, "location_id": stock.main, "delta": 1}]);
+    stock.change("adjust", late).await.expect(409).problem("location_inactive");
+}
+
+#[tokio::test]
+async fn stock_is_adjusted_set_and_moved_and_the_ledger_says_how() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let item = stock.item(10).await;
+    let adjusted = stock
+        .change(
+            "adjust",
+            json!([
+                {"item_id": item, "location_id": stock.main, "delta": 5},
+                {"item_id": item, "location_id": stock.main, "delta": -2, "change_from": 10},
+                {"item_id": item, "location_id": second, "state": "on_hand", "delta": 4},
+            ]),
+        )
+        .await
+        .expect(200);
+    assert_eq!(adjusted.at("/changes").as_array().unwrap().len(), 2, "equal changes are merged");
+    assert_eq!(adjusted.at("/ledger_ids").as_array().unwrap().len(), 2);
+    let change = adjusted.at("/changes").as_array().unwrap();
+    let main = change.iter().find(|change| change["location_id"] == *stock.main).unwrap();
+    assert_eq!((main["delta"].as_i64(), main["quantity_after"].as_i64()), (Some(3), Some(13)));
+    let at_main = |quantity: i64, compare: Value| {
+        json!([{
+            "item_id": item, "location_id": stock.main, "quantity": quantity,
+            "compare_quantity": compare,
+        }])
+    };
+    let stale = stock.change("set", at_main(20, json!(10))).await.expect(409);
+    assert_eq!(stale.int("/actual"), 13);
+    stale.problem("stale_quantity");
+    stock.change("set", at_main(20, json!(13))).await.expect(200);
+    stock.change("set", at_main(21, json!(null))).await.expect(200);
+    let silent = json!([{"item_id": item, "location_id": stock.main, "quantity": 1}]);
+    let silent = stock.change("set", silent).await.expect(422);
+    assert_eq!(silent.str("/errors/0/pointer"), "/changes/0/compare_quantity");
+    let across = json!([{
+        "item_id": item, "from_location": stock.main, "to_location": second, "quantity": 21,
+    }]);
+    stock.change("move", across.clone()).await.expect(200);
+    stock.change("move", across).await.expect(409).problem("insufficient_quantity");
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(0, 0, 0));
+    assert_eq!(stock.quantities(&item, &second).await, counts(25, 0, 0));
+    stock.verify(&item, &stock.main).await;
+    let verified = stock.verify(&item, &second).await;
+    assert_eq!(verified.int("/movements"), 2);
+    let path = format!("{LEVELS}/{item}/{}/ledger", stock.main);
+    let ledger = stock.owner.get(&path).await.expect(200);
+    let kinds: Vec<_> = ledger.data().iter().map(|entry| entry["kind"].clone()).collect();
+    assert_eq!(kinds, ["moved", "set", "set", "adjusted"]);
+    assert_eq!(ledger.int("/opening"), 10);
+    assert_eq!(ledger.str("/data/3/reason"), "test");
+    assert_eq!(stock.gateway.events("inventory.adjusted").await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_request_is_carried_out_whole_or_not_at_all() {
+    let stock = Stock::new().await;
+    let (rich, poor) = (stock.item(10).await, stock.item(1).await);
+    let untracked = stock.item_of(json!({"tracked": false})).await;
+    let unknown = format!("var_{}", "0".repeat(32));
+    let both = |second: &str| {
+        json!([
+            {"item_id": rich, "location_id": stock.main, "delta": -5},
+            {"item_id": second, "location_id": stock.main, "delta": -5},
+        ])
+    };
+    let short = stock.change("adjust", both(&poor)).await.expect(409);
+    assert_eq!(short.str("/item_id"), poor);
+    short.problem("insufficient_quantity");
+    stock.change("adjust", both(&untracked)).await.expect(409).problem("item_not_tracked");
+    let missing = stock.change("adjust", both(&unknown)).await.expect(422);
+    assert_eq!(missing.str("/errors/0/pointer"), "/changes/1/item_id");
+    assert_eq!(missing.str("/errors/0/code"), "unknown_item");
+    assert_eq!(stock.quantities(&rich, &stock.main).await, counts(10, 0, 0));
+    let committed = json!([{
+        "item_id": rich, "location_id": stock.main, "state": "committed", "delta": 1,
+    }]);
+    stock.change("adjust", committed).await.expect(422);
+    let ask = json!({"reason": "r", "dry_run": true, "changes": both(&rich)});
+    let path = format!("{LEVELS}/adjust");
+    let dry = stock.owner.post(&path).json(ask.clone()).key("dry").await.expect(200);
+    assert_eq!((dry.int("/changes/0/quantity_after"), dry.at("/dry_run")), (0, &json!(true)));
+    assert_eq!(stock.quantities(&rich, &stock.main).await, counts(10, 0, 0));
+    stock.owner.post(&path).json(ask).await.expect(400).problem("idempotency_key_required");
+}
+
+#[tokio::test]
+async fn an_oversold_item_is_counted_below_nothing_by_orders_alone() {
+    let stock = Stock::new().await;
+    let item = stock.item_of(json!({"tracked": true, "policy": "continue"})).await;
+    let down = json!([{"item_id": item, "location_id": stock.main, "delta": -1}]);
+    stock.change("adjust", down).await.expect(409).problem("insufficient_quantity");
+}
+
+#[tokio::test]
+async fn the_same_key_changes_stock_once() {
+    let stock = Stock::new().await;
+    let item = stock.item(0).await;
+    let ask = json!({
+        "reason": "delivery", "changes": [
+            {"item_id": item, "location_id": stock.main, "delta": 3},
+        ],
+    });
+    let path = format!("{LEVELS}/adjust");
+    let first = stock.owner.post(&path).json(ask.clone()).key("once").await.expect(200);
+    let again = stock.owner.post(&path).json(ask).key("once").await.expect(200);
+    assert_eq!(first.text, again.text);
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(3, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_adjustments_at_once_add_up() {
+    let stock = Stock::new().await;
+    let item = stock.item(0).await;
+    let answers = race(200, || async {
+        loop {
+            let one = json!([{"item_id": item, "location_id": stock.main, "delta": 1}]);
+            let answer = stock.change("adjust", one).await;
+            if answer.status != 429 {
+                return answer;
+            }
+            // The budget is not what is tested here.
+            stock.gateway.advance(Duration::from_secs(10));
+        }
+    })
+    .await;
+    let mut after: Vec<i64> = answers
+        .into_iter()
+        .map(|answer| answer.expect(200).int("/changes/0/quantity_after"))
+        .collect();
+    after.sort_unstable();
+    assert_eq!(after, (1..=200).collect::<Vec<_>>(), "each answer saw its own");
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(200, 0, 0));
+    assert_eq!(stock.verify(&item, &stock.main).await.int("/movements"), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_counts_of_one_quantity_are_one() {
+    let stock = Stock::new().await;
+    let item = stock.item(5).await;
+    let answers = race(50, || async {
+        let count = json!([{
+            "item_id": item, "location_id": stock.main, "quantity": 9, "compare_quantity": 5,
+        }]);
+        stock.change("set", count).await
+    })
+    .await;
+    let set = answers.iter().filter(|answer| answer.status == 200).count();
+    let stale = answers.iter().filter(|answer| answer.json["code"] == "stale_quantity").count();
+    assert_eq!((set, stale), (1, 49));
+}
+
+#[tokio::test]
+async fn levels_are_listed_by_items_and_by_locations() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let mut items = Vec::new();
+    for quantity in [1, 2, 3] {
+        items.push(stock.item(quantity).await);
+    }
+    let more = json!([{"item_id": items[0], "location_id": second, "delta": 9}]);
+    stock.change("adjust", more).await.expect(200);
+    let by_items = format!("{LEVELS}?item_ids={}", items.join(","));
+    assert_eq!(stock.owner.get(&by_items).await.expect(200).data().len(), 4);
+    let (mut path, mut seen) =
+        (format!("{LEVELS}?location_ids={},{second}&limit=2", stock.main), 0);
+    loop {
+        let page = stock.owner.get(&path).await.expect(200);
+        seen += page.data().len();
+        let Some(cursor) = page.at("/page/next_cursor").as_str() else { break };
+        path = format!("{LEVELS}?location_ids={},{second}&limit=2&cursor={cursor}", stock.main);
+    }
+    assert_eq!(seen, 4);
+    stock.owner.get(LEVELS).await.expect(422);
+    stock.owner.get(&format!("{LEVELS}?item_ids=nonsense")).await.expect(422);
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_store_is_unknown() {
+    let stock = Stock::new().await;
+    let item = stock.item(5).await;
+    let intruder = Merchant::sign_up(&stock.gateway).await;
+    let intruder = intruder.at(&intruder.open_store().await);
+    let zeroes = "0".repeat(32);
+    for path in [
+        format!("{LOCATIONS}/{}", stock.main),
+        format!("{LEVELS}/{item}/{}/ledger", stock.main),
+        format!("{LEVELS}/{item}/{}/verify", stock.main),
+    ] {
+        intruder.get(&path).await.expect(404).problem("not_found");
+    }
+    let unknown = format!("{LOCATIONS}/loc_{zeroes}");
+    intruder.get(&unknown).await.expect(404).problem("not_found");
+    let listed = format!("{LEVELS}?item_ids={item}&location_ids={}", stock.main);
+    assert!(intruder.get(&listed).await.expect(200).data().is_empty());
+    let ask = json!({
+        "reason": "theft", "changes": [
+            {"item_id": item, "location_id": stock.main, "delta": -5},
+        ],
+    });
+    let refused = intruder.post(&format!("{LEVELS}/adjust")).json(ask).key("t").await.expect(422);
+    assert_eq!(refused.str("/errors/0/code"), "unknown_item");
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(5, 0, 0));
+}
+
+#[tokio::test]
+async fn an_app_needs_the_scope_of_what_it_touches() {
+    let shop = Shop::with_published_app(&["read_inventory", "write_locations"]).await;
+    shop.authorize().await;
+    let app = shop.app_client().await;
+    app.get(LOCATIONS).await.expect(200);
+    app.get(&format!("{LEVELS}?item_ids=var_{}", "0".repeat(32))).await.expect(200);
+    let ask = json!({"reason": "r", "changes": []});
+    let refused = app.post(&format!("{LEVELS}/adjust")).json(ask).key("k").await.expect(403);
+    refused.problem("insufficient_scope");
+}
