@@ -8,11 +8,14 @@
     reason = "tests fail by panicking"
 )]
 
+mod app_store;
 mod auth;
 mod contract;
 mod faults;
 mod limits;
 mod oauth;
+mod samples;
 mod smoke;
+mod stores;
 mod tokens;
 mod webhooks;
