@@ -46,13 +46,12 @@ async fn a_store_goes_through_its_states_and_no_others() {
         ("reopen", Some("paused")),
     ] {
         let reply = merchant.post(&path(action)).json(json!({})).await;
-        match expected {
-            Some(status) => assert_eq!(reply.expect(200).str("/status"), status),
-            None => {
-                let refused = reply.expect(409).problem("invalid_state_transition");
-                assert!(refused.at("/allowed_actions").as_array().is_some(), "{action}");
-            }
+        if let Some(status) = expected {
+            assert_eq!(reply.expect(200).str("/status"), status);
+            continue;
         }
+        let refused = reply.expect(409).problem("invalid_state_transition");
+        assert!(refused.at("/allowed_actions").as_array().is_some(), "{action}");
     }
     let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
     delete.json(json!({"confirm": "another"})).await.expect(422);
