@@ -260,6 +260,21 @@ impl Subscription {
         }
     }
 
+    /// The subscription with events going to `url`. Another receiver starts with a clean bill of
+    /// health, and also after the service gave up the one before.
+    #[must_use]
+    pub fn moved_to(&self, url: String, now: Timestamp) -> Self {
+        let moved = self.changed(now);
+        if url == self.url {
+            return moved;
+        }
+        let status = match self.status {
+            SubscriptionStatus::DisabledBySystem => SubscriptionStatus::Enabled,
+            kept => kept,
+        };
+        Self { url, status, disabled_reason: None, health: self.health.renewed(), ..moved }
+    }
+
     /// The old secret, while it still signs.
     pub fn live_rotation(&self, now: Timestamp) -> Option<&Rotation> {
         self.rotation.as_ref().filter(|rotation| now < rotation.expires_at)
@@ -307,18 +322,24 @@ impl Subscription {
         if !self.is_enabled() || !wanted {
             return false;
         }
-        match (&self.store_id, &self.scopes) {
-            (None, _) => self.app_id.is_some() && self.app_id == event.app_id,
-            (Some(store), None) => event.store_id.as_ref() == Some(store),
-            (Some(store), Some(scopes)) => {
-                let scope = event::find(&event.name).and_then(|entry| entry.scope);
-                let granted = installation
-                    .filter(|found| found.status == InstallationStatus::Active)
-                    .map(|found| scopes.intersection(&found.scopes));
-                event.store_id.as_ref() == Some(store)
-                    && scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
+        match &self.store_id {
+            None => self.app_id.is_some() && self.app_id == event.app_id,
+            Some(store) => {
+                event.store_id.as_ref() == Some(store) && self.may_read(event, installation)
             }
         }
+    }
+
+    /// Whether the app that made the subscription may read this event now: asked when the event
+    /// is fanned out and again before each attempt, because a merchant may take scopes back in
+    /// between. A subscription that no app made is its store's, and may.
+    pub fn may_read(&self, event: &Event, installation: Option<&Installation>) -> bool {
+        let Some(scopes) = &self.scopes else { return true };
+        let scope = event::find(&event.name).and_then(|entry| entry.scope);
+        let granted = installation
+            .filter(|found| found.status == InstallationStatus::Active)
+            .map(|found| scopes.intersection(&found.scopes));
+        scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
     }
 
     /// Adds the write of `self` in place of `before`, as both its owner and deliveries left it.
@@ -361,7 +382,8 @@ pub fn give_place_back(write: Write, store: &StoreId) -> Write {
 mod tests;
 
 /// Removes the subscriptions that an app made on a store, and gives their places back: part of
-/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled.
+/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled. When one
+/// of them is gone by then, the whole write is refused with `version_conflict`: read them anew.
 pub fn remove_of_app(
     mut write: Write,
     store: &StoreId,
@@ -373,8 +395,10 @@ pub fn remove_of_app(
     if own.is_empty() {
         return write;
     }
+    // Each must still be there: one that its own deletion took meanwhile has given its place back.
     for key in &own {
-        write = write.delete(key);
+        let present = Condition::new("attribute_exists(PK)");
+        write = write.delete_if(key, present, Code::VersionConflict);
     }
     let change = Change::new("SET #count = #count - :own")
         .only_if("#count >= :own")
