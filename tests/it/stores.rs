@@ -1,6 +1,10 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+use commerce::id::{MerchantId, StoreId};
+use commerce::key;
 use gateway::clock::DAY;
+use gateway::problem::Code;
+use gateway::table::Change;
 use support::{Client, Gateway, Merchant, Value, json, race, unique};
 
 fn fields(subdomain: &str) -> Value {
@@ -100,6 +104,46 @@ async fn parallel_changes_of_a_store_lose_none() {
     let view = merchant.get(&path).await.expect(200);
     assert_eq!(view.int("/version"), i64::try_from(won).unwrap() + 1);
     assert_eq!(gateway.events("store.updated").await.len(), won);
+}
+
+#[tokio::test]
+async fn the_only_store_need_not_be_named() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let path = "/v1/operations/webhook-subscriptions";
+    let list = async || merchant.get(path).await;
+    list().await.expect(400).problem("store_required");
+    let first = merchant.open_store().await;
+    list().await.expect(200);
+    let second = merchant.open_store().await;
+    list().await.expect(400).problem("store_required");
+    for (store, left) in [(first, 200), (second, 400)] {
+        let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
+        delete.json(json!({"confirm": store.subdomain})).await.expect(202);
+        list().await.expect(left);
+    }
+}
+
+#[tokio::test]
+async fn a_store_the_index_still_lists_is_read_again() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = "/v1/operations/webhook-subscriptions";
+    merchant.get(path).await.expect(200);
+    // The store is given up or somebody else's, and its entry in the index is the old one.
+    let key = key::store(&StoreId::parse(&store.id).unwrap());
+    let other = MerchantId::mint(gateway.now());
+    for (set, value) in [("owner_id", other.as_str()), ("#status", "deleted")] {
+        let change = Change::new(format!("SET {set} = :value")).value(":value", value);
+        let change = if set == "#status" { change.name("#status", "status") } else { change };
+        let write = gateway.app().table.write().update(&key, change, Code::VersionConflict);
+        write.commit().await.unwrap();
+        merchant.get(path).await.expect(400).problem("store_required");
+        let mine = Change::new("SET owner_id = :me").value(":me", &merchant.id);
+        let write = gateway.app().table.write().update(&key, mine, Code::VersionConflict);
+        write.commit().await.unwrap();
+    }
 }
 
 async fn put(client: &Client, path: &str, body: Value) -> support::Reply {

@@ -103,12 +103,13 @@ pub(crate) async fn verify(
     app.table.write().update(&challenge_key, try_it, failed).commit().await?;
     let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
     let right = password::verify_code(ask.code.as_str(), Some(&challenge.code_hash)).await;
-    let owner = challenge.merchant_id.filter(|_| right).ok_or(failed)?;
-    let account: Merchant = app.table.get(&key::merchant(&owner)).await?.ok_or(failed)?;
-    let account = admit(account)?;
+    let owner = challenge.merchant_id.as_ref().filter(|_| right).ok_or(failed)?;
+    let account: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
+    let account = admit(account.filter(|account| challenge.fits(account)).ok_or(failed)?)?;
     let now = app.clock.now();
     let (session, token) = begin(&account, CreatedVia::Otp, &inbound, now);
-    let body = SignedIn::new(MerchantView::from(&account), &session, &token, None, now);
+    let view = MerchantView::of(&account, &app.config);
+    let body = SignedIn::new(view, &session, &token, None, now);
     let subject = Subject::new(Kind::Code, &account.email, &inbound.client_prefix());
     app.table
         .write()

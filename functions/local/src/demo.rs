@@ -28,24 +28,15 @@ pub struct Account {
     /// The password.
     pub password: &'static str,
     name: &'static str,
-    operator: bool,
 }
 
 /// The merchant who owns the demo store.
-pub const MERCHANT: Account = Account {
-    email: "demo@example.com",
-    password: "demo-merchant-1",
-    name: "Demo Merchant",
-    operator: false,
-};
+pub const MERCHANT: Account =
+    Account { email: "demo@example.com", password: "demo-merchant-1", name: "Demo Merchant" };
 
 /// The platform operator.
-pub const OPERATOR: Account = Account {
-    email: "operator@example.com",
-    password: "demo-operator-1",
-    name: "Demo Operator",
-    operator: true,
-};
+pub const OPERATOR: Account =
+    Account { email: "operator@example.com", password: "demo-operator-1", name: "Demo Operator" };
 
 /// The demo store's subdomain.
 pub const SUBDOMAIN: &str = "demo-store";
@@ -93,8 +84,9 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         locale: None,
         password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
         status: MerchantStatus::Active,
-        operator: who.operator,
         credential_generation: 1,
+        password_generation: 1,
+        stores: 0,
         delete_at: None,
         created_at: now,
         updated_at: now,

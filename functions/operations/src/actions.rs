@@ -150,7 +150,8 @@ async fn preview(
     let seal = &app.secrets.keys().await?.seal;
     let keys = subscription.signing_keys(seal, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
-    let custom = subscription.masked_headers();
+    let masked = subscription.masked_headers();
+    let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
     let headers: Map<String, Value> = delivery::headers(event, delivery, &keys, &custom, now)
         .into_iter()
         .map(|(name, value)| (name, value.into()))

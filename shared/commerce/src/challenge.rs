@@ -39,6 +39,13 @@ pub struct Challenge {
     pub id: ChallengeId,
     /// Who signs in with it; nobody, for an address without an account.
     pub merchant_id: Option<MerchantId>,
+    /// The address it was sent to, normalized: the code proves that one and no later one.
+    #[serde(default)]
+    pub email: String,
+    /// The account's credential generation then: a code sent before every session was ended
+    /// begins none.
+    #[serde(default)]
+    pub credential_generation: u64,
     /// Argon2id of the code, PHC form. Secret.
     pub code_hash: String,
     /// Tries left. Counted down before a code is compared.
@@ -77,6 +84,8 @@ impl Challenge {
         Self {
             id,
             merchant_id: merchant.map(|merchant| merchant.id.clone()),
+            email: merchant.map(|merchant| merchant.email.normalized()).unwrap_or_default(),
+            credential_generation: merchant.map_or(0, |merchant| merchant.credential_generation),
             code_hash,
             tries_left: TRIES,
             state: ProofState::Pending,
@@ -84,6 +93,13 @@ impl Challenge {
             created_at: now,
             version: 1,
         }
+    }
+
+    /// Whether what the code proves still matters to the account: the address is still its own,
+    /// and nothing has ended every session since.
+    pub fn fits(&self, merchant: &Merchant) -> bool {
+        self.email == merchant.email.normalized()
+            && self.credential_generation == merchant.credential_generation
     }
 
     /// Takes one try, if one is left of a challenge that can still be used.
@@ -155,9 +171,13 @@ pub struct Link {
     pub merchant_id: Option<MerchantId>,
     /// The address it was sent to, normalized: the link proves that one and no later one.
     pub email: String,
-    /// The account's credential generation then: a link sent before a password change does not
-    /// undo it.
+    /// The account's credential generation then: a link sent before every session was ended lets
+    /// nobody in.
     pub credential_generation: u64,
+    /// The account's password generation then: a link sent before a password change does not undo
+    /// it.
+    #[serde(default)]
+    pub password_generation: u64,
     /// Whether it can still be used.
     pub state: ProofState,
     /// When it can no longer be used.
@@ -191,6 +211,7 @@ impl Link {
             merchant_id: merchant.map(|merchant| merchant.id.clone()),
             email: merchant.map(|merchant| merchant.email.normalized()).unwrap_or_default(),
             credential_generation: merchant.map_or(0, |merchant| merchant.credential_generation),
+            password_generation: merchant.map_or(0, |merchant| merchant.password_generation),
             state: ProofState::Pending,
             expires_at: now.plus(purpose.lifetime()),
             created_at: now,
@@ -209,7 +230,8 @@ impl Link {
     /// Whether what it proves still matters to the account: the address is still its own and, for
     /// a reset, the password still the one that was forgotten.
     pub fn fits(&self, merchant: &Merchant) -> bool {
-        let same_password = self.credential_generation == merchant.credential_generation;
+        let same_password = self.credential_generation == merchant.credential_generation
+            && self.password_generation == merchant.password_generation;
         merchant.status == MerchantStatus::Active
             && self.email == merchant.email.normalized()
             && (same_password || self.purpose == Purpose::Verify)
@@ -229,6 +251,18 @@ mod tests {
     }
 
     #[test]
+    fn a_code_fits_until_the_address_changes_or_every_session_ends() {
+        use gateway::request::FromText;
+        let now = Timestamp::from_millis(0);
+        let merchant = ann(now);
+        let code = Challenge::begin(ChallengeId::mint(now), Some(&merchant), String::new(), now);
+        assert!(code.fits(&merchant) && code.fits(&merchant.verified(now)));
+        assert!(!code.fits(&merchant.with_sessions_ended(now)));
+        let email = crate::fields::Email::from_text("bob@example.com").unwrap();
+        assert!(!code.fits(&Merchant { email, ..merchant }));
+    }
+
+    #[test]
     fn a_link_serves_its_purpose_until_it_expires_or_the_account_changes() {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
@@ -239,6 +273,8 @@ mod tests {
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
         assert!(link.fits(&merchant));
         assert!(!link.fits(&merchant.with_password("other".into(), now)));
+        assert!(!link.fits(&merchant.with_password_alone("other".into(), now)));
+        assert!(!link.fits(&merchant.with_sessions_ended(now)));
         let (nobody, _) = Link::begin(Purpose::Reset, None, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
     }

@@ -81,7 +81,7 @@ impl SubscriptionView {
             url: subscription.url.clone(),
             description: subscription.description.clone(),
             event_types: subscription.event_types.clone(),
-            headers: subscription.masked(),
+            headers: subscription.masked_headers(),
             status: subscription.status,
             disabled_reason: subscription.disabled_reason,
             health: health.word(),
@@ -101,12 +101,8 @@ impl SubscriptionView {
 
 impl Subscription {
     /// The custom headers as they are shown: their values often are credentials.
-    pub fn masked_headers(&self) -> BTreeMap<String, String> {
-        self.masked()
-    }
-
-    fn masked<T: From<&'static str>>(&self) -> BTreeMap<String, T> {
-        self.header_names.iter().map(|name| (name.clone(), MASK.into())).collect()
+    pub fn masked_headers(&self) -> BTreeMap<String, &'static str> {
+        self.header_names.iter().map(|name| (name.clone(), MASK)).collect()
     }
 }
 
