@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gateway::clock::{DAY, HOUR, MINUTE};
-use support::{Client, Gateway, Merchant, PASSWORD, json, race, unique};
+use support::{Client, Gateway, Merchant, OPERATOR_EMAIL, PASSWORD, json, race, unique};
 
 async fn me(client: &Client) -> u16 {
     client.get("/v1/auth/me").await.status
@@ -345,6 +345,145 @@ async fn an_account_that_owns_stores_is_not_deleted() {
     let signin = json!({"email": merchant.email, "password": PASSWORD});
     let reply = gateway.client().post("/v1/auth/signin").json(signin).await;
     assert!(matches!(reply.status, 401 | 403), "{}", reply.text);
+}
+
+/// Moves the account to another address and proves that one.
+async fn move_to(gateway: &Gateway, merchant: &Merchant, address: &str) {
+    let ask = json!({"email": address, "current_password": PASSWORD});
+    merchant.patch("/v1/auth/me").json(ask).await.expect(200);
+    let token = gateway.mailbox(address).token().await;
+    merchant.post("/v1/auth/email/verify").json(json!({"token": token})).await.expect(200);
+}
+
+#[tokio::test]
+async fn an_operator_is_whoever_has_proven_a_listed_address_and_has_it_still() {
+    let gateway = Gateway::start().await;
+    let queue = "/v1/app-store/submissions";
+    let is_operator = async |client: &Client| {
+        let view = client.get("/v1/auth/me").await.expect(200);
+        assert_eq!(view.at("/email_verified"), true);
+        let shown = view.at("/operator") == true;
+        assert_eq!(client.get(queue).await.status, if shown { 200 } else { 403 });
+        shown
+    };
+    // Whoever signs up with the address and proves another has proven nothing.
+    let thief = Merchant::sign_up_as(&gateway, OPERATOR_EMAIL).await;
+    thief.get(queue).await.expect(403).problem("operator_required");
+    move_to(&gateway, &thief, &format!("{}@example.com", unique("thief"))).await;
+    assert!(!is_operator(&thief).await);
+    // The role comes with the proven address, however it is written, and goes with it.
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    move_to(&gateway, &merchant, &OPERATOR_EMAIL.to_uppercase()).await;
+    assert!(is_operator(&merchant).await);
+    move_to(&gateway, &merchant, &format!("{}@example.com", unique("retired"))).await;
+    assert!(!is_operator(&merchant).await);
+}
+
+#[tokio::test]
+async fn a_one_time_code_dies_with_what_it_was_sent_for() {
+    let gateway = Gateway::start().await;
+    for change in ["address", "password", "sessions", "name"] {
+        let merchant = Merchant::sign_up(&gateway).await;
+        let client = gateway.client();
+        let ask = json!({"email": merchant.email});
+        let challenge = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+        let code = gateway.mailbox(&merchant.email).code().await;
+        let reply = match change {
+            "address" => {
+                let address = format!("{}@example.com", unique("moved"));
+                let ask = json!({"email": address, "current_password": PASSWORD});
+                merchant.patch("/v1/auth/me").json(ask).await
+            }
+            "password" => {
+                let ask = json!({"current_password": PASSWORD, "new_password": "a fresh one now"});
+                merchant.post("/v1/auth/password/update").json(ask).await
+            }
+            "sessions" => merchant.post("/v1/auth/signout").json(json!({"all": true})).await,
+            _ => merchant.patch("/v1/auth/me").json(json!({"name": "Ann B."})).await,
+        };
+        assert!(matches!(reply.status, 200 | 204), "{}", reply.text);
+        let verify = json!({"challenge_id": challenge.str("/challenge_id"), "code": code});
+        let reply = client.post("/v1/auth/signin/otp/verify").json(verify).await;
+        if change == "name" {
+            reply.expect(200);
+        } else {
+            reply.expect(401).problem("invalid_or_expired_code");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reset_link_dies_with_the_password_it_was_sent_for() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let mailbox = gateway.mailbox(&merchant.email);
+    mailbox.nth(1).await;
+    let client = gateway.client();
+    let ask = json!({"email": merchant.email});
+    client.post("/v1/auth/password/reset").json(ask).await.expect(202);
+    let letter = mailbox.nth(2).await;
+    let token = letter.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
+    let second = merchant.sign_in_again().await;
+    let path = "/v1/auth/password/update";
+    let kept = json!({
+        "current_password": PASSWORD, "new_password": "a fresh new password",
+        "revoke_other_sessions": false,
+    });
+    merchant.post(path).json(kept).await.expect(200);
+    assert_eq!([me(&merchant).await, me(&second).await], [200, 200]);
+    let late = json!({"token": token, "new_password": "the thief's password"});
+    client.post(path).json(late).await.expect(400).problem("invalid_or_expired_token");
+}
+
+#[tokio::test]
+async fn an_account_is_deleted_after_the_last_of_its_stores() {
+    let gateway = Gateway::start().await;
+    let client = gateway.client();
+    let subdomain = unique("first");
+    let ask = json!({
+        "email": format!("{}@example.com", unique("owner")), "password": PASSWORD,
+        "store_name": "First", "subdomain": subdomain,
+    });
+    let reply = client.post("/v1/auth/signup").json(ask).await.expect(201);
+    let merchant = client.with_token(&reply.str("/session/access_token"));
+    let second = json!({
+        "name": "Second", "subdomain": unique("second"), "currency": "INR", "country": "IN",
+    });
+    let second = merchant.post("/v1/stores").json(second).await.expect(201);
+    // What else happens to the account leaves the count alone.
+    merchant.patch("/v1/auth/me").json(json!({"name": "Ann B."})).await.expect(200);
+    for (id, subdomain) in
+        [(reply.str("/store/id"), subdomain), (second.str("/id"), second.str("/subdomain"))]
+    {
+        let ask = json!({"current_password": PASSWORD});
+        let refused = merchant.delete("/v1/auth/me").json(ask).await.expect(409);
+        refused.problem("owns_active_stores");
+        let delete = merchant.delete(&format!("/v1/stores/{id}"));
+        delete.json(json!({"confirm": subdomain})).await.expect(202);
+        merchant.patch("/v1/auth/me").json(json!({"name": subdomain})).await.expect(200);
+    }
+    let ask = json!({"current_password": PASSWORD});
+    merchant.delete("/v1/auth/me").json(ask).await.expect(202);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_does_not_go_while_it_opens_a_store() {
+    let gateway = Gateway::start().await;
+    for _ in 0..8 {
+        let merchant = Merchant::sign_up(&gateway).await;
+        let ask = json!({
+            "name": "A Shop", "subdomain": unique("last"), "currency": "INR", "country": "IN",
+        });
+        let delete = merchant.delete("/v1/auth/me").json(json!({"current_password": PASSWORD}));
+        let open = merchant.post("/v1/stores").json(ask);
+        let (gone, opened) = tokio::join!(async { delete.await }, async { open.await });
+        match (gone.status, opened.status) {
+            (202, 401) => {}
+            (409, 201) => drop(gone.problem("owns_active_stores")),
+            _ => panic!("{} and {}", gone.text, opened.text),
+        }
+    }
 }
 
 #[tokio::test]

@@ -245,9 +245,7 @@ async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
                 | Access::Owner
                 | Access::Developer
                 | Access::Operator
-                | Access::Customer => {
-                    call(client, &row, &shop.store.id).await.expect(401)
-                }
+                | Access::Customer => call(client, &row, &shop.store.id).await.expect(401),
             };
             assert!(reply.header("www-authenticate").is_some(), "{} {}", row.method, row.path);
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::Engine;
 use gateway::clock::{DAY, MINUTE};
 use support::{Gateway, Merchant, Value, json, race, unique};
 
@@ -163,6 +164,8 @@ async fn a_list_is_walked_once_and_its_cursors_are_its_own() {
     seen.sort();
     opened.sort();
     assert_eq!(seen, opened);
+    let plain = base64::prelude::BASE64_URL_SAFE_NO_PAD.decode(&cursors[0]).unwrap();
+    assert!(!String::from_utf8_lossy(&plain).contains("sto_"), "a cursor shows no key");
     let stranger = Merchant::sign_up(&gateway).await;
     let cursor = &cursors[0];
     let foreign = stranger.get(&format!("/v1/stores?cursor={cursor}")).await;

@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod app_store;
 mod auth;
 mod contract;
 mod faults;
@@ -16,7 +17,9 @@ mod inventory;
 mod limits;
 mod oauth;
 mod products;
+mod samples;
 mod smoke;
 mod storefront;
+mod stores;
 mod tokens;
 mod webhooks;

@@ -484,6 +484,49 @@ async fn token_exchange_refuses_what_is_not_the_sessions_own() {
 }
 
 #[tokio::test]
+async fn an_idempotency_key_replays_no_token() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let grant = shop.authorize().await;
+    let ask = || shop.token(&form(&grant, "", "")).key("k");
+    let token = ask().await.expect(200);
+    // Neither to whoever holds the key without the secret, nor as anything but a replay.
+    let bare =
+        shop.app_server.post("/v1/app-store/oauth/token").form(&form(&grant, "", "")).key("k");
+    bare.await.expect(401).oauth_error("invalid_client");
+    ask().await.expect(400).oauth_error("invalid_grant");
+    let app = shop.app_server.with_token(&token.str("/access_token"));
+    assert_eq!(read_store(&shop, &app).await, 401);
+}
+
+#[tokio::test]
+async fn introspection_knows_what_killed_a_token() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let grant = shop.authorize().await;
+    let token = shop.redeem(&grant).await.expect(200);
+    let page = shop.embedded_client().await;
+    let other = shop.merchant.sign_in_again().await;
+    let active = |reply: support::Reply| reply.expect(200).at("/active").clone();
+    assert_eq!(active(shop.introspect(page.token()).await), true);
+    shop.merchant.post("/v1/auth/signout").await.expect(204);
+    assert_eq!(active(shop.introspect(page.token()).await), false);
+    let refresh = token.str("/refresh_token");
+    assert_eq!(active(shop.introspect(&refresh).await), true);
+    let path = format!("/v1/app-store/installations/{}/uninstall", grant.installation_id);
+    other.at(&shop.store).post(&path).json(json!({})).await.expect(200);
+    assert_eq!(active(shop.introspect(&refresh).await), false);
+    assert_eq!(active(shop.introspect(&token.str("/access_token")).await), false);
+}
+
+#[tokio::test]
+async fn a_form_may_hold_what_this_server_does_not_know() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let grant = shop.authorize().await;
+    let mut fields = form(&grant, "", "");
+    fields.extend([("resource", "https://api.example.com"), ("scope", "")]);
+    shop.token(&fields).await.expect(200);
+}
+
+#[tokio::test]
 async fn the_round_trips_are_as_designed() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     assert_eq!(shop.merchant.get("/v1/auth/me").await.expect(200).trips(), 1, "session check");

@@ -1,9 +1,10 @@
 //! From a change to a verified delivery, and every way a receiver can misbehave.
 
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
-use gateway::clock::{HOUR, MINUTE};
+use gateway::clock::{DAY, HOUR, MINUTE};
 use gateway::egress::{Egress, Policy, Ports};
 use gateway::signature::{SigningSecret, service_hmac};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use support::{
     Behaviour, Client, Gateway, Merchant, Names, Received, Receiver, Shop, Store, Value,
     eventually, json,
 };
+use tokio::task::JoinSet;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
@@ -559,4 +561,235 @@ async fn the_outbox_is_the_audit_trail_and_can_be_verified() {
     let audit = watched.owner().get("/v1/operations/audit-log").await.expect(200);
     let entry = audit.data().iter().find(|entry| entry["action"] == "store.updated").unwrap();
     assert_eq!(entry["actor"], format!("merchant:{}", watched.merchant.id));
+}
+
+#[tokio::test]
+async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redelivered() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::that(Behaviour::Status(500)).await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let store = format!("/v1/stores/{}", shop.store.id);
+    shop.owner().patch(&store).json(json!({"name": "Readable"})).await.expect(200);
+    let delivery = in_state(&shop.owner(), "retrying").await;
+    // The merchant grants less from now on, and the receiver has healed.
+    let mut fields = shop.authorize_fields(&support::verifier());
+    fields["scopes"] = json!(["write_webhooks"]);
+    shop.authorize_with(fields).await.expect(200);
+    receiver.now(Behaviour::Status(200));
+    let seen = receiver.requests().len();
+    shop.gateway.advance(2 * MINUTE);
+    shop.gateway.sweep().await;
+    let ended = in_state(&shop.owner(), "cancelled").await;
+    assert_eq!(ended["id"], delivery["id"]);
+    let items = shop.gateway.items_of("delivery", "DLV#").await;
+    assert_eq!(items[0]["last_error"], "insufficient_scope");
+    let redeliver = format!("{DELIVERIES}/{}/redeliver", delivery["id"].as_str().unwrap());
+    shop.owner().post(&redeliver).json(json!({})).await.expect(202);
+    let recover = format!("{SUBSCRIPTIONS}/{}/recover", made.str("/id"));
+    let since = json!({"since": shop.store.view["created_at"]});
+    let recovered = shop.owner().post(&recover).json(since).await.expect(202);
+    assert!(recovered.int("/matched") >= 1);
+    eventually(PATIENCE, || async {
+        let items = shop.gateway.items_of("delivery", "DLV#").await;
+        let done = items.iter().all(|delivery| delivery["status"] == "cancelled");
+        (done && items.len() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(receiver.requests().len(), seen);
+    // Granted anew, what was missed can be recovered.
+    shop.authorize().await;
+    let since = json!({"since": shop.store.view["created_at"]});
+    shop.owner().post(&recover).json(since).await.expect(202);
+    receiver.wait_for(seen + 2).await;
+}
+
+/// The store's delivery in this state, once there is one.
+async fn in_state(owner: &Client, status: &str) -> Value {
+    eventually(PATIENCE, || async {
+        let list = owner.get(DELIVERIES).await.expect(200);
+        list.data().iter().find(|delivery| delivery["status"] == status).cloned()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_uninstallation_gives_back_no_place_that_a_deletion_has_given_back() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::start().await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    shop.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
+    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let gateway = shop.gateway.app();
+    let store = commerce::id::StoreId::parse(&shop.store.id).unwrap();
+    let app_id = commerce::id::AppId::parse(&shop.app.id).unwrap();
+    let query = gateway::table::Query::partition(commerce::key::store(&store).pk)
+        .begins_with(commerce::key::SUBSCRIPTIONS);
+    let known: Vec<commerce::subscription::Subscription> =
+        gateway.table.all(&query, 60).await.unwrap();
+    app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
+    let late = || {
+        commerce::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
+            .commit()
+    };
+    let refused = late().await.unwrap_err();
+    assert_eq!(refused.code, gateway::problem::Code::VersionConflict);
+    let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
+    assert_eq!(counters[0]["count"], 1);
+}
+
+#[tokio::test]
+async fn a_custom_header_is_sent_and_never_shown() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let id = watched.subscription["id"].as_str().unwrap();
+    let ask = json!({"headers": {"x-api-key": "sesame-opens"}});
+    watched.owner().patch(&format!("{SUBSCRIPTIONS}/{id}")).json(ask).await.expect(200);
+    let test = format!("{SUBSCRIPTIONS}/{id}/test");
+    let dry = watched.owner().post(&test).json(json!({"dry_run": true})).await.expect(200);
+    assert!(!dry.text.contains("sesame-opens"), "{}", dry.text);
+    assert_eq!(dry.str("/headers/x-api-key"), "***");
+    watched.owner().post(&test).json(json!({})).await.expect(202);
+    assert_eq!(watched.receiver.wait_for(1).await[0].header("x-api-key"), "sesame-opens");
+}
+
+#[tokio::test]
+async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
+    let gone = Receiver::that(Behaviour::Status(410)).await;
+    let mut fields = support::Developer::app_fields(&["read_store"]);
+    fields["webhook_url"] = json!(gone.url("/app"));
+    let shop = Shop::on(Gateway::start().await, fields).await;
+    let grant = shop.authorize().await;
+    let status = || async {
+        let items = shop.gateway.items_of("webhook_subscription", "APP#").await;
+        items[0]["status"].as_str().unwrap().to_owned()
+    };
+    eventually(PATIENCE, || async { (status().await == "disabled_by_system").then_some(()) }).await;
+    let fresh = Receiver::start().await;
+    let path = format!("/v1/app-store/developers/apps/{}", shop.app.id);
+    let ask = json!({"webhook_url": fresh.url("/app")});
+    shop.developer.patch(&path).json(ask).await.expect(200);
+    assert_eq!(status().await, "enabled");
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    let secret = shop.app.view["webhook_secret"].as_str().unwrap();
+    verify(&fresh.wait_for_event("app.uninstalled").await, secret);
+}
+
+/// A way to the table on which every transaction fails, as often as `failures` says.
+async fn failing_writes(table: String, failures: Arc<AtomicUsize>) -> (String, JoinSet<()>) {
+    let http = reqwest::Client::new();
+    let forward = move |headers: http::HeaderMap, body: axum::body::Bytes| {
+        let (table, http, failures) = (table.clone(), http.clone(), Arc::clone(&failures));
+        async move {
+            let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
+            let is_write = target.is_some_and(|target| target.ends_with("TransactWriteItems"));
+            let take = |left: usize| left.checked_sub(1);
+            if is_write && failures.fetch_update(SeqCst, SeqCst, take).is_ok() {
+                let kind = "com.amazonaws.dynamodb.v20120810#AccessDeniedException";
+                let body = json!({"__type": kind, "message": "no"}).to_string();
+                return (http::StatusCode::BAD_REQUEST, body.into_bytes().into());
+            }
+            let sent = http.post(&table).headers(headers).body(body).send().await.unwrap();
+            (sent.status(), sent.bytes().await.unwrap())
+        }
+    };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let router = axum::Router::new().fallback(forward);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (endpoint, tasks)
+}
+
+#[tokio::test]
+async fn an_outage_gives_up_no_event_however_old_it_is() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let watched = Watched::on(gateway, Behaviour::Status(200)).await;
+    watched.rename("Old").await;
+    let embedded = watched.gateway.system().embedded();
+    let failures = Arc::new(AtomicUsize::new(1));
+    let table = embedded.emulators().dynamodb_endpoint().to_owned();
+    let (endpoint, _tasks) = failing_writes(table, Arc::clone(&failures)).await;
+    let app = embedded.app_with_table_at(&endpoint);
+    watched.gateway.advance(2 * HOUR);
+    let report = dispatcher::sweep(&app).await;
+    assert_eq!(failures.load(SeqCst), 0);
+    assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
+    let events = watched.gateway.items_of("event", "EVT#").await;
+    assert!(events.iter().all(|event| event["state"] != "failed"), "{events:?}");
+    // The next sweep publishes what this one could not.
+    watched.gateway.sweep().await;
+    watched.receiver.wait_for_event("store.updated").await;
+}
+
+#[tokio::test]
+async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged_in_full() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    watched.rename("Sample").await;
+    let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
+    let app = watched.gateway.app();
+    let key = commerce::key::delivery(&commerce::id::DeliveryId::parse(&id).unwrap());
+    let sample: commerce::delivery::Delivery = app.table.get(&key).await.unwrap().unwrap();
+    watched.gateway.advance(6 * DAY);
+    for day in 1..=5_u32 {
+        let more = (0..30).map(|number| commerce::delivery::Delivery {
+            id: commerce::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
+            created_at: sample.created_at.plus(DAY * day),
+            ..sample.clone()
+        });
+        let write = more.fold(app.table.write(), |write, delivery| write.put(&delivery));
+        write.commit().await.unwrap();
+    }
+    let owner = watched.merchant.sign_in_again().await.at(&watched.store);
+    let mut path = format!("{DELIVERIES}?status=cancelled&limit=1");
+    let first = owner.get(&path).await.expect(200);
+    assert_eq!((first.data().len(), first.json["page"]["has_more"].as_bool()), (0, Some(true)));
+    assert!(first.trips() <= 45, "{} round trips", first.trips());
+    assert_eq!(first.header("x-service-cost-actual"), first.header("x-service-cost-requested"));
+    let mut pages = 0;
+    loop {
+        let reply = owner.get(&path).await.expect(200);
+        assert!(reply.data().is_empty());
+        pages += 1;
+        let Some(cursor) = reply.json["page"]["next_cursor"].as_str() else { break };
+        path = format!("{DELIVERIES}?status=cancelled&limit=1&cursor={cursor}");
+    }
+    // Of 150 and one, two are read at once: some 81 queries, 40 a page.
+    assert_eq!(pages, 3);
+    let mut found = std::collections::BTreeSet::new();
+    path = format!("{DELIVERIES}?status=succeeded&limit=7");
+    loop {
+        let reply = owner.get(&path).await.expect(200);
+        let new = reply.data().iter().all(|one| found.insert(one["id"].to_string()));
+        assert!(new, "nothing comes twice");
+        let Some(cursor) = reply.json["page"]["next_cursor"].as_str() else { break };
+        path = format!("{DELIVERIES}?status=succeeded&limit=7&cursor={cursor}");
+    }
+    assert_eq!(found.len(), 151);
+}
+
+#[tokio::test]
+async fn every_recorded_answer_goes_with_a_deliverys_content() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    watched.rename("Sample").await;
+    let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
+    let app = watched.gateway.app();
+    let id = commerce::id::DeliveryId::parse(&id).unwrap();
+    let key = commerce::key::attempt(&id, 1);
+    let sample: commerce::delivery::Attempt = app.table.get(&key).await.unwrap().unwrap();
+    for chunk in (1..=230_u32).collect::<Vec<_>>().chunks(50) {
+        let write = chunk.iter().fold(app.table.write(), |write, number| {
+            let sample = commerce::delivery::Attempt { number: *number, ..sample.clone() };
+            write.put(&sample.with_response(b"private", false))
+        });
+        write.commit().await.unwrap();
+    }
+    let path = format!("{DELIVERIES}/{id}/content");
+    watched.owner().delete(&path).await.expect(204);
+    let attempts = watched.gateway.items_of("delivery_attempt", "DLV#").await;
+    assert_eq!(attempts.len(), 230);
+    assert!(attempts.iter().all(|attempt| attempt.get("response_body").is_none()));
+    let redeliver = format!("{DELIVERIES}/{id}/redeliver");
+    watched.owner().post(&redeliver).await.expect(409).problem("payload_expunged");
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{Client, Mailbox, Reply};
 
-/// The account that is an operator from sign-up on.
+/// The account that is an operator once its address is proven.
 pub const OPERATOR_EMAIL: &str = "operator@example.com";
 
 static PROVIDER: Once = Once::new();

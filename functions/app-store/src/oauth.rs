@@ -54,6 +54,18 @@ pub struct TokenRequest {
     client_secret: Option<Exact<256>>,
 }
 
+/// What the token endpoint knows.
+const PARAMETERS: [&str; 8] = [
+    "grant_type",
+    "code",
+    "redirect_uri",
+    "code_verifier",
+    "refresh_token",
+    "scope",
+    "client_id",
+    "client_secret",
+];
+
 /// The answer of the token endpoint (interface: Token response fields).
 #[derive(Debug, Serialize)]
 struct TokenResponse {
@@ -121,7 +133,7 @@ pub async fn token(
     State(app): State<App>,
     Raw(inbound): Raw,
 ) -> Result<Answer, Problem> {
-    let ask: TokenRequest = read(inbound.form_or_json()?)?;
+    let ask: TokenRequest = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
     match ask.grant_type.as_str() {
         "authorization_code" => code::redeem(&app, &credentials, &ask).await,

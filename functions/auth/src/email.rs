@@ -49,11 +49,10 @@ pub(crate) async fn verify(
         let account: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
         let account = account.filter(|account| link.fits(account)).ok_or(refused)?.verified(now);
         let answer = Answer::ok(&json!({"verified": true, "email": account.email}));
-        app.table
-            .write()
-            .update(&link.key(), challenge::use_up(now), refused)
-            .replace(&account, Code::VersionConflict)
-            .emit(account::updated(&account, now))
+        let write = app.table.write().update(&link.key(), challenge::use_up(now), refused);
+        account
+            .save(write, Code::VersionConflict)
+            .emit(account::updated(&app, &account, now))
             .answer(answer, now)
             .await
     })

@@ -57,9 +57,11 @@ pub(crate) async fn request(
         "expires_in": CODE_LIFETIME.as_secs(),
         "resend_after": now.seconds_until(throttle.next_at),
     });
+    let challenge = Challenge::begin(id, account.as_ref().map(Holder::of), hash, now)
+        .bound_to(account.as_ref());
     app.table
         .write()
-        .create(&Challenge::begin(id, account.as_ref().map(Holder::of), hash, now), Code::VersionConflict)
+        .create(&challenge, Code::VersionConflict)
         .also(mail.transpose()?, gateway::table::Write::emit)
         .answer(Answer::accepted(&body), now)
         .await
@@ -105,11 +107,12 @@ pub(crate) async fn verify(
     let right = password::verify_code(ask.code.as_str(), Some(&challenge.code_hash)).await;
     let owner = challenge.holder.as_ref().and_then(Holder::merchant).filter(|_| right);
     let owner = owner.ok_or(failed)?;
-    let account: Merchant = app.table.get(&key::merchant(owner)).await?.ok_or(failed)?;
-    let account = admit(account)?;
+    let account: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
+    let account = admit(account.filter(|account| challenge.fits(account)).ok_or(failed)?)?;
     let now = app.clock.now();
     let (session, token) = begin(&account, CreatedVia::Otp, &inbound, now);
-    let body = SignedIn::new(MerchantView::from(&account), &session, &token, None, now);
+    let view = MerchantView::of(&account, &app.config);
+    let body = SignedIn::new(view, &session, &token, None, now);
     let subject = Subject::new(Kind::Code, &account.email, &inbound.client_prefix());
     app.table
         .write()

@@ -184,12 +184,8 @@ async fn by_link(app: &App, inbound: &Inbound, ask: &UpdateRequest) -> Result<An
     let ended = live_sessions(app, &account, now).await?.len();
     let next = Merchant { email_verified: true, ..account.with_password(hash, now) };
     let subject = Subject::new(Kind::SignIn, &account.email, &inbound.client_prefix());
-    let write = app
-        .table
-        .write()
-        .update(&link.key(), challenge::use_up(now), refused)
-        .replace(&next, Code::VersionConflict)
-        .delete(&subject.key());
+    let write = app.table.write().update(&link.key(), challenge::use_up(now), refused);
+    let write = next.save(write, Code::VersionConflict).delete(&subject.key());
     announced(app, write, &next, now).await?.answer(updated(ended), now).await
 }
 
@@ -237,14 +233,12 @@ async fn by_session(
     let next = if revoke {
         account.with_password(hash, now)
     } else {
-        Merchant { password_hash: hash, ..account.changed(now) }
+        account.with_password_alone(hash, now)
     };
     let mut ended = if revoke { live_sessions(app, account, now).await? } else { Vec::new() };
     ended.retain(|session| session.id != caller.session.id);
-    let write = app
-        .table
-        .write()
-        .replace(&next, Code::VersionConflict)
+    let write = next
+        .save(app.table.write(), Code::VersionConflict)
         .update(&caller.session.key(), moved_to(&next), Code::Unauthenticated)
         .delete(&subject.key());
     announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
@@ -271,7 +265,8 @@ async fn announced(
     let letter = Letter::password_changed(&account.email, now);
     let entity = account.id.as_str();
     let about = About { store: None, app: None, entity, version: account.version };
-    let event = Event::new(&MERCHANT_PASSWORD_UPDATED, about, &MerchantView::from(account), now);
+    let view = MerchantView::of(account, &app.config);
+    let event = Event::new(&MERCHANT_PASSWORD_UPDATED, about, &view, now);
     Ok(write.emit(event).emit(Mail::compose(&keys.seal, &letter, now)?))
 }
 

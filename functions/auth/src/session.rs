@@ -166,7 +166,7 @@ pub(crate) async fn custom(
             idle_expires_at: caller.session.idle_expires_at,
             created_via: caller.session.created_via,
         },
-        merchant: MerchantView::from(&caller.account),
+        merchant: MerchantView::of(&caller.account, &app.config),
         stores: stores.into_iter().map(owned).collect(),
     };
     Ok(Answer::ok(&body).no_store())
@@ -248,7 +248,8 @@ pub(crate) async fn refresh(
     let now = app.clock.now();
     let account: &Merchant = &caller.account;
     let (session, token) = caller.session.renewed(account, now);
-    let body = SignedIn::new(MerchantView::from(account), &session, &token, None, now);
+    let view = MerchantView::of(account, &app.config);
+    let body = SignedIn::new(view, &session, &token, None, now);
     let exists = Condition::new("attribute_exists(PK)");
     app.table
         .write()

@@ -112,21 +112,20 @@ pub(crate) async fn signup(
     let password_hash = ask.password.hash().await?;
     let keys = app.secrets.keys().await?;
     let now = app.clock.now();
-    let listed = |operator: &String| operator.eq_ignore_ascii_case(ask.email.as_str());
     let registration = Registration {
-        operator: app.config.operators.iter().any(listed),
         email: ask.email,
         password_hash,
         name: ask.name.map(String::from),
         locale: ask.locale,
     };
-    let account = Merchant::register(registration, now);
+    let mut account = Merchant::register(registration, now);
+    account.stores = u64::from(opening.is_some());
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
     let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
     let letter = Letter::verify_email(&account.email, &link_token, &app.config.base_url);
-    let view = MerchantView::from(&account);
-    let created = event(&account, now);
+    let view = MerchantView::of(&account, &app.config);
+    let created = event(&account, &view, now);
     let store_view = store.as_ref().map(StoreView::from);
     let body = SignedIn::new(view, &session, &token, store_view.clone(), now);
     let answer = session::signed_in(StatusCode::CREATED, &body, ask.cookie.0);
@@ -156,10 +155,10 @@ pub(crate) async fn signup(
 }
 
 /// The event of a new account.
-fn event(account: &Merchant, now: Timestamp) -> Event {
+fn event(account: &Merchant, view: &MerchantView, now: Timestamp) -> Event {
     let entity = account.id.as_str();
     let about = About { store: None, app: None, entity, version: account.version };
-    Event::new(&MERCHANT_CREATED, about, &MerchantView::from(account), now)
+    Event::new(&MERCHANT_CREATED, about, view, now)
 }
 
 /// A session that begins with this request.
@@ -234,7 +233,8 @@ pub(crate) async fn signin(
     let account = admit(account)?;
     let now = app.clock.now();
     let (session, token) = begin(&account, CreatedVia::Password, &inbound, now);
-    let body = SignedIn::new(MerchantView::from(&account), &session, &token, None, now);
+    let view = MerchantView::of(&account, &app.config);
+    let body = SignedIn::new(view, &session, &token, None, now);
     app.table
         .write()
         .create(&session, Code::VersionConflict)
@@ -270,9 +270,8 @@ pub(crate) async fn signout(
         let now = app.clock.now();
         let account: Option<Merchant> = app.table.get(&caller.account.key()).await?;
         let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
-        app.table
-            .write()
-            .replace(&account, Code::VersionConflict)
+        account
+            .save(app.table.write(), Code::VersionConflict)
             .delete(&session_key)
             .answer(answer.clone(), now)
             .await

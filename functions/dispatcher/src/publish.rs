@@ -100,7 +100,7 @@ async fn installations(
 }
 
 /// Marks an event as failed, unless it has been published meanwhile.
-pub(crate) async fn fail(app: &App, event: &Event, problem: &Problem) -> Result<(), Problem> {
+async fn fail(app: &App, event: &Event, problem: &Problem) -> Result<(), Problem> {
     let why = Some(problem.code.as_str().to_owned());
     let failed = event.moved_to(OutboxState::Failed, why, app.clock.now());
     match app.table.write().replace(&failed, Code::VersionConflict).commit().await {

@@ -14,23 +14,19 @@ use commerce::order::{Order, settle};
 use commerce::store::{Store, StoreStatus, StoreView};
 use futures_util::StreamExt;
 use gateway::app::App;
-use gateway::clock::HOUR;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::{Code, Problem};
 use serde::Serialize;
 
 use crate::PARALLEL;
-use crate::publish::{fail, publish};
+use crate::publish::publish;
 
 /// Work taken up of one kind and shard in one sweep: 16 times as much of a kind. What is beyond
 /// it is older than what follows and comes first in the next sweep.
 const PER_SHARD: usize = 200;
 /// Items read at once.
 const CHUNK: usize = 50;
-
-/// How long an event may fail to be published before it is given up (our choice).
-const GIVEN_UP_AFTER: Duration = HOUR;
 
 /// What a sweep took up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -139,20 +135,15 @@ fn happened(outcome: Result<(), Problem>) -> Result<bool, Problem> {
     }
 }
 
-/// Events that the stream missed. One that could not be published for an hour is marked as
-/// failed, for its owner to see, so that it does not stand in the way for ever.
+/// Events that the stream missed. One that meets a defect of ours is marked as failed by
+/// [`publish`], for its owner to see; one that only met an outage stays due, however old it is,
+/// and none keeps the others from their turn.
 async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for event in load::<Event>(app, keys, tally).await? {
         if event.state != OutboxState::Pending {
             continue;
         }
-        let outcome = publish(app, &event).await;
-        if let Err(problem) = &outcome
-            && event.created_at.plus(GIVEN_UP_AFTER) <= app.clock.now()
-        {
-            fail(app, &event, problem).await?;
-        }
-        tally.count(outcome.map(|()| true));
+        tally.count(publish(app, &event).await.map(|()| true));
     }
     Ok(())
 }

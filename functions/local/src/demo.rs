@@ -35,31 +35,21 @@ pub struct Account {
     /// The password.
     pub password: &'static str,
     name: &'static str,
-    operator: bool,
 }
 
 /// The merchant who owns the demo store.
-pub const MERCHANT: Account = Account {
-    email: "demo@example.com",
-    password: "demo-merchant-1",
-    name: "Demo Merchant",
-    operator: false,
-};
+pub const MERCHANT: Account =
+    Account { email: "demo@example.com", password: "demo-merchant-1", name: "Demo Merchant" };
 
 /// The platform operator.
-pub const OPERATOR: Account = Account {
-    email: "operator@example.com",
-    password: "demo-operator-1",
-    name: "Demo Operator",
-    operator: true,
-};
+pub const OPERATOR: Account =
+    Account { email: "operator@example.com", password: "demo-operator-1", name: "Demo Operator" };
 
 /// The customer of the demo store.
 pub const CUSTOMER: Account = Account {
     email: "demo-customer@example.com",
     password: "demo-customer-1",
     name: "Demo Customer",
-    operator: false,
 };
 
 /// Attempts at a request whose budget is spent.
@@ -114,8 +104,9 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         locale: None,
         password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
         status: MerchantStatus::Active,
-        operator: who.operator,
         credential_generation: 1,
+        password_generation: 1,
+        stores: 0,
         delete_at: None,
         created_at: now,
         updated_at: now,

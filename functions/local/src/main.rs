@@ -185,8 +185,7 @@ fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
                 format!("{url}/v1/app-store/oauth/metadata"),
             )
         };
-        let _ =
-            write!(text, "\nTry:\n  curl {url}/health\n  curl {second}\n  curl {third}\n");
+        let _ = write!(text, "\nTry:\n  curl {url}/health\n  curl {second}\n  curl {third}\n");
     }
     text
 }

@@ -22,8 +22,8 @@ use serde_json::json;
 use crate::actions::queue;
 use crate::range::{KEPT, Range};
 
-/// Attempts shown of one delivery: ten of each run.
-const MOST_ATTEMPTS: usize = 100;
+/// Attempts changed in one transaction: all that it takes.
+const MOST_AT_ONCE: usize = 100;
 
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -169,16 +169,9 @@ pub(crate) async fn expunge(
         if before.status == DeliveryStatus::Delivering {
             return Err(Code::DeliveryInFlight.into());
         }
-        let partition = table::Query::partition(before.key().pk).begins_with(key::ATTEMPTS);
-        let attempts: Vec<Attempt> = app.table.all(&partition, MOST_ATTEMPTS).await?;
+        remove_answers(&app, &before).await?;
         let now = app.clock.now();
         let mut write = app.table.write().replace(&before.expunged(now), Code::VersionConflict);
-        // A transaction takes 100 actions; attempts beyond 90 are of a delivery that was recovered
-        // nine times over.
-        for attempt in attempts.iter().filter(|attempt| attempt.response_body.is_some()).take(90) {
-            let change = Change::new("REMOVE response_body").only_if("attribute_exists(PK)");
-            write = write.update(&attempt.key(), change, Code::VersionConflict);
-        }
         if caller.actor.app().is_none()
             && let Some(event) = app.table.get::<Event>(&key::event(&before.event_id)).await?
             && !event.is_expunged()
@@ -188,4 +181,26 @@ pub(crate) async fn expunge(
         write.answer(Answer::no_content(), now).await
     })
     .await
+}
+
+/// Removes what was recorded of the answers: a hundred a transaction, because a delivery that was
+/// recovered again and again has more. They go before the delivery says so: a crash in between
+/// leaves it to be asked for once more, and an attempt that is begun in between refuses the
+/// delivery's write, whereupon all is done anew.
+async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
+    let all = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
+    let mut start = None;
+    loop {
+        let has_answer = |attempt: &Attempt| attempt.response_body.is_some();
+        let page = app.table.page(&all, MOST_AT_ONCE, start, has_answer).await?;
+        let write = page.items.iter().fold(app.table.write(), |write, attempt| {
+            let change = Change::new("REMOVE response_body").only_if("attribute_exists(PK)");
+            write.update(&attempt.key(), change, Code::VersionConflict)
+        });
+        write.commit().await?;
+        start = page.next;
+        if start.is_none() {
+            return Ok(());
+        }
+    }
 }

@@ -19,7 +19,9 @@ use gateway::egress::{Outgoing, SendError};
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, FieldErrors, IfMatch, Inbound, Patch, Path, Query, Raw, Text, read};
+use gateway::request::{
+    Body, Exact, FieldErrors, IfMatch, Inbound, Patch, Path, Query, Raw, Text, read,
+};
 use gateway::table::{self, retry};
 use http::{HeaderMap, HeaderValue, Method, header};
 
@@ -49,8 +51,7 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &access.store;
-    let query =
-        table::Query::partition(store.key().pk).begins_with(key::MEDIA).newest_first();
+    let query = table::Query::partition(store.key().pk).begins_with(key::MEDIA).newest_first();
     let wanted =
         |media: &Media| asked.content_type.is_none_or(|wanted| media.content_type == wanted);
     paging.answer(&app, &query, wanted, |media| view(&app, store, &media)).await
@@ -231,8 +232,7 @@ pub(crate) async fn delete(
         let now = app.clock.now();
         let event = Event::new(&MEDIA_DELETED, media.about(), &view(&app, store, &media), now);
         let write = media::delete(app.table.write(), &media);
-        let answer =
-            blob.release(write).emit(event).answer(Answer::no_content(), now).await?;
+        let answer = blob.release(write).emit(event).answer(Answer::no_content(), now).await?;
         Ok((answer, blob))
     })
     .await?;

@@ -68,8 +68,7 @@ fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
 
 /// The whole book, newest address first.
 async fn book(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
-    let query =
-        Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
+    let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
     app.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn register(
     let store_id = door.store.id.clone();
     let holder = Holder::Applicant { store_id, application: Box::new(application) };
     let letter = |code: &str| Some(letter(&to, &door.store.subdomain, code));
-    send_code(&app, id, Some(holder), &throttle, letter).await
+    send_code(&app, id, (Some(holder), None), &throttle, letter).await
 }
 
 /// `POST /v1/storefront/customer/login/otp`
@@ -105,14 +105,15 @@ pub(crate) async fn request(
     let account = account.filter(challenge::Account::is_active);
     let letter =
         |code: &str| account.as_ref().map(|account| Letter::one_time_code(&account.email, code));
-    send_code(&app, id, account.as_ref().map(Holder::of), &throttle, letter).await
+    send_code(&app, id, (account.as_ref().map(Holder::of), account.as_ref()), &throttle, letter)
+        .await
 }
 
 /// Writes a challenge and the mail with its code, if there is somebody to write to.
 async fn send_code(
     app: &App,
     id: ChallengeId,
-    holder: Option<Holder>,
+    (holder, account): (Option<Holder>, Option<&Customer>),
     throttle: &Throttle,
     letter: impl FnOnce(&str) -> Option<Letter>,
 ) -> Result<Answer, Problem> {
@@ -127,9 +128,10 @@ async fn send_code(
         "expires_in": CODE_LIFETIME.as_secs(),
         "resend_after": now.seconds_until(throttle.next_at),
     });
+    let challenge = Challenge::begin(id, holder, hash, now).bound_to(account);
     app.table
         .write()
-        .create(&Challenge::begin(id, holder, hash, now), Code::VersionConflict)
+        .create(&challenge, Code::VersionConflict)
         .also(mail.transpose()?, Write::emit)
         .answer(Answer::accepted(&body), now)
         .await
@@ -178,7 +180,7 @@ pub(crate) async fn verify(
     app.table.write().update(&challenge_key, try_it, failed).commit().await?;
     let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
     let right = password::verify_code(ask.code.as_str(), Some(&challenge.code_hash)).await;
-    let holder = challenge.holder.filter(|_| right).ok_or(failed)?;
+    let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
     retry(|| async {
         let now = app.clock.now();
         let used = app.table.write().update(&challenge_key, challenge::use_up(now), failed);
@@ -187,10 +189,12 @@ pub(crate) async fn verify(
             Holder::Customer { store_id, customer_id } => {
                 let known: Option<Customer> =
                     app.table.get(&key::customer(store_id, customer_id)).await?;
+                let known = known.filter(|account| challenge.fits(account));
                 sign_in(known.ok_or(failed)?, used, &inbound, &app).await
             }
             Holder::Applicant { store_id, application } => {
-                let email_key = key::unique_customer_email(store_id, &application.email.normalized());
+                let email_key =
+                    key::unique_customer_email(store_id, &application.email.normalized());
                 let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
                 let Some(claim) = claim else {
                     return enroll(store_id, application, used, &inbound, &app).await;
@@ -216,11 +220,7 @@ async fn sign_in(
     let network = inbound.client_prefix();
     let subject = Subject::on_store(Kind::Code, &account.store_id, &account.email, &network);
     let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Otp, inbound, now);
-    write
-        .create(&session, Code::VersionConflict)
-        .delete(&subject.key())
-        .answer(answer, now)
-        .await
+    write.create(&session, Code::VersionConflict).delete(&subject.key()).answer(answer, now).await
 }
 
 /// The account that was applied for, and its first session: one transaction.

@@ -38,16 +38,8 @@ pub fn routes() -> Routes {
         .post("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
         .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
         .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)
-        .post(
-            "/v1/storefront/{subdomain}/payments/{provider}/order",
-            Cost::CHECKOUT,
-            payment::open,
-        )
-        .post(
-            "/v1/storefront/{subdomain}/payments/{provider}/verify",
-            Cost::WRITE,
-            payment::verify,
-        )
+        .post("/v1/storefront/{subdomain}/payments/{provider}/order", Cost::CHECKOUT, payment::open)
+        .post("/v1/storefront/{subdomain}/payments/{provider}/verify", Cost::WRITE, payment::verify)
         .post(
             "/v1/storefront/{subdomain}/payments/{provider}/webhook",
             Cost::READ,
@@ -82,9 +74,5 @@ pub fn routes() -> Routes {
         .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::write)
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
         .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
-        .post(
-            "/v1/storefront/{subdomain}/gift-cards/balance",
-            Cost::WRITE,
-            gift_cards::balance,
-        )
+        .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::balance)
 }

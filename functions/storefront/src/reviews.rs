@@ -26,11 +26,7 @@ use serde_json::json;
 const ORDERS: usize = 200;
 
 /// The product of the path's handle, if shoppers see it.
-async fn named(
-    app: &App,
-    store: &Store,
-    inbound: &Inbound,
-) -> Result<Product, Problem> {
+async fn named(app: &App, store: &Store, inbound: &Inbound) -> Result<Product, Problem> {
     let handle = inbound.param("handle").unwrap_or_default();
     let handle = Handle::from_text(handle).map_err(|_| Code::NotFound)?;
     let id = product::find(app, &store.id, &handle).await?.ok_or(Code::NotFound)?;

@@ -131,7 +131,10 @@ pub async fn delete(
     let store = before.act(StoreAction::Delete, None, now)?;
     let answer = json!({"id": store.id, "status": store.status, "redact_at": store.redact_at});
     let write = app.table.write().replace(&store, Code::VersionConflict);
-    give_up(write, &store, now.plus(GRACE))
+    let write = give_up(write, &store, now.plus(GRACE));
+    caller
+        .account
+        .one_store_less(write, Code::VersionConflict)
         .emit(Event::new(&STORE_DELETED, about(&store), &StoreView::from(&store), now))
         .answer(Answer::accepted(&answer), now)
         .await

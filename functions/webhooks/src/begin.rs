@@ -95,6 +95,10 @@ fn judge(
     if subscription.scopes.is_some() && !is_active {
         return Err("installation_inactive");
     }
+    // A test carries a sample, and was judged when it was asked for.
+    if !delivery.test && !subscription.may_read(&event, installation) {
+        return Err("insufficient_scope");
+    }
     Ok((event, subscription))
 }
 

@@ -256,9 +256,10 @@ pub fn remove(write: Write, customer: &Customer, address: &Address, book: &[Addr
     let is_default = customer.default_address_id.as_ref() == Some(&address.id);
     let count = "SET addresses_count = addresses_count - :one";
     let (change, write) = match (is_default, newest) {
-        (false, _) => {
-            (Change::new(count).only_if("default_address_id <> :gone AND addresses_count > :one"), write)
-        }
+        (false, _) => (
+            Change::new(count).only_if("default_address_id <> :gone AND addresses_count > :one"),
+            write,
+        ),
         (true, None) => {
             let change = Change::new(format!("{count} REMOVE default_address_id"));
             (change.only_if("default_address_id = :gone AND addresses_count = :one"), write)

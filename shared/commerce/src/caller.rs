@@ -1,5 +1,5 @@
-//! The callers of commerce: who they are, found out in one round trip (two when a merchant of
-//! several stores does not say which).
+//! The callers of commerce: who they are, found out in one round trip (three when a merchant does
+//! not say which store, and it is looked for and read).
 
 mod shopper;
 
@@ -27,7 +27,7 @@ use crate::key;
 use crate::merchant::Merchant as Account;
 use crate::scope::{Required, Scopes};
 use crate::session::{Session, UnverifiedToken};
-use crate::store::{Store, StoreStatus};
+use crate::store::{MAX_STORES, Store, StoreStatus};
 
 pub use shopper::{Customer, Shopper};
 
@@ -269,14 +269,31 @@ async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Ow
     Ok(Owner { account, session, store })
 }
 
-/// The merchant's only store.
+/// The merchant's only store; that there are more is told by the account's own count.
 async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
-    let (index, place) = key::stores_of(&account.id, account.created_at);
-    let stores = app.table.all::<Store>(&Query::index(index, place.pk), 2).await?;
+    let stores = if account.stores > 1 { Vec::new() } else { own_stores(app, account).await? };
     match <[Store; 1]>::try_from(stores) {
         Ok([store]) => Ok(store),
         Err(_) => Err(Code::StoreRequired.into()),
     }
+}
+
+/// The merchant's stores. The index only names them, for it may lag behind: whose they are and
+/// whether they exist is told by the stores themselves.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
+    let (index, place) = key::stores_of(&account.id, account.created_at);
+    let listed = app.table.keys(&Query::index(index, place.pk), MAX_STORES).await?;
+    let keys: Vec<&Key> = listed.iter().take(MAX_STORES).collect();
+    let mut batch = app.table.get_many(&keys).await?;
+    let mut stores = Vec::new();
+    for store_key in keys {
+        stores.extend(batch.take::<Store>(store_key)?);
+    }
+    stores.retain(|store| store.owner_id == account.id && store.status != StoreStatus::Deleted);
+    Ok(stores)
 }
 
 /// Reads and judges an app token: signature, record, installation and store, in one round trip.
@@ -399,8 +416,7 @@ impl Caller for Operator {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
         let (account, _, _) = open_session(app, &unverified, &[]).await?;
-        // The role comes with an address that the settings name, so the address must be proven.
-        if !(account.operator && account.email_verified) {
+        if !account.is_operator(&app.config) {
             return Err(Code::OperatorRequired.into());
         }
         Ok(Self { account })

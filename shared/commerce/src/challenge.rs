@@ -89,8 +89,10 @@ pub trait Account {
     fn holder(&self) -> Holder;
     /// Its address.
     fn email(&self) -> &Email;
-    /// Counts its password changes.
+    /// Counts what ended every session.
     fn credential_generation(&self) -> u64;
+    /// Counts its passwords.
+    fn password_generation(&self) -> u64;
     /// Whether it may be used.
     fn is_active(&self) -> bool;
 }
@@ -104,6 +106,9 @@ impl Account for Merchant {
     }
     fn credential_generation(&self) -> u64 {
         self.credential_generation
+    }
+    fn password_generation(&self) -> u64 {
+        self.password_generation
     }
     fn is_active(&self) -> bool {
         self.status == MerchantStatus::Active
@@ -120,6 +125,10 @@ impl Account for Customer {
     fn credential_generation(&self) -> u64 {
         self.credential_generation
     }
+    // Every new password of a customer ends every session.
+    fn password_generation(&self) -> u64 {
+        self.credential_generation
+    }
     fn is_active(&self) -> bool {
         self.status == CustomerStatus::Active
     }
@@ -132,6 +141,11 @@ pub struct Challenge {
     pub id: ChallengeId,
     /// Who signs in with it; nobody, for an address without an account.
     pub holder: Option<Holder>,
+    /// The address it was sent to, normalized: the code proves that one and no later one.
+    pub email: String,
+    /// The account's credential generation then: a code sent before every session was ended
+    /// begins none.
+    pub credential_generation: u64,
     /// Argon2id of the code, PHC form. Secret.
     pub code_hash: String,
     /// Tries left. Counted down before a code is compared.
@@ -170,6 +184,8 @@ impl Challenge {
         Self {
             id,
             holder,
+            email: String::new(),
+            credential_generation: 0,
             code_hash,
             tries_left: TRIES,
             state: ProofState::Pending,
@@ -177,6 +193,23 @@ impl Challenge {
             created_at: now,
             version: 1,
         }
+    }
+
+    /// The challenge bound to the account as it is now.
+    #[must_use]
+    pub fn bound_to<A: Account>(self, account: Option<&A>) -> Self {
+        Self {
+            email: account.map(|account| account.email().normalized()).unwrap_or_default(),
+            credential_generation: account.map_or(0, Account::credential_generation),
+            ..self
+        }
+    }
+
+    /// Whether what the code proves still matters to the account: the address is still its own,
+    /// and nothing has ended every session since.
+    pub fn fits<A: Account>(&self, account: &A) -> bool {
+        self.email == account.email().normalized()
+            && self.credential_generation == account.credential_generation()
     }
 
     /// Takes one try, if one is left of a challenge that can still be used.
@@ -248,9 +281,13 @@ pub struct Link {
     pub holder: Option<Holder>,
     /// The address it was sent to, normalized: the link proves that one and no later one.
     pub email: String,
-    /// The account's credential generation then: a link sent before a password change does not
-    /// undo it.
+    /// The account's credential generation then: a link sent before every session was ended lets
+    /// nobody in.
     pub credential_generation: u64,
+    /// The account's password generation then: a link sent before a password change does not undo
+    /// it.
+    #[serde(default)]
+    pub password_generation: u64,
     /// Whether it can still be used.
     pub state: ProofState,
     /// When it can no longer be used.
@@ -288,6 +325,7 @@ impl Link {
             holder: account.map(Account::holder),
             email: account.map(|account| account.email().normalized()).unwrap_or_default(),
             credential_generation: account.map_or(0, Account::credential_generation),
+            password_generation: account.map_or(0, Account::password_generation),
             state: ProofState::Pending,
             expires_at: now.plus(purpose.lifetime()),
             created_at: now,
@@ -306,7 +344,8 @@ impl Link {
     /// Whether what it proves still matters to the account: the address is still its own and, for
     /// a reset, the password still the one that was forgotten.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
-        let same_password = self.credential_generation == account.credential_generation();
+        let same_password = self.credential_generation == account.credential_generation()
+            && self.password_generation == account.password_generation();
         account.is_active()
             && self.email == account.email().normalized()
             && (same_password || self.purpose == Purpose::Verify)
@@ -326,6 +365,24 @@ mod tests {
     }
 
     #[test]
+    fn a_code_fits_until_the_address_changes_or_every_session_ends() {
+        use gateway::request::FromText;
+        let now = Timestamp::from_millis(0);
+        let merchant = ann(now);
+        let code = Challenge::begin(
+            ChallengeId::mint(now),
+            Some(Holder::of(&merchant)),
+            String::new(),
+            now,
+        )
+        .bound_to(Some(&merchant));
+        assert!(code.fits(&merchant) && code.fits(&merchant.verified(now)));
+        assert!(!code.fits(&merchant.with_sessions_ended(now)));
+        let email = crate::fields::Email::from_text("bob@example.com").unwrap();
+        assert!(!code.fits(&Merchant { email, ..merchant }));
+    }
+
+    #[test]
     fn a_link_serves_its_purpose_until_it_expires_or_the_account_changes() {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
@@ -338,6 +395,8 @@ mod tests {
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
         assert!(link.fits(&merchant));
         assert!(!link.fits(&merchant.with_password("other".into(), now)));
+        assert!(!link.fits(&merchant.with_password_alone("other".into(), now)));
+        assert!(!link.fits(&merchant.with_sessions_ended(now)));
         let (nobody, _) = Link::begin(Purpose::Reset, None::<&Merchant>, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
     }

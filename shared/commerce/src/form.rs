@@ -305,8 +305,11 @@ mod tests {
     #[test]
     fn every_field_at_fault_is_named() {
         let refused = judge(json!({"a/b": {}, "": "x"})).unwrap_err();
-        let mut found: Vec<_> =
-            refused.errors().iter().map(|error| (error.pointer.as_str(), error.fault.code)).collect();
+        let mut found: Vec<_> = refused
+            .errors()
+            .iter()
+            .map(|error| (error.pointer.as_str(), error.fault.code))
+            .collect();
         found.sort_unstable();
         assert_eq!(found, [("/fields/", "invalid_length"), ("/fields/a~1b", "invalid_type")]);
         let many: Map<_, _> = (0..51).map(|n| (n.to_string(), json!("x"))).collect();

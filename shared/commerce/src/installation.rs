@@ -260,6 +260,8 @@ pub struct AppToken {
     pub grant_id: Option<GrantId>,
     /// The session it is bound to; embedded tokens only.
     pub session_id: Option<SessionId>,
+    /// Whose session that is.
+    pub merchant_id: Option<MerchantId>,
     /// What it may do.
     pub scopes: Scopes,
     /// The installation's generation when it was issued.

@@ -4,11 +4,10 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 
 use crate::id::{
-    AddressId, CategoryId, CollectionId, CustomerId, CustomerSessionId, FormSubmissionId,
-    FulfillmentId, GiftCardEntryId, GiftCardId, LocationId, MediaId, MovementId, OrderId, PaymentId,
-    ProductId, RefundId, VariantId,
-    AppId, ChallengeId, DeliveryId, EventId, GrantId, InstallationId, MailId, MerchantId, ReviewId,
-    SessionId, StoreId, SubmissionId, SubscriptionId,
+    AddressId, AppId, CategoryId, ChallengeId, CollectionId, CustomerId, CustomerSessionId,
+    DeliveryId, EventId, FormSubmissionId, FulfillmentId, GiftCardEntryId, GiftCardId, GrantId,
+    InstallationId, LocationId, MailId, MediaId, MerchantId, MovementId, OrderId, PaymentId,
+    ProductId, RefundId, ReviewId, SessionId, StoreId, SubmissionId, SubscriptionId, VariantId,
 };
 
 /// An entry of a secondary index.
@@ -397,11 +396,7 @@ pub fn unique_customer_email(store: &StoreId, normalized: &str) -> Key {
     Key::new(format!("UQ#{store}#CEM#{normalized}"), "U")
 }
 /// A customer's session: in the customer's partition, as a merchant's is.
-pub fn customer_session(
-    store: &StoreId,
-    customer: &CustomerId,
-    id: &CustomerSessionId,
-) -> Key {
+pub fn customer_session(store: &StoreId, customer: &CustomerId, id: &CustomerSessionId) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("SES#{id}"))
 }
 

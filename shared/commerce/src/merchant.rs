@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use gateway::clock::{DAY, Timestamp};
+use gateway::config::Config;
 use gateway::item::{Item, Key};
-use gateway::table::Condition;
+use gateway::problem::Problem;
+use gateway::table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,10 +46,14 @@ pub struct Merchant {
     pub password_hash: String,
     /// Whether the account may be used.
     pub status: MerchantStatus,
-    /// Whether this is a platform operator.
-    pub operator: bool,
-    /// Counts password changes: sessions of an earlier generation are dead.
+    /// Counts what ends every session: those of an earlier generation are dead.
     pub credential_generation: u64,
+    /// Counts passwords: a reset link sent before another one was set leads nowhere.
+    #[serde(default)]
+    pub password_generation: u64,
+    /// The stores it owns, the deleted ones left out: see [`Merchant::COUNTED`].
+    #[serde(default)]
+    pub stores: u64,
     /// When the account is removed, once deleted.
     pub delete_at: Option<Timestamp>,
     /// When it was made.
@@ -82,9 +88,6 @@ pub struct Registration {
     pub name: Option<String>,
     /// The language of mails.
     pub locale: Option<Locale>,
-    /// Whether the settings name the address as an operator's. The role is exercised only once
-    /// the address is verified: anybody can sign up with any address.
-    pub operator: bool,
 }
 
 impl Merchant {
@@ -98,8 +101,9 @@ impl Merchant {
             locale: registration.locale,
             password_hash: registration.password_hash,
             status: MerchantStatus::Active,
-            operator: registration.operator,
             credential_generation: 1,
+            password_generation: 1,
+            stores: 0,
             delete_at: None,
             created_at: now,
             updated_at: now,
@@ -123,7 +127,15 @@ impl Merchant {
     /// The account with another password, which ends every session.
     #[must_use]
     pub fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
-        Self { password_hash, ..self.with_sessions_ended(now) }
+        let credential_generation = self.credential_generation.saturating_add(1);
+        Self { credential_generation, ..self.with_password_alone(password_hash, now) }
+    }
+
+    /// The account with another password, whose sessions live on.
+    #[must_use]
+    pub fn with_password_alone(&self, password_hash: String, now: Timestamp) -> Self {
+        let password_generation = self.password_generation.saturating_add(1);
+        Self { password_hash, password_generation, ..self.changed(now) }
     }
 
     /// The account whose owner has proven to receive mail at its address.
@@ -140,6 +152,55 @@ impl Merchant {
             delete_at: Some(now.plus(GRACE)),
             ..self.with_sessions_ended(now)
         }
+    }
+
+    /// Whether this is a platform operator: the settings name its address, and it has proven that
+    /// one. Asked anew each time, so that the role goes with the address and with its listing.
+    pub fn is_operator(&self, config: &Config) -> bool {
+        let address = self.email.normalized();
+        let listed = |operator: &String| operator.trim().to_lowercase() == address;
+        self.email_verified && config.operators.iter().any(listed)
+    }
+}
+
+/// How an account is written.
+impl Merchant {
+    /// The counter: changed in place with each store that is opened or deleted, in the same
+    /// transaction, and therefore never written by [`Merchant::save`]. It does not move the
+    /// version.
+    pub const COUNTED: &'static [&'static str] = &["stores"];
+
+    /// Writes this account, at its next version, without its counter.
+    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    }
+
+    /// Writes this account, at its next version, unless it owns a store.
+    pub fn save_unless_owner(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        // An account from before stores were counted has no counter.
+        let none = Condition::new("attribute_not_exists(stores) OR stores = :none");
+        write.replace_except(self, Self::COUNTED, none.value(":none", 0), refused)
+    }
+
+    /// One more store of the account; only while it may be used.
+    pub fn one_store_more(write: Write, id: &MerchantId, refused: impl Into<Problem>) -> Write {
+        let change = Change::new("SET stores = if_not_exists(stores, :none) + :one")
+            .only_if("#status = :active")
+            .name("#status", "status")
+            .value(":active", MerchantStatus::Active)
+            .value(":none", 0)
+            .value(":one", 1);
+        write.update(&key::merchant(id), change, refused)
+    }
+
+    /// One store less of the account, if it is counted: one from before stores were is not.
+    pub fn one_store_less(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        if self.stores == 0 {
+            return write;
+        }
+        let change =
+            Change::new("SET stores = stores - :one").only_if("stores >= :one").value(":one", 1);
+        write.update(&self.key(), change, refused)
     }
 }
 
@@ -208,7 +269,7 @@ pub struct MerchantView {
     pub locale: Option<Locale>,
     /// Whether the account may be used.
     pub status: MerchantStatus,
-    /// Whether this is a platform operator.
+    /// Whether this is a platform operator, which takes a verified address.
     pub operator: bool,
     /// When the account was made.
     pub created_at: Timestamp,
@@ -218,8 +279,9 @@ pub struct MerchantView {
     pub version: u64,
 }
 
-impl From<&Merchant> for MerchantView {
-    fn from(merchant: &Merchant) -> Self {
+impl MerchantView {
+    /// The account, under these settings.
+    pub fn of(merchant: &Merchant, config: &Config) -> Self {
         Self {
             id: merchant.id.clone(),
             email: merchant.email.clone(),
@@ -227,7 +289,7 @@ impl From<&Merchant> for MerchantView {
             name: merchant.name.clone(),
             locale: merchant.locale.clone(),
             status: merchant.status,
-            operator: merchant.operator,
+            operator: merchant.is_operator(config),
             created_at: merchant.created_at,
             updated_at: merchant.updated_at,
             version: merchant.version,
@@ -248,7 +310,6 @@ pub(crate) mod tests {
             password_hash: "$argon2id$".into(),
             name: None,
             locale: None,
-            operator: false,
         };
         Merchant::register(registration, now)
     }
@@ -267,7 +328,12 @@ pub(crate) mod tests {
     fn a_new_password_ends_the_sessions_and_a_verified_address_does_not() {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
-        assert_eq!(merchant.with_password("new".into(), now).credential_generation, 2);
+        let generations = |merchant: &Merchant| {
+            (merchant.version, merchant.credential_generation, merchant.password_generation)
+        };
+        assert_eq!(generations(&merchant.with_password("new".into(), now)), (2, 2, 2));
+        assert_eq!(generations(&merchant.with_password_alone("new".into(), now)), (2, 1, 2));
+        assert_eq!(generations(&merchant.with_sessions_ended(now)), (2, 2, 1));
         let verified = merchant.verified(now);
         assert!(verified.email_verified && verified.credential_generation == 1);
     }

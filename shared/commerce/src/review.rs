@@ -198,12 +198,11 @@ pub fn count(write: Write, before: &Review, after: &Review) -> Write {
     if step == 0 {
         return write;
     }
-    let change = Change::new(
-        "SET rating_count = rating_count + :one, rating_sum = rating_sum + :stars",
-    )
-    .only_if("attribute_exists(PK)")
-    .value(":one", step)
-    .value(":stars", step.saturating_mul(stars));
+    let change =
+        Change::new("SET rating_count = rating_count + :one, rating_sum = rating_sum + :stars")
+            .only_if("attribute_exists(PK)")
+            .value(":one", step)
+            .value(":stars", step.saturating_mul(stars));
     write.update(&key::product(&after.store_id, &after.product_id), change, Code::NotFound)
 }
 

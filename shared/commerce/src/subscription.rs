@@ -12,6 +12,7 @@
 
 mod ask;
 mod health;
+mod places;
 mod secrets;
 mod view;
 
@@ -20,11 +21,12 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use gateway::table::{Condition, Write};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, EventFilter, EventTypes, OwnSecret};
 pub use health::{Circuit, Gate, Health, HealthWord};
+pub use places::{give_place_back, remove_of_app, take_place};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView};
 
@@ -260,6 +262,21 @@ impl Subscription {
         }
     }
 
+    /// The subscription with events going to `url`. Another receiver starts with a clean bill of
+    /// health, and also after the service gave up the one before.
+    #[must_use]
+    pub fn moved_to(&self, url: String, now: Timestamp) -> Self {
+        let moved = self.changed(now);
+        if url == self.url {
+            return moved;
+        }
+        let status = match self.status {
+            SubscriptionStatus::DisabledBySystem => SubscriptionStatus::Enabled,
+            kept => kept,
+        };
+        Self { url, status, disabled_reason: None, health: self.health.renewed(), ..moved }
+    }
+
     /// The old secret, while it still signs.
     pub fn live_rotation(&self, now: Timestamp) -> Option<&Rotation> {
         self.rotation.as_ref().filter(|rotation| now < rotation.expires_at)
@@ -307,18 +324,24 @@ impl Subscription {
         if !self.is_enabled() || !wanted {
             return false;
         }
-        match (&self.store_id, &self.scopes) {
-            (None, _) => self.app_id.is_some() && self.app_id == event.app_id,
-            (Some(store), None) => event.store_id.as_ref() == Some(store),
-            (Some(store), Some(scopes)) => {
-                let scope = event::find(&event.name).and_then(|entry| entry.scope);
-                let granted = installation
-                    .filter(|found| found.status == InstallationStatus::Active)
-                    .map(|found| scopes.intersection(&found.scopes));
-                event.store_id.as_ref() == Some(store)
-                    && scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
+        match &self.store_id {
+            None => self.app_id.is_some() && self.app_id == event.app_id,
+            Some(store) => {
+                event.store_id.as_ref() == Some(store) && self.may_read(event, installation)
             }
         }
+    }
+
+    /// Whether the app that made the subscription may read this event now: asked when the event
+    /// is fanned out and again before each attempt, because a merchant may take scopes back in
+    /// between. A subscription that no app made is its store's, and may.
+    pub fn may_read(&self, event: &Event, installation: Option<&Installation>) -> bool {
+        let Some(scopes) = &self.scopes else { return true };
+        let scope = event::find(&event.name).and_then(|entry| entry.scope);
+        let granted = installation
+            .filter(|found| found.status == InstallationStatus::Active)
+            .map(|found| scopes.intersection(&found.scopes));
+        scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
     }
 
     /// Adds the write of `self` in place of `before`, as both its owner and deliveries left it.
@@ -333,52 +356,5 @@ impl Subscription {
     }
 }
 
-/// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
-/// subscription it counts, in one transaction, so that no race passes the limit.
-pub fn take_place(write: Write, store: &StoreId) -> Write {
-    let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
-        .only_if("attribute_not_exists(#count) OR #count < :most")
-        .name("#count", "count")
-        .value(":none", 0)
-        .value(":one", 1)
-        .value(":kind", "webhook_subscription_count")
-        .value(":most", MAX_PER_STORE);
-    let limit = Code::SubscriptionLimit.with("maximum", MAX_PER_STORE);
-    write.update(&key::subscription_count(store), change, limit)
-}
-
-/// Gives a place back.
-pub fn give_place_back(write: Write, store: &StoreId) -> Write {
-    let change = Change::new("SET #count = #count - :one")
-        .only_if("#count > :none")
-        .name("#count", "count")
-        .value(":none", 0)
-        .value(":one", 1);
-    write.update(&key::subscription_count(store), change, Code::VersionConflict)
-}
-
 #[cfg(test)]
 mod tests;
-
-/// Removes the subscriptions that an app made on a store, and gives their places back: part of
-/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled.
-pub fn remove_of_app(
-    mut write: Write,
-    store: &StoreId,
-    app: &AppId,
-    all: &[Subscription],
-) -> Write {
-    let own: Vec<Key> =
-        all.iter().filter(|known| known.app_id.as_ref() == Some(app)).map(Item::key).collect();
-    if own.is_empty() {
-        return write;
-    }
-    for key in &own {
-        write = write.delete(key);
-    }
-    let change = Change::new("SET #count = #count - :own")
-        .only_if("#count >= :own")
-        .name("#count", "count")
-        .value(":own", own.len());
-    write.update(&key::subscription_count(store), change, Code::VersionConflict)
-}

@@ -22,7 +22,7 @@ pub struct Config {
     pub base_url: String,
     /// Origins that may call merchant routes from a browser.
     pub admin_origins: Vec<String>,
-    /// E-mail addresses whose accounts are platform operators from sign-up on.
+    /// E-mail addresses whose accounts are platform operators once they are proven.
     pub operators: Vec<String>,
     /// Development: `Server-Timing` is shown, and `X-Forwarded-For` is believed.
     pub development: bool,

@@ -22,19 +22,32 @@ const OPEN: &[&str] = &[
     "/v1/operations/event-types",
 ];
 
-/// Of those, routes that begin like an open one but act for a merchant.
-fn is_open(path: &str) -> bool {
+/// Whether any origin may call this. Below the catalogue of apps that is reading alone: writing
+/// there acts for a merchant or a developer.
+fn is_open(method: &Method, path: &str) -> bool {
+    let reads = matches!(*method, Method::GET | Method::HEAD);
     let merchant = path == "/v1/app-store/oauth/token-exchange"
-        || (path.starts_with("/v1/app-store/apps/")
-            && (path.ends_with("/install")
-                || path.ends_with("/oauth/authorize")
-                || path.ends_with("/oauth/deny")));
+        || (path.starts_with("/v1/app-store/apps") && !reads);
     !merchant && OPEN.iter().any(|open| path.starts_with(open))
 }
 
+/// The method that is asked about: a preflight's is in its header.
+fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
+    let named = context::header(headers, "access-control-request-method")
+        .filter(|_| method == Method::OPTIONS)
+        .and_then(|name| name.parse().ok());
+    named.unwrap_or_else(|| method.clone())
+}
+
 /// Adds the headers that let the asking origin read the answer, if it may.
-pub(crate) fn apply(config: &Config, path: &str, request: &HeaderMap, answer: &mut HeaderMap) {
-    if is_open(path) {
+pub(crate) fn apply(
+    config: &Config,
+    method: &Method,
+    path: &str,
+    request: &HeaderMap,
+    answer: &mut HeaderMap,
+) {
+    if is_open(&asked_method(method, request), path) {
         // Also to who names no origin: a shared cache hands the answer on to those who do.
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     } else {
@@ -87,16 +100,17 @@ mod tests {
     #[test]
     fn only_public_paths_are_open() {
         for open in ["/v1/storefront/lookup", "/v1/app-store/oauth/token", "/v1/app-store/apps"] {
-            assert!(is_open(open), "{open}");
+            assert!(is_open(&Method::GET, open), "{open}");
         }
         for closed in [
             "/v1/auth/signin",
             "/v1/stores",
             "/v1/app-store/oauth/token-exchange",
             "/v1/app-store/apps/app_1/oauth/authorize",
+            "/v1/app-store/apps/app_1/reviews",
             "/v1/app-store/developers/apps",
         ] {
-            assert!(!is_open(closed), "{closed}");
+            assert!(!is_open(&Method::POST, closed), "{closed}");
         }
     }
 }

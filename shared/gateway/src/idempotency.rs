@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::caller::Identity;
+use crate::caller::{Access, Identity};
 use crate::clock::{DAY, Timestamp};
 use crate::item::{Attributes, Key};
 use crate::problem::{Code, Problem};
@@ -134,7 +134,9 @@ pub(crate) async fn claim(
 ) -> Result<Claimed, Problem> {
     let effect = [Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
     let Some(header) = inbound.headers.get("idempotency-key") else { return Ok(Claimed::NotAsked) };
-    if !effect.contains(&inbound.method) {
+    // An OAuth client is authenticated by the endpoint itself, after this; and a code or refresh
+    // token has an idempotency of its own, in which a repetition is a sign of theft.
+    if !effect.contains(&inbound.method) || inbound.row.access == Access::Client {
         return Ok(Claimed::NotAsked);
     }
     let key = header.to_str().unwrap_or_default();
@@ -254,8 +256,10 @@ fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, 
     Ok(Claimed::Replay(answer))
 }
 
-/// Whether an answer of this status is kept: 2xx and deterministic 4xx are; 401, 409 for a
-/// request still running, 429 and 5xx are not (protocols §4).
-pub(crate) fn is_kept(status: u16) -> bool {
+/// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not (protocols
+/// §4), nor is a refusal that the very next attempt may not meet.
+pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
+    let passing = [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress];
     matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)
+        && !code.is_some_and(|code| passing.contains(code))
 }

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use axum::extract::FromRequestParts;
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header;
 use http::request::Parts;
 use serde::Serialize;
@@ -19,13 +17,16 @@ use crate::context::Context;
 use crate::item::{Attributes, Item};
 use crate::problem::{Code, Problem};
 use crate::request::Raw;
-use crate::seal::{self, MacKey};
+use crate::seal::{self, SealKey};
 use crate::table::{Query, Scanned};
 
 /// What a cursor of a short list holds instead of a key.
 const SKIPPED: &str = "skipped";
 /// What a cursor of a sorted list holds: the key of the last item shown.
 const AFTER: &str = "after";
+/// Queries that a page over several partitions makes before it hands out a cursor: more than the
+/// days of a month, so that a quiet month is one page.
+const MOST_QUERIES: u32 = 40;
 
 /// The page that was asked for.
 #[derive(Debug, Clone)]
@@ -35,8 +36,10 @@ pub struct Paging {
     binding: String,
     path: String,
     query: Vec<(String, String)>,
-    key: Option<MacKey>,
+    key: Option<SealKey>,
     extras: Map<String, Value>,
+    /// Queries made for it.
+    queries: u32,
 }
 
 impl FromRequestParts<App> for Paging {
@@ -70,12 +73,13 @@ impl FromRequestParts<App> for Paging {
             query,
             key: None,
             extras: Map::new(),
+            queries: 0,
         };
         let cursor = inbound.query_param("cursor");
         if let Some(cursor) = cursor {
             let keys = app.secrets.keys().await?;
-            paging.start = Some(paging.open(&cursor, &keys.cursor).ok_or(Code::InvalidCursor)?);
-            paging.key = Some(keys.cursor.clone());
+            paging.start = Some(paging.open(&cursor, &keys.seal).ok_or(Code::InvalidCursor)?);
+            paging.key = Some(keys.seal.clone());
         }
         Ok(paging)
     }
@@ -123,9 +127,11 @@ impl Paging {
     }
 
     /// Runs several queries as one list, in their order: the days of a range. A cursor says in
-    /// which partition it goes on, and where in it; without a place, at its beginning.
+    /// which partition it goes on, and where in it; without a place, at its beginning. All of
+    /// them share one budget of queries: a filter that passes little ends the page early, with a
+    /// cursor.
     pub async fn answer_over<T: Item, V: Serialize>(
-        self,
+        mut self,
         app: &App,
         queries: &[Query],
         filter: impl Fn(&T) -> bool,
@@ -133,17 +139,28 @@ impl Paging {
     ) -> Result<Answer, Problem> {
         let (first, mut start) = self.resume(queries)?;
         let mut found = Scanned { items: Vec::new(), next: None };
+        let mut left = MOST_QUERIES;
         for query in queries.iter().skip(first) {
+            let beginning = || {
+                let partition = AttributeValue::S(query.partition_key().to_owned());
+                Attributes::from([(query.partition_name().to_owned(), partition)])
+            };
+            if left == 0 {
+                found.next = Some(beginning());
+                break;
+            }
             let wanted = self.limit().saturating_sub(found.items.len());
             // The page is full: does the next partition hold anything to go on to?
             let full = wanted == 0;
-            let page = app.table.page(query, wanted.max(1), start.take(), &filter).await?;
+            let page = app
+                .table
+                .page_within(query, wanted.max(1), start.take(), &filter, &mut left)
+                .await?;
             if full {
                 if page.items.is_empty() && page.next.is_none() {
                     continue;
                 }
-                let partition = AttributeValue::S(query.partition_key().to_owned());
-                found.next = Some([(query.partition_name().to_owned(), partition)].into());
+                found.next = Some(beginning());
                 break;
             }
             found.items.extend(page.items);
@@ -152,6 +169,7 @@ impl Paging {
                 break;
             }
         }
+        self.queries = MOST_QUERIES.saturating_sub(left);
         self.finish(app, found, view).await
     }
 
@@ -175,7 +193,7 @@ impl Paging {
         view: impl Fn(T) -> V,
     ) -> Result<Answer, Problem> {
         if self.key.is_none() && found.next.is_some() {
-            self.key = Some(app.secrets.keys().await?.cursor.clone());
+            self.key = Some(app.secrets.keys().await?.seal.clone());
         }
         let next = found.next.as_ref().and_then(|place| self.seal(place));
         let data: Vec<V> = found.items.into_iter().map(view).collect();
@@ -222,7 +240,10 @@ impl Paging {
 
     fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
-            context.settle_cost(Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX)));
+            // What was read to find little is not given back, and nothing is charged afterwards.
+            let returned = Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX));
+            let charged = context.charge().map_or(u32::MAX, |charge| charge.requested());
+            context.settle_cost(returned.max(self.queries.min(charged)));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
         let mut body = self.extras;
@@ -242,25 +263,19 @@ impl Paging {
         }
     }
 
-    /// base64url(place ‖ tag over binding and place).
+    /// The place, sealed under the list it belongs to: keys tell what views do not.
     fn seal(&self, place: &Attributes) -> Option<String> {
         let keys: BTreeMap<&str, &str> = place
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.as_s().ok()?.as_str())))
             .collect();
-        let place = serde_json::to_string(&keys).ok()?;
-        let tag = self.key.as_ref()?.tag(format!("{}\n{place}", self.binding).as_bytes());
-        Some(BASE64_URL_SAFE_NO_PAD.encode([place.as_bytes(), tag.as_slice()].concat()))
+        let place = serde_json::to_vec(&keys).ok()?;
+        Some(self.key.as_ref()?.seal(&place, self.binding.as_bytes()))
     }
 
-    fn open(&self, cursor: &str, key: &MacKey) -> Option<Attributes> {
-        let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
-        let (place, tag) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
-        let place = std::str::from_utf8(place).ok()?;
-        if !key.verify(format!("{}\n{place}", self.binding).as_bytes(), tag) {
-            return None;
-        }
-        let keys: BTreeMap<String, String> = serde_json::from_str(place).ok()?;
+    fn open(&self, cursor: &str, key: &SealKey) -> Option<Attributes> {
+        let place = key.open(cursor, self.binding.as_bytes()).ok()?;
+        let keys: BTreeMap<String, String> = serde_json::from_slice(&place).ok()?;
         Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())
     }
 }

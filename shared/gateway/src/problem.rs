@@ -385,6 +385,8 @@ impl IntoResponse for Problem {
         let mut response = (status, axum::body::Body::from(body.to_string())).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Whether an idempotency record keeps the answer depends on the code.
+        response.extensions_mut().insert(self.code);
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
         }

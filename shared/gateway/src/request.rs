@@ -112,15 +112,31 @@ impl Inbound {
         full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// The body as a flat object: from JSON, or from a form when it says so. A repeated form
-    /// field is refused (RFC 6749 §3.2).
+    /// The body as a flat object: from JSON, or from a form when it says so. In a form a repeated
+    /// field is refused and an empty one is as good as none (RFC 6749 §3.2).
     pub fn form_or_json(&self) -> Result<Value, Problem> {
         if self.media_type() == "application/x-www-form-urlencoded" {
             let body =
                 std::str::from_utf8(&self.body).map_err(|_| Problem::from(Code::InvalidForm))?;
-            return pairs(body, &[]);
+            let mut fields = pairs(body, &[])?;
+            if let Value::Object(object) = &mut fields {
+                object.retain(|_, value| value != "");
+            }
+            return Ok(fields);
         }
         self.json().cloned()
+    }
+
+    /// As [`Inbound::form_or_json`]; of a form only these fields, since a client may send what
+    /// this server does not know (RFC 6749 §3.2).
+    pub fn oauth_parameters(&self, known: &[&str]) -> Result<Value, Problem> {
+        let mut fields = self.form_or_json()?;
+        if self.media_type() == "application/x-www-form-urlencoded"
+            && let Value::Object(object) = &mut fields
+        {
+            object.retain(|name, _| known.contains(&name.as_str()));
+        }
+        Ok(fields)
     }
 }
 

@@ -213,7 +213,7 @@ async fn edge(
             }
         })
         .await;
-    finish(&app, &answered, &headers, &mut response);
+    finish(&app, &answered, (&asked, &headers), &mut response);
     answer::revalidate(&asked, &headers, &mut response);
     response
 }
@@ -231,7 +231,12 @@ fn believe_proxy(app: &App, request: &mut Request) {
     }
 }
 
-fn finish(app: &App, context: &Context, request: &http::HeaderMap, response: &mut Response) {
+fn finish(
+    app: &App,
+    context: &Context,
+    (method, request): (&Method, &http::HeaderMap),
+    response: &mut Response,
+) {
     let (trips, capacity) = context.table_use();
     let took = context.started().until(app.clock.now());
     let status = response.status().as_u16();
@@ -257,7 +262,7 @@ fn finish(app: &App, context: &Context, request: &http::HeaderMap, response: &mu
             headers.insert("server-timing", timing);
         }
     }
-    cors::apply(&app.config, context.path(), request, headers);
+    cors::apply(&app.config, method, context.path(), request, headers);
     tracing::info!(
         request_id = context.request_id(),
         trace_id = context.trace_id(),
@@ -356,7 +361,7 @@ async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
             let bytes =
                 body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
             let answer = restore(&parts, &bytes);
-            if idempotency::is_kept(parts.status.as_u16()) {
+            if idempotency::is_kept(parts.status.as_u16(), parts.extensions.get()) {
                 claim.keep(app, &answer).await;
             } else {
                 claim.release(app).await;

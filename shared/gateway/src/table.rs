@@ -89,6 +89,11 @@ where
         SdkError::DispatchFailure(failure) => format!("dispatch failure: {failure:?}"),
         other => format!("{other:?}"),
     };
+    // A call that DynamoDB does not understand is ours to mend; trying it again changes nothing.
+    let malformed = error.as_service_error().and_then(ProvideErrorMetadata::code);
+    if malformed == Some("ValidationException") {
+        return Problem::internal(cause);
+    }
     Problem::unavailable(cause)
 }
 

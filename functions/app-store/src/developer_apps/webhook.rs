@@ -45,7 +45,8 @@ pub(super) async fn judge<const MAX: usize>(
 }
 
 /// Makes, moves or ends the app's subscription as its webhook URL changes. A new URL keeps the
-/// secret that the app already verifies with; a first one comes with a secret.
+/// secret that the app already verifies with, and is sent to also when the service had given the old
+/// one up; a first one comes with a secret.
 pub(super) async fn change<const MAX: usize>(
     write: Write,
     app: &App,
@@ -66,7 +67,7 @@ pub(super) async fn change<const MAX: usize>(
             let before: Option<Subscription> =
                 app.table.get(&key::app_subscription(&next.id, &present)).await?;
             let before = before.ok_or_else(|| Problem::internal("an app without its webhook"))?;
-            let after = Subscription { url: url.as_str().to_owned(), ..before.changed(now) };
+            let after = before.moved_to(url.as_str().to_owned(), now);
             Ok((after.save(write, &before), None))
         }
         (Patch::Set(url), None) => {

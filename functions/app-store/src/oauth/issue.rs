@@ -75,6 +75,7 @@ pub(super) async fn issue(
         installation_id: installation.id.clone(),
         grant_id: what.grant_id.cloned(),
         session_id: what.session.map(|(session, _)| session.clone()),
+        merchant_id: what.session.map(|(_, merchant)| merchant.clone()),
         scopes: what.scopes.clone(),
         generation: installation.generation,
         revoked: false,

@@ -4,10 +4,12 @@
 use axum::extract::State;
 use commerce::app::Client;
 use commerce::caller::OAuthClient;
-use commerce::grant::{Grant, RefreshToken};
+use commerce::grant::{Grant, RefreshToken, Use};
 use commerce::id::GrantId;
-use commerce::installation::{AppToken, Installation};
+use commerce::installation::{AppToken, Installation, InstallationStatus};
 use commerce::key;
+use commerce::merchant::Merchant;
+use commerce::session::Session;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -37,6 +39,9 @@ pub struct AboutToken {
     client_secret: Option<Exact<256>>,
 }
 
+/// What revocation and introspection know.
+const PARAMETERS: [&str; 4] = ["token", "token_type_hint", "client_id", "client_secret"];
+
 /// A token of the asking client, as it is recorded.
 enum Known {
     Access(Box<AppToken>, Box<Installation>),
@@ -53,7 +58,7 @@ pub async fn revoke(
     State(app): State<App>,
     Raw(inbound): Raw,
 ) -> Result<Answer, Problem> {
-    let ask: AboutToken = read(inbound.form_or_json()?)?;
+    let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     match find(&app, caller, &ask).await? {
         Some(Known::Refresh(token)) => revoke_grant(&app, &token.grant_id).await?,
         Some(Known::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
@@ -72,16 +77,32 @@ pub async fn introspect(
     State(app): State<App>,
     Raw(inbound): Raw,
 ) -> Result<Answer, Problem> {
-    let ask: AboutToken = read(inbound.form_or_json()?)?;
+    let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     let now = app.clock.now();
     let described = match find(&app, caller, &ask).await? {
-        Some(Known::Access(token, installation)) if installation.admit(&token, now).is_ok() => {
+        Some(Known::Access(token, installation))
+            if installation.admit(&token, now).is_ok() && has_session(&app, &token).await? =>
+        {
             describe_access(&app, &token, &installation)
         }
         Some(Known::Refresh(token)) => describe_refresh(&app, &token).await?,
         _ => json!({"active": false}),
     };
     Ok(Answer::ok(&described).no_store())
+}
+
+/// Whether the session that an embedded token is bound to is alive; others need none.
+async fn has_session(app: &App, token: &AppToken) -> Result<bool, Problem> {
+    let Some((merchant, session)) = token.merchant_id.as_ref().zip(token.session_id.as_ref())
+    else {
+        return Ok(token.session_id.is_none());
+    };
+    let (merchant_key, session_key) = (key::merchant(merchant), key::session(merchant, session));
+    let mut batch = app.table.get_many(&[&merchant_key, &session_key]).await?;
+    let account: Option<Merchant> = batch.take(&merchant_key)?;
+    let session: Option<Session> = batch.take(&session_key)?;
+    let now = app.clock.now();
+    Ok(account.zip(session).is_some_and(|(account, session)| session.is_alive(&account, now)))
 }
 
 fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> Value {
@@ -101,18 +122,23 @@ fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> 
 }
 
 async fn describe_refresh(app: &App, token: &RefreshToken) -> Result<Value, Problem> {
-    let grant: Option<Grant> = app.table.get(&key::grant(&token.grant_id)).await?;
+    let grant_key = key::grant(&token.grant_id);
+    let installation_key = key::installation(&token.installation_id);
+    let mut batch = app.table.get_many(&[&grant_key, &installation_key]).await?;
+    let grant: Option<Grant> = batch.take(&grant_key)?;
+    let installation: Option<Installation> = batch.take(&installation_key)?;
     let now = app.clock.now();
-    let usable = grant.filter(|grant| {
-        use commerce::grant::Use;
+    let usable = grant.zip(installation).filter(|(grant, installation)| {
         matches!(grant.present(&token.digest, now), Use::Rotate | Use::Repeat)
+            && installation.status == InstallationStatus::Active
+            && installation.generation == grant.generation
     });
     Ok(match usable {
         None => json!({"active": false}),
-        Some(grant) => json!({
+        Some((grant, installation)) => json!({
             "active": true,
             "token_type": "refresh_token",
-            "scope": grant.scopes.to_string(),
+            "scope": grant.scopes.intersection(&installation.scopes).to_string(),
             "client_id": grant.client_id,
             "iss": app.config.base_url,
             "iat": token.created_at.seconds(),

@@ -43,6 +43,31 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
 }
 
 #[test]
+fn what_was_taken_is_judged_again_by_the_scopes_of_the_moment() {
+    let store = StoreId::mint(NOW);
+    let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
+    let event = event("store.updated", Some(&store), None);
+    assert!(subscription.may_read(&event, None), "its owner's");
+    subscription.app_id = Some(AppId::mint(NOW));
+    subscription.scopes = Some(Scopes::normalize(["read_store"]).unwrap());
+    assert!(!subscription.may_read(&event, None));
+}
+
+#[test]
+fn another_url_is_another_receiver_and_the_same_one_is_not() {
+    let (subscription, _) = subscription(&StoreId::mint(NOW), &SealKey::generate(), &["*"]);
+    let failing = subscription.with_health(subscription.health.failed(true, NOW));
+    let off = failing.disabled_by_system(DisabledReason::Gone, NOW);
+    let same = off.moved_to(off.url.clone(), NOW);
+    assert_eq!((same.status, same.version), (SubscriptionStatus::DisabledBySystem, 3));
+    let moved = off.moved_to("https://new.example.com/".into(), NOW);
+    assert!(moved.is_enabled() && moved.disabled_reason.is_none());
+    assert_eq!((moved.health.consecutive_failures, moved.version), (0, 3));
+    let by_owner = failing.disable(NOW).unwrap().moved_to("https://new.example.com/".into(), NOW);
+    assert_eq!(by_owner.status, SubscriptionStatus::Disabled, "its owner's word stands");
+}
+
+#[test]
 fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
     let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
     let store = StoreId::mint(NOW);

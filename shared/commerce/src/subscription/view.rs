@@ -81,7 +81,7 @@ impl SubscriptionView {
             url: subscription.url.clone(),
             description: subscription.description.clone(),
             event_types: subscription.event_types.clone(),
-            headers: subscription.header_names.iter().map(|name| (name.clone(), MASK)).collect(),
+            headers: subscription.masked_headers(),
             status: subscription.status,
             disabled_reason: subscription.disabled_reason,
             health: health.word(),
@@ -96,6 +96,13 @@ impl SubscriptionView {
             updated_at: subscription.updated_at,
             version: subscription.version,
         }
+    }
+}
+
+impl Subscription {
+    /// The custom headers as they are shown: their values often are credentials.
+    pub fn masked_headers(&self) -> BTreeMap<String, &'static str> {
+        self.header_names.iter().map(|name| (name.clone(), MASK)).collect()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::{
     collections::VecDeque,
-    net::{Ipv4Addr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -16,6 +16,9 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use ip_network::IpNetwork;
+
+use super::destination::REFUSED_NETWORKS;
 use super::*;
 
 const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::new(93, 184, 215, 14));

@@ -12,13 +12,15 @@
 //! - not the queues: pending deliveries are in the table, and the sweep sends them again;
 //! - not the table's stream: a restart empties it, and the sweep finds what was left behind.
 
+mod vault;
+
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::future::Future;
-use std::io::{ErrorKind, Write};
+
 use std::net::Ipv4Addr;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,24 +28,23 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use dynoxide::Database;
 use dynoxide::actions::get_records::{GetRecordsRequest, Record};
 use dynoxide::actions::get_shard_iterator::GetShardIteratorRequest;
 use dynoxide::actions::list_streams::{ListStreamsRequest, StreamSummary};
 use dynoxide::storage::Storage;
-use rustack_secretsmanager_core::config::SecretsManagerConfig;
-use rustack_secretsmanager_core::handler::RustackSecretsManagerHandler;
-use rustack_secretsmanager_core::provider::RustackSecretsManager;
 use rustack_sqs_core::config::SqsConfig;
 use rustack_sqs_core::handler::RustackSqsHandler;
 use rustack_sqs_core::provider::RustackSqs;
-use serde::{Deserialize, Serialize};
+
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+
+use vault::{Vault, answer_secrets};
 
 /// The region that the emulators claim to be in.
 pub const REGION: &str = "us-east-1";
@@ -444,349 +445,5 @@ async fn answer_sqs(
 
 // --- Secrets Manager ---
 
-/// The secrets, and the file that outlives them.
-struct Vault {
-    provider: Arc<RustackSecretsManager>,
-    handler: RustackSecretsManagerHandler,
-    /// Absent when everything is in memory.
-    file: Option<PathBuf>,
-    /// Held while a change is made and saved, so that the file has the changes in their order.
-    changing: tokio::sync::Mutex<()>,
-}
-
-/// What `secrets.json` keeps of one secret, in the interface's own words.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
-struct SavedSecret {
-    name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
-    versions: Vec<SavedVersion>,
-}
-
-/// One version that carries a stage (`AWSCURRENT`, `AWSPREVIOUS`, …); the others are forgotten.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct SavedVersion {
-    version_id: String,
-    version_stages: Vec<String>,
-    /// Secret. Either this or the binary is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    secret_string: Option<String>,
-    /// Secret, in base64.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    secret_binary: Option<String>,
-}
-
-impl Vault {
-    fn open(data: Option<&Path>) -> Result<Self, EmulatorError> {
-        let config = SecretsManagerConfig {
-            skip_signature_validation: true,
-            default_region: REGION.to_owned(),
-            default_account_id: ACCOUNT.to_owned(),
-        };
-        let provider = Arc::new(RustackSecretsManager::new(config));
-        let vault = Self {
-            handler: RustackSecretsManagerHandler::new(Arc::clone(&provider)),
-            provider,
-            file: data.map(|directory| directory.join("secrets.json")),
-            changing: tokio::sync::Mutex::new(()),
-        };
-        if let Some(file) = &vault.file {
-            vault
-                .load(file)
-                .map_err(EmulatorError::while_trying(format!("load {}", file.display())))?;
-        }
-        Ok(vault)
-    }
-
-    /// A file that cannot be read is an error, never an empty vault: it holds the only copy.
-    fn load(&self, file: &Path) -> Result<(), AnyError> {
-        let saved: Vec<SavedSecret> = match fs::read(file) {
-            Ok(bytes) => serde_json::from_slice(&bytes)?,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return self.save(),
-            Err(cause) => return Err(cause.into()),
-        };
-        for secret in saved {
-            let ask = json!({ "Name": secret.name, "Description": secret.description });
-            self.provider.handle_create_secret(serde_json::from_value(ask)?)?;
-            for version in secret.versions {
-                let ask = json!({
-                    "SecretId": secret.name,
-                    "ClientRequestToken": version.version_id,
-                    "VersionStages": version.version_stages,
-                    "SecretString": version.secret_string,
-                    "SecretBinary": version.secret_binary,
-                });
-                self.provider.handle_put_secret_value(serde_json::from_value(ask)?)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Replaces the file as a whole, so that it is never half a file.
-    fn save(&self) -> Result<(), AnyError> {
-        let Some(file) = &self.file else {
-            return Ok(());
-        };
-        let text = serde_json::to_vec_pretty(&self.snapshot()?)?;
-        let draft = file.with_extension("json.new");
-        // A draft that a crash left behind may have another mode; `mode` is for new files only.
-        if let Err(cause) = fs::remove_file(&draft)
-            && cause.kind() != ErrorKind::NotFound
-        {
-            return Err(cause.into());
-        }
-        let mut written =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        written.write_all(&text)?;
-        written.sync_all()?;
-        fs::rename(&draft, file)?;
-        if let Some(directory) = file.parent() {
-            File::open(directory)?.sync_all()?;
-        }
-        Ok(())
-    }
-
-    /// Every secret that is not scheduled for deletion.
-    fn snapshot(&self) -> Result<Vec<SavedSecret>, AnyError> {
-        let mut saved = Vec::new();
-        let mut ask = json!({});
-        loop {
-            let page = self.provider.handle_list_secrets(&serde_json::from_value(ask)?)?;
-            for listed in page.secret_list {
-                let name = listed.name.ok_or("a secret without a name")?;
-                let mut versions = Vec::new();
-                for version in listed.secret_versions_to_stages.keys() {
-                    versions.push(self.version(&name, version)?);
-                }
-                versions.sort_by(|a, b| a.version_stages.cmp(&b.version_stages));
-                saved.push(SavedSecret { name, description: listed.description, versions });
-            }
-            match page.next_token {
-                Some(next) => ask = json!({ "NextToken": next }),
-                None => return Ok(saved),
-            }
-        }
-    }
-
-    fn version(&self, name: &str, version: &str) -> Result<SavedVersion, AnyError> {
-        let ask = serde_json::from_value(json!({ "SecretId": name, "VersionId": version }))?;
-        let found = self.provider.handle_get_secret_value(&ask)?;
-        Ok(serde_json::from_value(serde_json::to_value(found)?)?)
-    }
-}
-
-/// Answers one call; a change is in the file before its answer leaves.
-async fn answer_secrets(
-    State(vault): State<Arc<Vault>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    use rustack_secretsmanager_http::{dispatch, response, router};
-    let operation = match router::resolve_operation(&headers) {
-        Ok(operation) => operation,
-        Err(refusal) => {
-            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
-        }
-    };
-    let reads_only = ["Get", "BatchGet", "List", "Describe", "Validate"]
-        .iter()
-        .any(|verb| operation.as_str().starts_with(verb));
-    let _changing = if reads_only { None } else { Some(vault.changing.lock().await) };
-    let answer = match dispatch::dispatch_operation(&vault.handler, operation, body).await {
-        Ok(answer) => answer,
-        Err(refusal) => {
-            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
-        }
-    };
-    if !reads_only && let Err(cause) = vault.save() {
-        tracing::error!(%cause, "the secrets could not be saved");
-        // The SDK tries again with the same token, which saves the same version again.
-        let problem = r#"{"__type":"InternalServiceError","message":"not saved"}"#;
-        return (StatusCode::INTERNAL_SERVER_ERROR, problem).into_response();
-    }
-    answer.map(Body::new)
-}
-
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use aws_credential_types::Credentials;
-    use aws_sdk_dynamodb::types::{
-        AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType,
-        ScalarAttributeType, StreamSpecification, StreamViewType,
-    };
-    use aws_types::SdkConfig;
-    use aws_types::region::Region;
-
-    use super::*;
-
-    type Tested = Result<(), AnyError>;
-
-    fn config(endpoint: &str) -> SdkConfig {
-        use aws_credential_types::provider::SharedCredentialsProvider;
-        let credentials = Credentials::new("local", "local", None, None, "local");
-        SdkConfig::builder()
-            .endpoint_url(endpoint)
-            .region(Region::new(REGION))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .http_client(aws_smithy_http_client::Builder::new().build_http())
-            .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
-            .build()
-    }
-
-    /// A data directory of this test alone, gone when the test ends.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new() -> Self {
-            Self(std::env::temp_dir().join(format!("emulators-{}", uuid::Uuid::now_v7())))
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _: Result<(), _> = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    async fn with_table(emulators: &Emulators) -> Result<aws_sdk_dynamodb::Client, AnyError> {
-        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
-        let key = KeySchemaElement::builder().attribute_name("PK").key_type(KeyType::Hash);
-        let attribute = AttributeDefinition::builder()
-            .attribute_name("PK")
-            .attribute_type(ScalarAttributeType::S);
-        let stream = StreamSpecification::builder()
-            .stream_enabled(true)
-            .stream_view_type(StreamViewType::NewImage);
-        client
-            .create_table()
-            .table_name("commerce")
-            .billing_mode(BillingMode::PayPerRequest)
-            .key_schema(key.build()?)
-            .attribute_definitions(attribute.build()?)
-            .stream_specification(stream.build()?)
-            .send()
-            .await?;
-        Ok(client)
-    }
-
-    async fn put(client: &aws_sdk_dynamodb::Client, key: &str) -> Tested {
-        let key = AttributeValue::S(key.to_owned());
-        client.put_item().table_name("commerce").item("PK", key).send().await?;
-        Ok(())
-    }
-
-    /// The key in each record's new image; none where there is no image.
-    fn keys(records: &[Value]) -> Vec<Option<&str>> {
-        let key = "/dynamodb/NewImage/PK/S";
-        records.iter().map(|record| record.pointer(key).and_then(Value::as_str)).collect()
-    }
-
-    #[tokio::test]
-    async fn the_stream_gives_each_record_once_in_order() -> Tested {
-        let emulators = Emulators::start(None).await?;
-        let client = with_table(&emulators).await?;
-        for key in ["a", "b", "c"] {
-            put(&client, key).await?;
-        }
-        let first = emulators.stream_records(2)?;
-        assert_eq!(keys(&first), [Some("a"), Some("b")]);
-        let record = first.first().ok_or("no record")?;
-        for (field, value) in [
-            ("/eventName", "INSERT"),
-            ("/eventSource", "aws:dynamodb"),
-            ("/awsRegion", REGION),
-            ("/dynamodb/StreamViewType", "NEW_IMAGE"),
-            ("/dynamodb/Keys/PK/S", "a"),
-        ] {
-            assert_eq!(record.pointer(field).and_then(Value::as_str), Some(value), "{field}");
-        }
-        assert_eq!(keys(&emulators.stream_records(100)?), [Some("c")]);
-        assert_eq!(emulators.stream_records(100)?.len(), 0);
-        emulators.stop().await;
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
-        let scratch = Scratch::new();
-        let emulators = Emulators::start(Some(&scratch.0)).await?;
-        put(&with_table(&emulators).await?, "before").await?;
-        emulators.stop().await;
-
-        let emulators = Emulators::start(Some(&scratch.0)).await?;
-        let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
-        put(&client, "after").await?;
-        assert_eq!(client.scan().table_name("commerce").send().await?.count(), 2);
-        assert_eq!(keys(&emulators.stream_records(100)?), [Some("after")]);
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn a_data_directory_serves_one_process() -> Tested {
-        let scratch = Scratch::new();
-        let first = Emulators::start(Some(&scratch.0)).await?;
-        let refused = Emulators::start(Some(&scratch.0)).await.err().ok_or("started")?;
-        assert!(refused.to_string().contains("another process is using it"), "{refused}");
-        first.stop().await;
-        Emulators::start(Some(&scratch.0)).await?;
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn a_message_that_is_never_deleted_ends_in_the_dead_letter_queue() -> Tested {
-        let emulators = Emulators::start(None).await?;
-        let queue = emulators.create_queue("deliveries", Duration::ZERO).await?;
-        let again = emulators.create_queue("deliveries", Duration::ZERO).await?;
-        assert_eq!(again.url, queue.url);
-        let client = aws_sdk_sqs::Client::new(&config(emulators.sqs_endpoint()));
-        client.send_message().queue_url(&queue.url).message_body("hello").send().await?;
-        for _ in 0..MAX_RECEIVE_COUNT {
-            let got = client.receive_message().queue_url(&queue.url).send().await?;
-            assert_eq!(got.messages().len(), 1);
-        }
-        let got = client.receive_message().queue_url(&queue.url).send().await?;
-        assert_eq!(got.messages().len(), 0);
-        let dead = client.receive_message().queue_url(&queue.dead_letter_url).wait_time_seconds(2);
-        let dead = dead.send().await?;
-        assert_eq!(dead.messages().first().and_then(|m| m.body()), Some("hello"));
-        emulators.stop().await;
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn a_secret_is_in_the_file_before_its_answer_and_back_after_a_restart() -> Tested {
-        let scratch = Scratch::new();
-        let emulators = Emulators::start(Some(&scratch.0)).await?;
-        let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
-        client.create_secret().name("keys").secret_string("old").send().await?;
-        client.put_secret_value().secret_id("keys").secret_string("new").send().await?;
-        let file = scratch.0.join("secrets.json");
-        assert!(fs::read_to_string(&file)?.contains("\"new\""));
-        assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
-        drop(emulators);
-        // The dropped server lets go of the lock at once: there is no request to wait for.
-        let emulators = Emulators::start(Some(&scratch.0)).await?;
-        let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
-        for (stage, value) in [("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")] {
-            let found = client.get_secret_value().secret_id("keys").version_stage(stage);
-            let found = found.send().await?;
-            assert_eq!(found.secret_string(), Some(value));
-            assert_eq!(found.version_stages(), [stage]);
-        }
-        Ok(())
-    }
-
-    #[tokio::test]
-    async fn a_damaged_secrets_file_is_an_error_and_is_left_alone() -> Tested {
-        let scratch = Scratch::new();
-        fs::create_dir_all(&scratch.0)?;
-        fs::write(scratch.0.join("secrets.json"), "[{")?;
-        assert!(Emulators::start(Some(&scratch.0)).await.is_err());
-        assert_eq!(fs::read_to_string(scratch.0.join("secrets.json"))?, "[{");
-        Ok(())
-    }
-}
+mod tests;

@@ -211,9 +211,25 @@ impl Table {
         start: Option<Attributes>,
         filter: impl Fn(&T) -> bool,
     ) -> Result<Scanned<T>, Problem> {
+        let mut left = query.trips;
+        self.page_within(query, limit, start, filter, &mut left).await
+    }
+
+    /// As [`Table::page`], with at most as many queries as `left` says, of which it takes what it
+    /// makes: several partitions share one budget. Without any left it finds nothing, and goes on
+    /// where it was to start.
+    pub(crate) async fn page_within<T: Item>(
+        &self,
+        query: &Query,
+        limit: usize,
+        start: Option<Attributes>,
+        filter: impl Fn(&T) -> bool,
+        left: &mut u32,
+    ) -> Result<Scanned<T>, Problem> {
         let mut items = Vec::new();
         let mut start = start;
-        for _ in 0..query.trips {
+        while *left > 0 {
+            *left = left.saturating_sub(1);
             let ahead = limit.max(query.ahead);
             let (found, next) = self.query_once(query, ahead, start.take()).await?;
             let last = found.len().saturating_sub(1);

@@ -1,0 +1,59 @@
+//! The places a store has for subscriptions: counted, and given back once.
+
+use gateway::item::{Item, Key};
+use gateway::problem::Code;
+use gateway::table::{Change, Condition, Write};
+
+use super::{MAX_PER_STORE, Subscription};
+use crate::id::{AppId, StoreId};
+use crate::key;
+
+/// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
+/// subscription it counts, in one transaction, so that no race passes the limit.
+pub fn take_place(write: Write, store: &StoreId) -> Write {
+    let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
+        .only_if("attribute_not_exists(#count) OR #count < :most")
+        .name("#count", "count")
+        .value(":none", 0)
+        .value(":one", 1)
+        .value(":kind", "webhook_subscription_count")
+        .value(":most", MAX_PER_STORE);
+    let limit = Code::SubscriptionLimit.with("maximum", MAX_PER_STORE);
+    write.update(&key::subscription_count(store), change, limit)
+}
+
+/// Gives a place back.
+pub fn give_place_back(write: Write, store: &StoreId) -> Write {
+    let change = Change::new("SET #count = #count - :one")
+        .only_if("#count > :none")
+        .name("#count", "count")
+        .value(":none", 0)
+        .value(":one", 1);
+    write.update(&key::subscription_count(store), change, Code::VersionConflict)
+}
+
+/// Removes the subscriptions that an app made on a store, and gives their places back: part of
+/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled. When one
+/// of them is gone by then, the whole write is refused with `version_conflict`: read them anew.
+pub fn remove_of_app(
+    mut write: Write,
+    store: &StoreId,
+    app: &AppId,
+    all: &[Subscription],
+) -> Write {
+    let own: Vec<Key> =
+        all.iter().filter(|known| known.app_id.as_ref() == Some(app)).map(Item::key).collect();
+    if own.is_empty() {
+        return write;
+    }
+    // Each must still be there: one that its own deletion took meanwhile has given its place back.
+    for key in &own {
+        let present = Condition::new("attribute_exists(PK)");
+        write = write.delete_if(key, present, Code::VersionConflict);
+    }
+    let change = Change::new("SET #count = #count - :own")
+        .only_if("#count >= :own")
+        .name("#count", "count")
+        .value(":own", own.len());
+    write.update(&key::subscription_count(store), change, Code::VersionConflict)
+}

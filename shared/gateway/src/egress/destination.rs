@@ -1,0 +1,245 @@
+//! What may be reached: a URL judged by its text, an address by its network (protocols §8).
+
+use std::{error::Error, fmt, net::IpAddr, sync::LazyLock};
+
+use ip_network::IpNetwork;
+use url::{Host, Url};
+
+/// Longest URL we accept, in bytes (our choice; longer ones are cut by proxies on the way).
+const MAX_URL_BYTES: usize = 2048;
+
+/// The networks that protocols §8 refuses, in its order. Those outside `2000::/3` would be refused
+/// anyway ([`address_is_allowed`]); they stand here so that the list can be compared with its source.
+pub(super) const REFUSED_NETWORKS: &[&str] = &[
+    "10.0.0.0/8",      // private, RFC 1918
+    "172.16.0.0/12",   // private
+    "192.168.0.0/16",  // private
+    "127.0.0.0/8",     // loopback
+    "169.254.0.0/16",  // link-local: the metadata services of the clouds
+    "100.64.0.0/10",   // CGNAT, RFC 6598
+    "224.0.0.0/4",     // multicast
+    "192.0.2.0/24",    // documentation
+    "198.51.100.0/24", // documentation
+    "203.0.113.0/24",  // documentation
+    "198.18.0.0/15",   // benchmarking
+    "0.0.0.0/8",       // "this network": 0.0.0.0 reaches loopback on Linux
+    "240.0.0.0/4",     // reserved, and broadcast at its end
+    "192.0.0.0/24",    // IETF protocol assignments
+    "192.88.99.0/24",  // 6to4 relays
+    "::/128",
+    "::1/128",
+    "fe80::/10",     // link-local
+    "fc00::/7",      // unique local: fd00:ec2::254 is a metadata service
+    "fec0::/10",     // site-local
+    "ff00::/8",      // multicast
+    "2001:db8::/32", // documentation
+    "3fff::/20",     // documentation
+    "100::/64",      // discard
+    "2002::/16",     // 6to4: carries an IPv4 address
+    "64:ff9b::/96",  // NAT64: carries an IPv4 address
+    "64:ff9b:1::/48",
+    "2001::/32",     // Teredo: carries an IPv4 address
+    "2001:2::/48",   // benchmarking
+    "2001:10::/28",  // ORCHID
+    "2001:20::/28",  // ORCHIDv2
+    "2001::/23",     // our choice: all IETF protocol assignments, RFC 2928
+    "5f00::/16",     // segment routing
+    "::/96",         // v4-compatible
+    "::ffff:0:0/96", // v4-mapped. Our choice: of allowed IPv4 too, nobody publishes such an AAAA
+];
+
+/// [`REFUSED_NETWORKS`], parsed once. `None`, should one of them not parse, refuses everything.
+static REFUSED: LazyLock<Option<Vec<IpNetwork>>> =
+    LazyLock::new(|| REFUSED_NETWORKS.iter().map(|network| network.parse().ok()).collect());
+
+/// What outgoing requests may reach.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Whether `http:` is accepted next to `https:`. Never in production.
+    pub allow_http: bool,
+    /// Whether 127.0.0.0/8, `::1` and `localhost` are accepted. Never in production.
+    pub allow_loopback: bool,
+    /// Which ports may be dialled.
+    pub ports: Ports,
+}
+
+/// Which ports outgoing requests may dial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ports {
+    /// These alone, so that a webhook cannot talk to a mail server or a database.
+    Only(&'static [u16]),
+    /// Every port: local receivers listen wherever there is room.
+    Any,
+}
+
+impl Policy {
+    /// What production uses: https, ports 443 and 8443, global unicast (protocols §8).
+    pub fn strict() -> Self {
+        Self { allow_http: false, allow_loopback: false, ports: Ports::Only(&[443, 8443]) }
+    }
+
+    /// What `local` and tests use: also http, loopback and any port. Every other private range
+    /// stays refused, so that a developer's machine is no bridge into the office network.
+    pub fn development() -> Self {
+        Self { allow_http: true, allow_loopback: true, ports: Ports::Any }
+    }
+}
+
+/// Why a URL, or an address it leads to, is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Longer than 2048 bytes.
+    TooLong,
+    /// Not an absolute URL, or with bytes that parsers repair: controls, spaces, backslashes.
+    Malformed,
+    /// Not `https`.
+    Scheme,
+    /// A name or password before the host.
+    UserInfo,
+    /// A `#fragment`, which would never be sent.
+    Fragment,
+    /// A port outside [`Policy::ports`].
+    Port,
+    /// A host that is not a public DNS name: empty, one label, a trailing dot.
+    HostName,
+    /// A global IP address instead of a name.
+    Literal,
+    /// A name for private use: `localhost`, `.localhost`, `.local`, `.internal`.
+    LocalName,
+    /// An address that is not global unicast, written out or among the resolver's answers.
+    Address,
+    /// The name has no addresses, or its resolver did not answer within two seconds.
+    Unresolvable,
+}
+
+impl Refusal {
+    /// The problem code of the interface (api: `POST /webhook-subscriptions`): `blocked_address`
+    /// if the URL leads to a private place, `invalid_url` for everything else.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::LocalName | Self::Address => "blocked_address",
+            _ => "invalid_url",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::TooLong => "The URL is longer than 2048 bytes.",
+            Self::Malformed => "The URL is not a valid absolute URL.",
+            Self::Scheme => "The URL must begin with https://.",
+            Self::UserInfo => "The URL must not contain a user name or password.",
+            Self::Fragment => "The URL must not contain a fragment.",
+            Self::Port => "The URL's port is not allowed; use 443 or 8443.",
+            Self::HostName => "The URL's host must be a full public host name.",
+            Self::Literal => "The URL's host must be a name, not an IP address.",
+            Self::LocalName => "The URL's host is a name for private networks.",
+            Self::Address => "The URL's host is not a public internet address.",
+            Self::Unresolvable => "The URL's host name does not resolve to an address.",
+        })
+    }
+}
+
+impl Error for Refusal {}
+
+/// A URL that was parsed and judged. To hold one is the proof; only its name's addresses are open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination(pub(super) Url);
+
+impl Destination {
+    /// Judges everything about a URL that can be judged without asking a name server.
+    pub fn parse(text: &str, policy: &Policy) -> Result<Self, Refusal> {
+        if text.len() > MAX_URL_BYTES {
+            return Err(Refusal::TooLong);
+        }
+        // `url` drops tabs and line breaks and reads `\` as `/` (traps 12, 15). Whoever sends these
+        // hopes that two parsers disagree, so they are refused and not repaired.
+        if text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f || byte == b'\\') {
+            return Err(Refusal::Malformed);
+        }
+        if text.contains('#') {
+            return Err(Refusal::Fragment);
+        }
+        // For the same reason: `https:host` and `https:///host` would be repaired, and the `@` of an
+        // empty userinfo would be gone after parsing.
+        let (_, rest) = text.split_once("://").ok_or(Refusal::Malformed)?;
+        let authority = rest.split(['/', '?']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err(Refusal::UserInfo);
+        }
+        if authority.is_empty() {
+            return Err(Refusal::HostName);
+        }
+        let destination = Self(Url::parse(text).map_err(|_| Refusal::Malformed)?);
+        destination.judge(policy)?;
+        Ok(destination)
+    }
+
+    /// The URL in normal form, which is what is requested.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The host in normal form: the key for limits per receiver.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub(super) fn judge(&self, policy: &Policy) -> Result<(), Refusal> {
+        match self.0.scheme() {
+            "https" => {}
+            "http" if policy.allow_http => {}
+            _ => return Err(Refusal::Scheme),
+        }
+        let port = self.0.port_or_known_default().ok_or(Refusal::Port)?;
+        if matches!(policy.ports, Ports::Only(allowed) if !allowed.contains(&port)) {
+            return Err(Refusal::Port);
+        }
+        // `url` has already turned every spelling of an address (decimal, octal, hex, short, full
+        // width) into one of the two literals.
+        match self.0.host() {
+            Some(Host::Domain(name)) => judge_name(name, policy),
+            Some(Host::Ipv4(address)) => judge_literal(address.into(), policy),
+            Some(Host::Ipv6(address)) => judge_literal(address.into(), policy),
+            None => Err(Refusal::HostName),
+        }
+    }
+}
+
+fn judge_literal(address: IpAddr, policy: &Policy) -> Result<(), Refusal> {
+    match address_is_allowed(address, policy) {
+        true if address.is_loopback() => Ok(()),
+        true => Err(Refusal::Literal),
+        false => Err(Refusal::Address),
+    }
+}
+
+fn judge_name(name: &str, policy: &Policy) -> Result<(), Refusal> {
+    // An empty label is a trailing dot (`localhost.` is localhost) or a doubled one.
+    if name.split('.').any(str::is_empty) {
+        return Err(Refusal::HostName);
+    }
+    match name.rsplit('.').next() {
+        Some("localhost") if policy.allow_loopback => Ok(()),
+        Some("localhost" | "local" | "internal") => Err(Refusal::LocalName),
+        _ if name.contains('.') => Ok(()),
+        // The resolver would complete a single label with the machine's search domains.
+        _ => Err(Refusal::HostName),
+    }
+}
+
+/// Whether a connection may go to this address: global unicast (protocols §8), for IPv6 only within
+/// `2000::/3` (traps 12), and loopback where the policy says so.
+pub fn address_is_allowed(ip: IpAddr, policy: &Policy) -> bool {
+    if ip.is_loopback() {
+        return policy.allow_loopback;
+    }
+    let is_unicast = match ip {
+        IpAddr::V4(_) => true,
+        IpAddr::V6(address) => matches!(address.segments(), [0x2000..=0x3fff, ..]),
+    };
+    let is_refused =
+        |networks: &Vec<IpNetwork>| networks.iter().any(|network| network.contains(ip));
+    is_unicast && REFUSED.as_ref().is_some_and(|networks| !is_refused(networks))
+}

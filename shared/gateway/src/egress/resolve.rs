@@ -1,0 +1,76 @@
+//! Names, and the guard that judges every address they lead to.
+
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use super::destination::{Policy, Refusal, address_is_allowed};
+
+/// Time for the resolver alone. Our choice: under [`CONNECT_TIMEOUT`], so that a name server that
+/// hangs is recorded as `dns` and not as `connect`.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What [`Resolve::resolve`] returns: every address of the name, in the order to try them.
+pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
+
+/// Looks names up. It is not trusted: its answers are judged by the caller.
+pub trait Resolve: Send + Sync {
+    /// All addresses of a name. An empty list and an error mean the same: the name is of no use.
+    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
+}
+
+/// The operating system's resolver (`getaddrinfo`), on tokio's blocking threads.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a> {
+        Box::pin(async move {
+            let addresses = tokio::net::lookup_host((host, 0)).await?;
+            Ok(addresses.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// A resolver that refuses. The HTTP client knows no other, so it cannot dial what was not judged.
+#[derive(Clone)]
+pub(super) struct Guard {
+    pub(super) policy: Policy,
+    pub(super) inner: Arc<dyn Resolve>,
+}
+
+impl Guard {
+    pub(super) async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, Refusal> {
+        let answer = tokio::time::timeout(RESOLVE_TIMEOUT, self.inner.resolve(host)).await;
+        let Ok(Ok(addresses)) = answer else {
+            return Err(Refusal::Unresolvable);
+        };
+        if addresses.is_empty() {
+            return Err(Refusal::Unresolvable);
+        }
+        // One bad answer among good ones is an attack that waits for a retry: refuse them all.
+        if addresses.iter().all(|address| address_is_allowed(*address, &self.policy)) {
+            Ok(addresses)
+        } else {
+            Err(Refusal::Address)
+        }
+    }
+}
+
+impl reqwest::dns::Resolve for Guard {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let guard = self.clone();
+        Box::pin(async move {
+            let addresses = guard.resolve(name.as_str()).await?;
+            // The client replaces port 0 with the URL's.
+            let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
+            let addresses: reqwest::dns::Addrs = Box::new(addresses);
+            Ok(addresses)
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! What the emulators promise beyond AWS's own behaviour.
+
+use std::os::unix::fs::PermissionsExt;
+
+use aws_credential_types::Credentials;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType,
+    ScalarAttributeType, StreamSpecification, StreamViewType,
+};
+use aws_types::SdkConfig;
+use aws_types::region::Region;
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+type Tested = Result<(), AnyError>;
+
+fn config(endpoint: &str) -> SdkConfig {
+    use aws_credential_types::provider::SharedCredentialsProvider;
+    let credentials = Credentials::new("local", "local", None, None, "local");
+    SdkConfig::builder()
+        .endpoint_url(endpoint)
+        .region(Region::new(REGION))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
+        .build()
+}
+
+/// A data directory of this test alone, gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("emulators-{}", uuid::Uuid::now_v7())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _: Result<(), _> = fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn with_table(emulators: &Emulators) -> Result<aws_sdk_dynamodb::Client, AnyError> {
+    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+    let key = KeySchemaElement::builder().attribute_name("PK").key_type(KeyType::Hash);
+    let attribute =
+        AttributeDefinition::builder().attribute_name("PK").attribute_type(ScalarAttributeType::S);
+    let stream = StreamSpecification::builder()
+        .stream_enabled(true)
+        .stream_view_type(StreamViewType::NewImage);
+    client
+        .create_table()
+        .table_name("commerce")
+        .billing_mode(BillingMode::PayPerRequest)
+        .key_schema(key.build()?)
+        .attribute_definitions(attribute.build()?)
+        .stream_specification(stream.build()?)
+        .send()
+        .await?;
+    Ok(client)
+}
+
+async fn put(client: &aws_sdk_dynamodb::Client, key: &str) -> Tested {
+    let key = AttributeValue::S(key.to_owned());
+    client.put_item().table_name("commerce").item("PK", key).send().await?;
+    Ok(())
+}
+
+/// The key in each record's new image; none where there is no image.
+fn keys(records: &[Value]) -> Vec<Option<&str>> {
+    let key = "/dynamodb/NewImage/PK/S";
+    records.iter().map(|record| record.pointer(key).and_then(Value::as_str)).collect()
+}
+
+#[tokio::test]
+async fn the_stream_gives_each_record_once_in_order() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let client = with_table(&emulators).await?;
+    for key in ["a", "b", "c"] {
+        put(&client, key).await?;
+    }
+    let first = emulators.stream_records(2)?;
+    assert_eq!(keys(&first), [Some("a"), Some("b")]);
+    let record = first.first().ok_or("no record")?;
+    for (field, value) in [
+        ("/eventName", "INSERT"),
+        ("/eventSource", "aws:dynamodb"),
+        ("/awsRegion", REGION),
+        ("/dynamodb/StreamViewType", "NEW_IMAGE"),
+        ("/dynamodb/Keys/PK/S", "a"),
+    ] {
+        assert_eq!(record.pointer(field).and_then(Value::as_str), Some(value), "{field}");
+    }
+    assert_eq!(keys(&emulators.stream_records(100)?), [Some("c")]);
+    assert_eq!(emulators.stream_records(100)?.len(), 0);
+    emulators.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
+    let scratch = Scratch::new();
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    put(&with_table(&emulators).await?, "before").await?;
+    emulators.stop().await;
+
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = aws_sdk_dynamodb::Client::new(&config(emulators.dynamodb_endpoint()));
+    put(&client, "after").await?;
+    assert_eq!(client.scan().table_name("commerce").send().await?.count(), 2);
+    assert_eq!(keys(&emulators.stream_records(100)?), [Some("after")]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_data_directory_serves_one_process() -> Tested {
+    let scratch = Scratch::new();
+    let first = Emulators::start(Some(&scratch.0)).await?;
+    let refused = Emulators::start(Some(&scratch.0)).await.err().ok_or("started")?;
+    assert!(refused.to_string().contains("another process is using it"), "{refused}");
+    first.stop().await;
+    Emulators::start(Some(&scratch.0)).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_message_that_is_never_deleted_ends_in_the_dead_letter_queue() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let queue = emulators.create_queue("deliveries", Duration::ZERO).await?;
+    let again = emulators.create_queue("deliveries", Duration::ZERO).await?;
+    assert_eq!(again.url, queue.url);
+    let client = aws_sdk_sqs::Client::new(&config(emulators.sqs_endpoint()));
+    client.send_message().queue_url(&queue.url).message_body("hello").send().await?;
+    for _ in 0..MAX_RECEIVE_COUNT {
+        let got = client.receive_message().queue_url(&queue.url).send().await?;
+        assert_eq!(got.messages().len(), 1);
+    }
+    let got = client.receive_message().queue_url(&queue.url).send().await?;
+    assert_eq!(got.messages().len(), 0);
+    let dead = client.receive_message().queue_url(&queue.dead_letter_url).wait_time_seconds(2);
+    let dead = dead.send().await?;
+    assert_eq!(dead.messages().first().and_then(|m| m.body()), Some("hello"));
+    emulators.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_secret_is_in_the_file_before_its_answer_and_back_after_a_restart() -> Tested {
+    let scratch = Scratch::new();
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
+    client.create_secret().name("keys").secret_string("old").send().await?;
+    client.put_secret_value().secret_id("keys").secret_string("new").send().await?;
+    let file = scratch.0.join("secrets.json");
+    assert!(fs::read_to_string(&file)?.contains("\"new\""));
+    assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
+    drop(emulators);
+    // The dropped server lets go of the lock at once: there is no request to wait for.
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
+    for (stage, value) in [("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")] {
+        let found = client.get_secret_value().secret_id("keys").version_stage(stage);
+        let found = found.send().await?;
+        assert_eq!(found.secret_string(), Some(value));
+        assert_eq!(found.version_stages(), [stage]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_damaged_secrets_file_is_an_error_and_is_left_alone() -> Tested {
+    let scratch = Scratch::new();
+    fs::create_dir_all(&scratch.0)?;
+    fs::write(scratch.0.join("secrets.json"), "[{")?;
+    assert!(Emulators::start(Some(&scratch.0)).await.is_err());
+    assert_eq!(fs::read_to_string(scratch.0.join("secrets.json"))?, "[{");
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Secrets Manager with a file behind it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use rustack_secretsmanager_core::config::SecretsManagerConfig;
+use rustack_secretsmanager_core::handler::RustackSecretsManagerHandler;
+use rustack_secretsmanager_core::provider::RustackSecretsManager;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{ACCOUNT, AnyError, EmulatorError, REGION, REQUEST_ID};
+
+/// The secrets, and the file that outlives them.
+pub(super) struct Vault {
+    provider: Arc<RustackSecretsManager>,
+    handler: RustackSecretsManagerHandler,
+    /// Absent when everything is in memory.
+    file: Option<PathBuf>,
+    /// Held while a change is made and saved, so that the file has the changes in their order.
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// What `secrets.json` keeps of one secret, in the interface's own words.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct SavedSecret {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    versions: Vec<SavedVersion>,
+}
+
+/// One version that carries a stage (`AWSCURRENT`, `AWSPREVIOUS`, …); the others are forgotten.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct SavedVersion {
+    version_id: String,
+    version_stages: Vec<String>,
+    /// Secret. Either this or the binary is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret_string: Option<String>,
+    /// Secret, in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret_binary: Option<String>,
+}
+
+impl Vault {
+    pub(super) fn open(data: Option<&Path>) -> Result<Self, EmulatorError> {
+        let config = SecretsManagerConfig {
+            skip_signature_validation: true,
+            default_region: REGION.to_owned(),
+            default_account_id: ACCOUNT.to_owned(),
+        };
+        let provider = Arc::new(RustackSecretsManager::new(config));
+        let vault = Self {
+            handler: RustackSecretsManagerHandler::new(Arc::clone(&provider)),
+            provider,
+            file: data.map(|directory| directory.join("secrets.json")),
+            changing: tokio::sync::Mutex::new(()),
+        };
+        if let Some(file) = &vault.file {
+            vault
+                .load(file)
+                .map_err(EmulatorError::while_trying(format!("load {}", file.display())))?;
+        }
+        Ok(vault)
+    }
+
+    /// A file that cannot be read is an error, never an empty vault: it holds the only copy.
+    fn load(&self, file: &Path) -> Result<(), AnyError> {
+        let saved: Vec<SavedSecret> = match fs::read(file) {
+            Ok(bytes) => serde_json::from_slice(&bytes)?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return self.save(),
+            Err(cause) => return Err(cause.into()),
+        };
+        for secret in saved {
+            let ask = json!({ "Name": secret.name, "Description": secret.description });
+            self.provider.handle_create_secret(serde_json::from_value(ask)?)?;
+            for version in secret.versions {
+                let ask = json!({
+                    "SecretId": secret.name,
+                    "ClientRequestToken": version.version_id,
+                    "VersionStages": version.version_stages,
+                    "SecretString": version.secret_string,
+                    "SecretBinary": version.secret_binary,
+                });
+                self.provider.handle_put_secret_value(serde_json::from_value(ask)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the file as a whole, so that it is never half a file.
+    fn save(&self) -> Result<(), AnyError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let text = serde_json::to_vec_pretty(&self.snapshot()?)?;
+        let draft = file.with_extension("json.new");
+        // A draft that a crash left behind may have another mode; `mode` is for new files only.
+        if let Err(cause) = fs::remove_file(&draft)
+            && cause.kind() != ErrorKind::NotFound
+        {
+            return Err(cause.into());
+        }
+        let mut written =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        written.write_all(&text)?;
+        written.sync_all()?;
+        fs::rename(&draft, file)?;
+        if let Some(directory) = file.parent() {
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Every secret that is not scheduled for deletion.
+    fn snapshot(&self) -> Result<Vec<SavedSecret>, AnyError> {
+        let mut saved = Vec::new();
+        let mut ask = json!({});
+        loop {
+            let page = self.provider.handle_list_secrets(&serde_json::from_value(ask)?)?;
+            for listed in page.secret_list {
+                let name = listed.name.ok_or("a secret without a name")?;
+                let mut versions = Vec::new();
+                for version in listed.secret_versions_to_stages.keys() {
+                    versions.push(self.version(&name, version)?);
+                }
+                versions.sort_by(|a, b| a.version_stages.cmp(&b.version_stages));
+                saved.push(SavedSecret { name, description: listed.description, versions });
+            }
+            match page.next_token {
+                Some(next) => ask = json!({ "NextToken": next }),
+                None => return Ok(saved),
+            }
+        }
+    }
+
+    fn version(&self, name: &str, version: &str) -> Result<SavedVersion, AnyError> {
+        let ask = serde_json::from_value(json!({ "SecretId": name, "VersionId": version }))?;
+        let found = self.provider.handle_get_secret_value(&ask)?;
+        Ok(serde_json::from_value(serde_json::to_value(found)?)?)
+    }
+}
+
+/// Answers one call; a change is in the file before its answer leaves.
+pub(super) async fn answer_secrets(
+    State(vault): State<Arc<Vault>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    use rustack_secretsmanager_http::{dispatch, response, router};
+    let operation = match router::resolve_operation(&headers) {
+        Ok(operation) => operation,
+        Err(refusal) => {
+            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
+        }
+    };
+    let reads_only = ["Get", "BatchGet", "List", "Describe", "Validate"]
+        .iter()
+        .any(|verb| operation.as_str().starts_with(verb));
+    let _changing = if reads_only { None } else { Some(vault.changing.lock().await) };
+    let answer = match dispatch::dispatch_operation(&vault.handler, operation, body).await {
+        Ok(answer) => answer,
+        Err(refusal) => {
+            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
+        }
+    };
+    if !reads_only && let Err(cause) = vault.save() {
+        tracing::error!(%cause, "the secrets could not be saved");
+        // The SDK tries again with the same token, which saves the same version again.
+        let problem = r#"{"__type":"InternalServiceError","message":"not saved"}"#;
+        return (StatusCode::INTERNAL_SERVER_ERROR, problem).into_response();
+    }
+    answer.map(Body::new)
+}

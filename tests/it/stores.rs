@@ -1,0 +1,193 @@
+//! Stores: their states, their subdomains, what they say of themselves.
+
+use commerce::id::{MerchantId, StoreId};
+use commerce::key;
+use gateway::clock::DAY;
+use gateway::problem::Code;
+use gateway::table::Change;
+use support::{Client, Gateway, Merchant, Value, json, race, unique};
+
+fn fields(subdomain: &str) -> Value {
+    json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"})
+}
+
+#[tokio::test]
+async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
+    let gateway = Gateway::start().await;
+    let mut merchants = Vec::new();
+    for _ in 0..5 {
+        merchants.push(Merchant::sign_up(&gateway).await);
+    }
+    let subdomain = unique("raced");
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let answers = race(50, || {
+        let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % merchants.len();
+        let ask = merchants[place].post("/v1/stores").json(fields(&subdomain));
+        async move { ask.await }
+    })
+    .await;
+    let opened = answers.iter().filter(|answer| answer.status == 201).count();
+    let taken = answers.iter().filter(|answer| answer.json["code"] == "subdomain_taken").count();
+    assert_eq!((opened, taken), (1, 49));
+    assert_eq!(gateway.events("store.created").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_store_goes_through_its_states_and_no_others() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = |action: &str| format!("/v1/stores/{}/{action}", store.id);
+    for (action, expected) in [
+        ("pause", None),
+        ("reopen", None),
+        ("activate", Some("active")),
+        ("activate", None),
+        ("pause", Some("paused")),
+        ("activate", Some("active")),
+        ("close", Some("closed")),
+        ("activate", None),
+        ("reopen", Some("paused")),
+    ] {
+        let reply = merchant.post(&path(action)).json(json!({})).await;
+        if let Some(status) = expected {
+            assert_eq!(reply.expect(200).str("/status"), status);
+            continue;
+        }
+        let refused = reply.expect(409).problem("invalid_state_transition");
+        assert!(refused.at("/allowed_actions").as_array().is_some(), "{action}");
+    }
+    let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
+    delete.json(json!({"confirm": "another"})).await.expect(422);
+    let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
+    delete.json(json!({"confirm": store.subdomain})).await.expect(202);
+    merchant.get(&format!("/v1/stores/{}", store.id)).await.expect(404).problem("not_found");
+    assert_eq!(merchant.get("/v1/stores").await.expect(200).data().len(), 0);
+    // The grace ends: whoever holds the store's data is told to remove it, once.
+    gateway.advance(31 * DAY);
+    gateway.sweep().await;
+    gateway.sweep().await;
+    assert_eq!(gateway.events("store.redacted").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_store_that_moves_keeps_its_old_subdomain_for_itself() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = format!("/v1/stores/{}", store.id);
+    let moved = unique("moved");
+    let view = merchant.patch(&path).json(json!({"subdomain": moved})).await.expect(200);
+    assert_eq!((view.str("/subdomain"), view.int("/version")), (moved, 2));
+    let other = Merchant::sign_up(&gateway).await;
+    let taken = other.post("/v1/stores").json(fields(&store.subdomain)).await.expect(409);
+    taken.problem("subdomain_taken");
+    merchant.patch(&path).json(json!({"subdomain": store.subdomain})).await.expect(200);
+    let stale = merchant.patch(&path).json(json!({"name": "Stale"})).if_match("\"1\"").await;
+    assert_eq!(stale.expect(412).problem("precondition_failed").int("/current_version"), 3);
+}
+
+#[tokio::test]
+async fn parallel_changes_of_a_store_lose_none() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = format!("/v1/stores/{}", store.id);
+    let answers = race(20, || {
+        let ask = merchant.patch(&path).json(json!({"name": unique("name")}));
+        async move { ask.await }
+    })
+    .await;
+    let won = answers.iter().filter(|answer| answer.status == 200).count();
+    let lost = answers.iter().filter(|answer| answer.json["code"] == "version_conflict").count();
+    assert_eq!(won + lost, 20);
+    let view = merchant.get(&path).await.expect(200);
+    assert_eq!(view.int("/version"), i64::try_from(won).unwrap() + 1);
+    assert_eq!(gateway.events("store.updated").await.len(), won);
+}
+
+#[tokio::test]
+async fn the_only_store_need_not_be_named() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let path = "/v1/operations/webhook-subscriptions";
+    let list = async || merchant.get(path).await;
+    list().await.expect(400).problem("store_required");
+    let first = merchant.open_store().await;
+    list().await.expect(200);
+    let second = merchant.open_store().await;
+    list().await.expect(400).problem("store_required");
+    for (store, left) in [(first, 200), (second, 400)] {
+        let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
+        delete.json(json!({"confirm": store.subdomain})).await.expect(202);
+        list().await.expect(left);
+    }
+}
+
+#[tokio::test]
+async fn a_store_the_index_still_lists_is_read_again() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = "/v1/operations/webhook-subscriptions";
+    merchant.get(path).await.expect(200);
+    // The store is given up or somebody else's, and its entry in the index is the old one.
+    let key = key::store(&StoreId::parse(&store.id).unwrap());
+    let other = MerchantId::mint(gateway.now());
+    for (set, value) in [("owner_id", other.as_str()), ("#status", "deleted")] {
+        let change = Change::new(format!("SET {set} = :value")).value(":value", value);
+        let change = if set == "#status" { change.name("#status", "status") } else { change };
+        let write = gateway.app().table.write().update(&key, change, Code::VersionConflict);
+        write.commit().await.unwrap();
+        merchant.get(path).await.expect(400).problem("store_required");
+        let mine = Change::new("SET owner_id = :me").value(":me", &merchant.id);
+        let write = gateway.app().table.write().update(&key, mine, Code::VersionConflict);
+        write.commit().await.unwrap();
+    }
+}
+
+async fn put(client: &Client, path: &str, body: Value) -> support::Reply {
+    client.put(path).json(body).await
+}
+
+#[tokio::test]
+async fn menus_policies_and_settings_are_judged_and_cleaned() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let menu = format!("/v1/stores/{}/navigation/main", store.id);
+    merchant.get(&menu).await.expect(404).problem("not_found");
+    let good = json!({"items": [
+        {"title": "Home", "type": "home"},
+        {"title": "More", "type": "link", "url": "/more", "children": [
+            {"title": "Blog", "type": "link", "url": "https://blog.example.com/"}]},
+    ]});
+    put(&merchant, &menu, good).await.expect(200);
+    let bad = json!({"items": [
+        {"title": "Evil", "type": "link", "url": "javascript:alert(1)"},
+        {"title": "", "type": "nothing"},
+    ]});
+    let refused = put(&merchant, &menu, bad).await.expect(422);
+    let pointers: Vec<String> = refused.field_errors().into_iter().map(|(at, _)| at).collect();
+    for at in ["/items/0/url", "/items/1/title", "/items/1/type"] {
+        assert!(pointers.iter().any(|found| found == at), "{at} in {pointers:?}");
+    }
+    let policy = format!("/v1/stores/{}/policies/privacy", store.id);
+    let body = "<p onclick=\"x()\">Hi<script>alert(1)</script> <a href=\"javascript:x\">y</a></p>";
+    let saved =
+        put(&merchant, &policy, json!({"title": "Privacy", "body_html": body})).await.expect(200);
+    let html = saved.str("/body_html");
+    assert!(html.contains("Hi") && !html.contains("script") && !html.contains("onclick"), "{html}");
+    merchant.get(&format!("/v1/stores/{}/policies/cookies", store.id)).await.expect(404);
+    let settings = format!("/v1/stores/{}/settings", store.id);
+    let before = merchant.get(&settings).await.expect(200);
+    assert_eq!(before.int("/checkout/payment_window_minutes"), 30);
+    let change = json!({"checkout": {"payment_window_minutes": 60}});
+    let after = merchant.patch(&settings).json(change).await.expect(200);
+    assert_eq!(after.int("/checkout/payment_window_minutes"), 60);
+    let out = json!({"checkout": {"payment_window_minutes": 4}});
+    let refused = merchant.patch(&settings).json(out).await.expect(422);
+    let at = "/checkout/payment_window_minutes".to_owned();
+    assert_eq!(refused.field_errors(), [(at, "out_of_range".to_owned())]);
+    assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
+}
