@@ -259,3 +259,48 @@ async fn a_foreign_card_is_an_unknown_one() {
         intruder.post(&path).json(json!({})).await.expect(404).problem("not_found");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_card_of_ten_pays_ten_orders_of_one_and_is_given_back_what_is_cancelled() {
+    let gateway = Gateway::start().await;
+    let (owner, store) = store(&gateway).await;
+    owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
+    let ask = json!({
+        "title": "Pin", "status": "active", "variants": [{"price": inr(100)}],
+    });
+    let product = owner.post("/v1/products").json(ask).await.expect(201);
+    let variant = product.str("/variants/0/id");
+    let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201);
+    let (id, code) = (card.str("/id"), card.str("/code"));
+    let path = format!("/v1/storefront/{}/orders", store.subdomain);
+    let orders = race(20, || {
+        let ask = json!({
+            "email": "shopper@example.com", "gift_card_codes": [code],
+            "items": [{"variant_id": variant, "quantity": 1}],
+            "shipping_address": {"line1": "1 MG Road", "city": "Pune", "country": "IN"},
+            "expected_total": inr(100),
+        });
+        let ask = gateway.client().post(&path).json(ask).key(&key());
+        async move { ask.await }
+    })
+    .await;
+    let answers: Vec<_> = orders.iter().map(|order| (order.status, &order.text)).collect();
+    assert!(orders.iter().all(|order| order.status < 500), "{answers:?}");
+    let balance = async || {
+        let shown = owner.get(&format!("{CARDS}/{id}")).await.expect(200);
+        shown.int("/balance/amount")
+    };
+    let entries = async || {
+        let path = format!("{CARDS}/{id}/transactions?limit=100");
+        owner.get(&path).await.expect(200).data().clone()
+    };
+    let redeemed = entries().await.iter().filter(|entry| entry["kind"] == "redeemed").count();
+    assert_eq!((balance().await, redeemed), (0, 10));
+    let paid = orders
+        .iter()
+        .find(|order| order.status == 201 && order.json["order"]["financial_status"] == "paid");
+    let order = paid.expect("an order is paid by the card").str("/order/id");
+    let cancel = owner.post(&format!("/v1/orders/{order}/cancel")).json(json!({})).key(&key());
+    cancel.await.expect(200);
+    assert_eq!((balance().await, entries().await[0]["kind"].clone()), (100, json!("returned")));
+}

@@ -121,11 +121,11 @@ async fn a_store_that_is_looked_at_from_many_sides_at_once_gets_one_first_locati
 async fn the_last_active_location_stays_even_in_a_race() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
-    let only = |id: String| async {
-        let path = format!("{LOCATIONS}/{id}/deactivate");
-        stock.owner.post(&path).json(json!({})).await
+    let only = |id: &str| {
+        let ask = stock.owner.post(&format!("{LOCATIONS}/{id}/deactivate")).json(json!({}));
+        async move { ask.await }
     };
-    let outcomes = tokio::join!(only(stock.main.clone()), only(second.clone()));
+    let outcomes = tokio::join!(only(&stock.main), only(&second));
     let mut statuses = [outcomes.0.status, outcomes.1.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{} {}", outcomes.0.text, outcomes.1.text);
@@ -380,4 +380,91 @@ async fn an_app_needs_the_scope_of_what_it_touches() {
     let ask = json!({"reason": "r", "changes": []});
     let refused = app.post(&format!("{LEVELS}/adjust")).json(ask).key("k").await.expect(403);
     refused.problem("insufficient_scope");
+}
+
+/// A cart at the storefront.
+fn cart(items: &Value) -> Value {
+    json!({
+        "email": "shopper@example.com", "items": items,
+        "shipping_address": {"line1": "1 MG Road", "city": "Bengaluru", "country": "IN"},
+    })
+}
+
+#[tokio::test]
+async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
+    let stock = Stock::new().await;
+    let store = stock.owner.get("/v1/stores").await.expect(200);
+    let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
+    stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+    let ask = json!({
+        "title": "Lamp", "status": "active", "variants": [{
+            "price": {"amount": 1_000, "currency": "INR"}, "inventory": {
+                "tracked": true, "levels": [{"location_id": stock.main, "quantity": 10}],
+            },
+        }],
+    });
+    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let item = product.str("/variants/0/id");
+    let checkout = format!("/v1/storefront/{subdomain}/orders");
+    let order = |quantity: u32| {
+        let ask = cart(&json!([{"variant_id": item, "quantity": quantity}]));
+        let ask = stock.gateway.client().post(&checkout).json(ask).key(&unique("o"));
+        async move { ask.await.expect(201).str("/order/id") }
+    };
+    let act = |order: &str, action: &str| {
+        let ask = stock.owner.post(&format!("/v1/orders/{order}/{action}")).json(json!({}));
+        let ask = ask.key(&unique("a"));
+        async move { ask.await }
+    };
+    let after = async |expected: Value| {
+        assert_eq!(stock.quantities(&item, &stock.main).await, expected);
+        stock.verify(&item, &stock.main).await;
+    };
+    let (kept, dropped) = (order(2).await, order(3).await);
+    after(counts(5, 5, 0)).await;
+    assert_eq!(act(&dropped, "cancel").await.status, 200);
+    after(counts(8, 2, 0)).await;
+    act(&kept, "mark-paid").await.expect(200);
+    after(counts(8, 0, 2)).await;
+    act(&kept, "fulfill").await.expect(201);
+    after(counts(8, 0, 0)).await;
+    let ledger = stock.owner.get(&format!("{LEVELS}/{item}/{}/ledger", stock.main)).await;
+    let ledger = ledger.expect(200);
+    let kinds: Vec<_> = ledger.data().iter().map(|entry| entry["kind"].clone()).collect();
+    assert_eq!(kinds, ["fulfilled", "committed", "released", "reserved", "reserved"]);
+    assert_eq!(ledger.str("/data/0/order_id"), kept);
+    let held = json!([{
+        "item_id": item, "location_id": stock.main, "quantity": 1,
+        "from_state": "reserved", "to_state": "available",
+    }]);
+    let _ = order(1).await;
+    stock.change("move", held).await.expect(409).problem("insufficient_quantity");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn orders_and_changes_by_hand_at_once_lose_nothing() {
+    let stock = Stock::new().await;
+    let store = stock.owner.get("/v1/stores").await.expect(200);
+    let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
+    stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+    let ask = json!({
+        "title": "Lamp", "status": "active", "variants": [{
+            "price": {"amount": 1_000, "currency": "INR"},
+            "inventory": {"tracked": true, "policy": "continue"},
+        }],
+    });
+    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let item = product.str("/variants/0/id");
+    let checkout = format!("/v1/storefront/{subdomain}/orders");
+    let orders = race(20, || async {
+        let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
+        stock.gateway.client().post(&checkout).json(ask).key(&unique("o")).await.expect(201)
+    });
+    let deliveries = race(10, || async {
+        let one = json!([{"item_id": item, "location_id": stock.main, "delta": 2}]);
+        stock.change("adjust", one).await.expect(200)
+    });
+    tokio::join!(orders, deliveries);
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(0, 20, 0));
+    assert_eq!(stock.verify(&item, &stock.main).await.int("/movements"), 30);
 }

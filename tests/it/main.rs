@@ -10,12 +10,17 @@
 
 mod app_store;
 mod auth;
+mod checkout;
 mod contract;
+mod customers;
 mod faults;
 mod gift_cards;
 mod inventory;
 mod limits;
+mod media;
 mod oauth;
+mod orders;
+mod payments;
 mod products;
 mod samples;
 mod smoke;

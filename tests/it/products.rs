@@ -541,6 +541,52 @@ async fn an_app_reads_with_one_scope_and_writes_with_another() {
 }
 
 #[tokio::test]
+async fn a_sku_left_over_by_a_creation_that_broke_off_is_given_up() {
+    use commerce::id::{ProductId, StoreId, VariantId};
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let store_id = StoreId::parse(&make(&owner, simple("Mug", 5)).await.str("/store_id")).unwrap();
+    for number in ["1", "2"] {
+        let claim = commerce::product::UniqueSku {
+            store_id: store_id.clone(),
+            sku: format!("CUP-{number}"),
+            product_id: ProductId::derive(&["never made"]),
+            variant_id: VariantId::derive(&[number]),
+            created_at: gateway.now(),
+        };
+        gateway.app().table.write().put(&claim).commit().await.unwrap();
+    }
+    let body = json!({
+        "title": "Cup", "options": [{"name": "Size", "values": ["S", "L"]}],
+        "variants": [
+            {"price": inr(5), "sku": "CUP-1", "options": ["S"]},
+            {"price": inr(6), "sku": "CUP-2", "options": ["L"]},
+        ],
+    });
+    // For a minute it may still be on its way.
+    owner.post(PRODUCTS).json(body.clone()).await.expect(409).problem("sku_taken");
+    gateway.advance(gateway::clock::MINUTE * 2);
+    make(&owner, body).await;
+}
+
+#[tokio::test]
+async fn first_stock_without_a_location_lies_at_the_stores_first_one() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let body = json!({
+        "title": "Mug", "variants": [{"price": inr(5), "inventory": {"levels": [{"quantity": 7}]}}],
+    });
+    let made = make(&owner, body).await;
+    assert_eq!(*made.at("/variants/0/inventory/tracked"), json!(true));
+    let items = gateway.items("STO#").await;
+    let levels: Vec<_> = items.iter().filter(|item| item["entity"] == "level").collect();
+    assert_eq!(levels.len(), 1);
+    assert_eq!((&levels[0]["available"], &levels[0]["on_hand"]), (&json!(7), &json!(7)));
+    let locations = owner.get("/v1/inventory/locations").await.expect(200);
+    assert_eq!(locations.data()[0]["id"], levels[0]["location_id"]);
+}
+
+#[tokio::test]
 async fn a_repeated_request_makes_one_product() {
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;

@@ -4,6 +4,7 @@
 //! - [`Gateway`]: a whole system for one test, in memory, on free ports, with its own clock.
 //! - [`Client`], [`Ask`], [`Reply`]: a request from its own network address, and its answer.
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
+//! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
 //! - [`Mailbox`]: the mail that was sent.
 //! - [`race`], [`eventually`]: many at once, and what takes a moment.
@@ -23,16 +24,19 @@ mod actors;
 mod client;
 mod gateway;
 mod mailbox;
+mod market;
 mod providers;
 mod receiver;
 mod reply;
 mod shop;
+mod shopper;
 mod wait;
 
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
 pub use mailbox::{Letter, Mailbox};
+pub use market::{Market, Placed, address, cart, inr};
 pub use providers::{
     ProviderCall, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     Trouble, WEBHOOK_SECRET, Webhook,
@@ -41,4 +45,5 @@ pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
+pub use shopper::Shopper;
 pub use wait::{eventually, race};

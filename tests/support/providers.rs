@@ -209,9 +209,10 @@ impl Providers {
             "amount_captured": if automatic { amount.clone() } else { 0.into() },
             "payment_method_details": {"type": "card"},
         });
-        let (status, field) = match automatic {
-            true => ("succeeded", "amount_received"),
-            false => ("requires_capture", "amount_capturable"),
+        let (status, field) = if automatic {
+            ("succeeded", "amount_received")
+        } else {
+            ("requires_capture", "amount_capturable")
         };
         intent["status"] = status.into();
         intent[field] = amount;
@@ -307,13 +308,12 @@ async fn front_desk(
     let known = call.key.as_ref().and_then(|key| {
         books.lock().unwrap().answered.get(&format!("{} {key}", call.path)).cloned()
     });
-    let response = match known {
-        Some(answer) => axum::Json(answer).into_response(),
-        None => {
-            let request = axum::extract::Request::from_parts(parts, body.into());
-            let response = next.run(request).await;
-            remember(&books, &call, response).await
-        }
+    let response = if let Some(answer) = known {
+        axum::Json(answer).into_response()
+    } else {
+        let request = axum::extract::Request::from_parts(parts, body.into());
+        let response = next.run(request).await;
+        remember(&books, &call, response).await
     };
     if is_late {
         std::future::pending::<()>().await;

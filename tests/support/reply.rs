@@ -8,6 +8,8 @@ pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
+    /// The body as sent; `text` is that where it is text.
+    pub bytes: Vec<u8>,
     /// Null when the body is not JSON.
     pub json: Value,
     /// What was asked, for messages.
@@ -17,9 +19,10 @@ pub struct Reply {
 impl Reply {
     pub(crate) async fn of(asked: String, response: reqwest::Response) -> Self {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let text = response.text().await.expect("the body is text");
+        let bytes = response.bytes().await.expect("the body comes whole").to_vec();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let json = serde_json::from_str(&text).unwrap_or_default();
-        Self { status, headers, text, json, asked }
+        Self { status, headers, text, bytes, json, asked }
     }
 
     /// Demands a status, and goes on.

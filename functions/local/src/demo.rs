@@ -24,6 +24,8 @@ use gateway::request::FromText;
 use http::StatusCode;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+use tracing::instrument::WithSubscriber;
+use tracing::subscriber::NoSubscriber;
 
 use crate::System;
 
@@ -75,7 +77,8 @@ pub async fn seed(system: &System) -> Result<(), AnyError> {
     app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
     let api = Api { router: &system.router(), token: &token };
     let store = open_store(&api).await?;
-    catalogue::stock_up(&api).await?;
+    // Some hundred requests of our own that nobody needs a log line of.
+    catalogue::stock_up(&api).with_subscriber(NoSubscriber::default()).await?;
     register(app, &store).await?;
     create(app, &OPERATOR).await?;
     Ok(())

@@ -5,7 +5,8 @@ use commerce::caller::StoreAccess;
 use commerce::event::{Event, ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Topic};
 use commerce::id::OrderId;
 use commerce::order::by_hand::{self, PaidByHand};
-use commerce::order::{Order, OrderAction, OrderView, parts, settle};
+use commerce::order::settle::confirm as confirm_order;
+use commerce::order::{Order, OrderAction, OrderView, parts, settle, spent};
 use commerce::payment::account::connect;
 use commerce::payment::provider::Provider;
 use commerce::payment::settle::{self as settlement, News};
@@ -136,7 +137,31 @@ pub async fn mark_paid(
         let paid = parts.order.paid_by_hand(&parts.payments, method, now)?;
         let PaidByHand { settled, payment } = &paid;
         let write = by_hand::record(app.table.write(), payment, now);
-        settle(write, settled, now).answer(shown(&settled.order), now).await
+        let answer = settle(write, settled, now).answer(shown(&settled.order), now).await?;
+        spent::note(&app, &parts.order, &settled.order).await;
+        Ok(answer)
+    })
+    .await
+}
+
+/// `POST /v1/orders/{id}/confirm`: to be honoured although its money comes later — cash on
+/// delivery, a bank transfer. Its stock becomes its own, and it no longer expires (protocols §9).
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn confirm(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = load(&app, &caller.store.id, &id).await?;
+        if_match.check(before.version)?;
+        let confirmed = before.confirm(now)?;
+        confirm_order(app.table.write(), &confirmed, now).answer(shown(&confirmed.order), now).await
     })
     .await
 }

@@ -77,13 +77,13 @@ pub async fn cancel(
         seed: seed(&inbound),
     };
     issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
-        Answer::ok(&cancelled(order, refund.map(RefundView::from))).version(order.version)
+        Answer::ok(&cancelled(order, refund.map(RefundView::from).as_ref())).version(order.version)
     })
     .await
 }
 
 /// The order, with the refund that came with its end.
-fn cancelled(order: &Order, refund: Option<RefundView>) -> Value {
+fn cancelled(order: &Order, refund: Option<&RefundView>) -> Value {
     let mut view = serde_json::to_value(OrderView::from(order)).unwrap_or_default();
     if let Some(members) = view.as_object_mut() {
         members.insert("refund".to_owned(), json!(refund));

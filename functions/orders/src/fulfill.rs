@@ -8,16 +8,20 @@ use commerce::event::{
 };
 use commerce::fields::WebUrl;
 use commerce::id::{FulfillmentId, LocationId, OrderId, OrderItemId};
+use commerce::mail::{Letter, Mail};
 use commerce::order::fulfillment::{
     Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
 };
 use commerce::order::{FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderView, parts};
 use commerce::scope::{ReadFulfillments, WriteFulfillments};
+use commerce::settings::Settings;
+use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
@@ -136,12 +140,35 @@ pub async fn fulfill(
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
         let write = announce(write, &FULFILLMENT_CREATED, &fulfillment, now);
+        let mail = notice(&app, &caller.store, &order, &fulfillment, now).await?;
         write
+            .also(mail, Write::emit)
             .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
             .answer(Answer::created(&with_order(&fulfillment, &order)), now)
             .await
     })
     .await
+}
+
+/// The mail to the customer, if the merchant asked for it and the store's settings have it.
+async fn notice(
+    app: &App,
+    store: &Store,
+    order: &Order,
+    fulfillment: &Fulfillment,
+    now: Timestamp,
+) -> Result<Option<Mail>, Problem> {
+    let Some(email) = order.email.as_ref().filter(|_| fulfillment.notify_customer) else {
+        return Ok(None);
+    };
+    let untouched = Settings::of(store);
+    let settings: Option<Settings> = app.table.get(&untouched.key()).await?;
+    if !settings.unwrap_or(untouched).notifications.shipping_confirmation {
+        return Ok(None);
+    }
+    let letter = Letter::order_shipped(email, &store.name, order, &fulfillment.tracking);
+    let keys = app.secrets.keys().await?;
+    Mail::compose(&keys.seal, &letter, now).map(Some)
 }
 
 fn announce(

@@ -34,6 +34,7 @@ pub fn routes() -> Routes {
         .post("/v1/orders/{id}/close", Cost::WRITE, actions::close)
         .post("/v1/orders/{id}/reopen", Cost::WRITE, actions::reopen)
         .post("/v1/orders/{id}/capture", Cost::WRITE, actions::capture)
+        .post("/v1/orders/{id}/confirm", Cost::WRITE, actions::confirm)
         .post("/v1/orders/{id}/mark-paid", Cost::WRITE, actions::mark_paid)
         .post("/v1/orders/{id}/hold", Cost::WRITE, actions::hold)
         .post("/v1/orders/{id}/release", Cost::WRITE, actions::release)

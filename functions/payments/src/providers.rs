@@ -1,11 +1,13 @@
 //! A store's accounts with payment providers. Credentials go in, and never come out.
+//!
+//! These routes are the merchant's alone: whoever can change the account decides where the money
+//! goes, and that is more than an app with `write_payments` is trusted with.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
+use commerce::caller::Owner;
 use commerce::payment::account::{self, Account, AccountView, Credentials};
 use commerce::payment::provider::{Failure, Provider};
 use commerce::payment::{CaptureMethod, Mode, ProviderName};
-use commerce::scope::WritePayments;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -21,7 +23,7 @@ use serde_json::json;
 
 /// `GET /v1/payments/providers`: the accounts the store has; `manual` is always among them.
 pub async fn list(
-    caller: StoreAccess<WritePayments>,
+    caller: Owner,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
@@ -35,7 +37,7 @@ pub async fn list(
 /// # Errors
 /// `unknown_provider`: no such provider, or no account with it.
 pub async fn show(
-    caller: StoreAccess<WritePayments>,
+    caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Answer, Problem> {
@@ -47,16 +49,12 @@ fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
     ProviderName::from_text(provider.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
-async fn load(
-    app: &App,
-    caller: &StoreAccess<WritePayments>,
-    provider: ProviderName,
-) -> Result<Account, Problem> {
+async fn load(app: &App, caller: &Owner, provider: ProviderName) -> Result<Account, Problem> {
     let found = account::find(app, &caller.store, provider).await?;
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn shown(app: &App, caller: &StoreAccess<WritePayments>, account: &Account) -> Answer {
+fn shown(app: &App, caller: &Owner, account: &Account) -> Answer {
     let view = AccountView::of(account, &caller.store, &app.config.base_url);
     Answer::ok(&view).version(account.version)
 }
@@ -130,8 +128,12 @@ impl CredentialsRequest {
             errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
         };
         let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
-        let razorpay = [("key_id", text(key_id)), ("key_secret", text(key_secret))];
-        let stripe = [("publishable_key", text(publishable_key)), ("secret_key", text(secret_key))];
+        let razorpay =
+            [("key_id", text(key_id.as_ref())), ("key_secret", text(key_secret.as_ref()))];
+        let stripe = [
+            ("publishable_key", text(publishable_key.as_ref())),
+            ("secret_key", text(secret_key.as_ref())),
+        ];
         let ([public, secret], others) = match provider {
             ProviderName::Stripe => (stripe, razorpay),
             ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
@@ -160,15 +162,15 @@ impl CredentialsRequest {
             (Some(key_id), Some(secret)) if errors.is_empty() => Ok(Credentials {
                 key_id: key_id.to_owned(),
                 secret: secret.to_owned(),
-                webhook_secret: text(webhook_secret).map(str::to_owned),
+                webhook_secret: text(webhook_secret.as_ref()).map(str::to_owned),
             }),
             _ => Err(errors),
         }
     }
 }
 
-fn text<const MAX: usize>(field: &Option<Exact<MAX>>) -> Option<&str> {
-    field.as_ref().map(Exact::as_str)
+fn text<const MAX: usize>(field: Option<&Exact<MAX>>) -> Option<&str> {
+    field.map(Exact::as_str)
 }
 
 impl SaveRequest {
@@ -228,7 +230,7 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
 /// # Errors
 /// `credentials_rejected`, `unknown_provider`, `precondition_failed`.
 pub async fn save(
-    caller: StoreAccess<WritePayments>,
+    caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
@@ -286,7 +288,7 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
 /// # Errors
 /// `unknown_provider`, `precondition_failed`.
 pub async fn delete(
-    caller: StoreAccess<WritePayments>,
+    caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
@@ -309,7 +311,7 @@ pub async fn delete(
 /// # Errors
 /// `credentials_rejected`, `provider_error`, `provider_timeout`, `unknown_provider`.
 pub async fn test(
-    caller: StoreAccess<WritePayments>,
+    caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Answer, Problem> {

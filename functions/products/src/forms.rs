@@ -46,20 +46,17 @@ impl ListQuery {
     /// The list of a status, or all: both sort by time, so that `since` is where they end.
     fn query(&self, store: &Store) -> table::Query {
         let since = self.since.unwrap_or(store.created_at);
-        let query = match self.status {
-            Some(status) => {
-                let any = FormSubmissionId::derive(&["any"]);
-                let (index, place) =
-                    key::form_submissions_by_status(&store.id, status.as_str(), since, &any);
-                table::Query::index(index, place.pk).between(since.to_string(), "~")
-            }
-            None => {
-                // An id begins with its time: 48 bits of milliseconds (RFC 9562 §5.7).
-                let millis = since.millis().max(0);
-                let prefix = format!("{}{}", key::FORM_SUBMISSIONS, FormSubmissionId::PREFIX);
-                table::Query::partition(store.key().pk.clone())
-                    .between(format!("{prefix}{millis:012x}"), format!("{prefix}~"))
-            }
+        let query = if let Some(status) = self.status {
+            let any = FormSubmissionId::derive(&["any"]);
+            let (index, place) =
+                key::form_submissions_by_status(&store.id, status.as_str(), since, &any);
+            table::Query::index(index, place.pk).between(since.to_string(), "~")
+        } else {
+            // An id begins with its time: 48 bits of milliseconds (RFC 9562 §5.7).
+            let millis = since.millis().max(0);
+            let prefix = format!("{}{}", key::FORM_SUBMISSIONS, FormSubmissionId::PREFIX);
+            table::Query::partition(store.key().pk)
+                .between(format!("{prefix}{millis:012x}"), format!("{prefix}~"))
         };
         query.newest_first().looking_ahead(AHEAD.0, AHEAD.1)
     }

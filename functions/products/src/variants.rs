@@ -19,7 +19,9 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::retry;
 
-use crate::products::ask::{ChoiceAsk, MAX_GRAMS, VariantAsk, amount, judge_references, locations};
+use crate::products::ask::{
+    ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_references, locations,
+};
 use crate::products::close;
 use crate::products::write::{Revision, Step, release_orphans};
 
@@ -55,9 +57,10 @@ pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
-    Body(ask): Body<VariantAsk>,
+    Body(mut ask): Body<VariantAsk>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
+    at_home(&app, store, std::slice::from_mut(&mut ask)).await?;
     let written = retry(|| add(&app, store, &id, ask.clone(), now)).await;
     match written {
         Err(problem) if problem.code == Code::SkuTaken => {
@@ -89,10 +92,9 @@ async fn add(
     let position = variants.iter().map(|variant| variant.position).max().unwrap_or(0);
     let position = position.saturating_add(1);
     let draft = ask.draft(id, position, "", (store, &mut faults), now);
-    let drafts: Vec<_> = draft.into_iter().collect();
-    judge_references(app, locations(&drafts, |_| String::new()), &mut faults).await?;
+    let references = locations(std::slice::from_ref(&draft), |_| String::new());
+    judge_references(app, references, &mut faults).await?;
     faults.done()?;
-    let draft = drafts.into_iter().next().ok_or_else(|| Problem::internal("no variant"))?;
     let mut after = variants.clone();
     after.push(draft.variant.clone());
     let product = before.changed(now).over(&after, store);

@@ -82,14 +82,15 @@ fn shown(address: Address, default: Option<&AddressId>) -> Answer {
     Answer::ok(&AddressView::of(address, default)).version(version)
 }
 
-/// `GET /v1/storefront/customer/addresses` — the book, newest address first.
+/// `GET /v1/storefront/customer/addresses` — the book: the default first, then the newest.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let default = caller.account.default_address_id.as_ref();
-    let book = book(&app, &caller.account).await?;
+    let mut book = book(&app, &caller.account).await?;
+    book.sort_by_key(|address| default != Some(&address.id));
     let views = book.into_iter().map(|address| AddressView::of(address, default));
     paging.whole(&app, views.collect()).await
 }

@@ -15,6 +15,7 @@ use commerce::fields::{Email, Phone};
 use commerce::id::{ChallengeId, CustomerId, OrderId};
 use commerce::key;
 use commerce::mail::{Letter, Mail};
+use commerce::order::shopper::ShopperOrderView;
 use commerce::order::{Order, OrderStatus};
 use commerce::password::Guess;
 use commerce::session::CreatedVia;
@@ -33,7 +34,6 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::door::{Door, Said};
-use crate::order_view::ShopperOrder;
 
 /// Items of a customer that are looked at together when they leave.
 const AT_ONCE: usize = 1_000;
@@ -339,7 +339,8 @@ pub(crate) async fn orders(
         key::orders_of_customer(&account.store_id, &account.id, account.created_at, &any);
     let query = Query::index(index, place.pk).newest_first();
     let placed = |order: &Order| order.status != OrderStatus::Draft;
-    paging.answer(&app, &query, placed, |order| ShopperOrder::from(&order)).await
+    let now = app.clock.now();
+    paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await
 }
 
 /// `GET /v1/storefront/customer/orders/{id}` — one of the customer's orders.
@@ -357,5 +358,6 @@ pub(crate) async fn order(
         order.customer_id.as_ref() == Some(&account.id) && order.status != OrderStatus::Draft
     };
     let order = order.filter(own).ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&ShopperOrder::from(&order)).version(order.version))
+    let view = ShopperOrderView::of(&order, app.clock.now());
+    Ok(Answer::ok(&view).version(order.version))
 }

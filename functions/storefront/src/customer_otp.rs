@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use commerce::challenge::{self, CODE_LIFETIME, Challenge, Holder};
-use commerce::customer::{Application, Customer, CustomerView, UniqueCustomerEmail};
+use commerce::customer::{
+    Application, Customer, CustomerView, FIRST_GENERATION, UniqueCustomerEmail,
+};
 use commerce::event::{CUSTOMER_CREATED, Event};
 use commerce::fields::{Email, Phone, Subdomain};
 use commerce::id::{ChallengeId, StoreId};
@@ -69,7 +71,7 @@ pub(crate) async fn register(
         phone: ask.phone,
         accepts_marketing: ask.accepts_marketing.0,
     };
-    let letter = match account {
+    let letter = match &account {
         None => Letter::customer_welcome,
         Some(_) => Letter::customer_known,
     };
@@ -77,7 +79,7 @@ pub(crate) async fn register(
     let store_id = door.store.id.clone();
     let holder = Holder::Applicant { store_id, application: Box::new(application) };
     let letter = |code: &str| Some(letter(&to, &door.store.subdomain, code));
-    send_code(&app, id, (Some(holder), None), &throttle, letter).await
+    send_code(&app, id, (Some(holder), account.as_ref()), &throttle, letter).await
 }
 
 /// `POST /v1/storefront/customer/login/otp`
@@ -193,19 +195,39 @@ pub(crate) async fn verify(
                 sign_in(known.ok_or(failed)?, used, &inbound, &app).await
             }
             Holder::Applicant { store_id, application } => {
-                let email_key =
-                    key::unique_customer_email(store_id, &application.email.normalized());
-                let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
-                let Some(claim) = claim else {
-                    return enroll(store_id, application, used, &inbound, &app).await;
-                };
-                let known: Option<Customer> =
-                    app.table.get(&key::customer(store_id, &claim.customer_id)).await?;
-                sign_in(known.ok_or(Code::VersionConflict)?, used, &inbound, &app).await
+                match account_of(&app, store_id, application).await? {
+                    None => enroll(store_id, application, used, &inbound, &app).await,
+                    Some(known) if opens(&challenge, &known) => {
+                        sign_in(known, used, &inbound, &app).await
+                    }
+                    Some(_) => Err(failed.into()),
+                }
             }
         }
     })
     .await
+}
+
+/// The account that an applicant has by now.
+async fn account_of(
+    app: &App,
+    store: &StoreId,
+    application: &Application,
+) -> Result<Option<Customer>, Problem> {
+    let email_key = key::unique_customer_email(store, &application.email.normalized());
+    let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
+    let Some(claim) = claim else { return Ok(None) };
+    let known = app.table.get(&key::customer(store, &claim.customer_id)).await?;
+    // Given up between the two reads: look again.
+    known.map(Some).ok_or_else(|| Code::VersionConflict.into())
+}
+
+/// Whether an applicant's code opens the account they have by now: one they had already, as any
+/// code does; one that another code to the same address has made meanwhile, until something ends
+/// every session of it.
+fn opens(challenge: &Challenge, account: &Customer) -> bool {
+    let made_meanwhile = challenge.email.is_empty();
+    challenge.fits(account) || (made_meanwhile && account.credential_generation == FIRST_GENERATION)
 }
 
 /// A session of an account that is known.

@@ -204,7 +204,7 @@ async fn by_session(
     let next = if revoke {
         account.with_password(hash, now)
     } else {
-        Customer { password_hash: Some(hash), ..account.changed(now) }
+        account.with_password_alone(hash, now)
     };
     let mut ended = if revoke { live_sessions(app, account, now).await? } else { Vec::new() };
     ended.retain(|session| session.id != caller.session.id);

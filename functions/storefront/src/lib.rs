@@ -11,7 +11,6 @@ mod forms;
 mod gift_cards;
 mod lookup;
 mod media;
-mod order_view;
 mod pages;
 mod payment;
 mod reviews;

@@ -1,6 +1,7 @@
 //! Paying for an order: open a payment with a provider, come back from it, and what the provider
 //! itself says.
 
+mod verify;
 mod webhook;
 
 use axum::extract::State;
@@ -10,26 +11,24 @@ use commerce::fields::{Currency, Subdomain, WebUrl};
 use commerce::id::{OrderId, PaymentId};
 use commerce::key;
 use commerce::money::{MAX_AMOUNT, Money};
-use commerce::order::{FinancialStatus, Order, OrderStatus};
+use commerce::order::{Order, OrderStatus};
 use commerce::payment::account::{self, Account, MethodView};
-use commerce::payment::provider::{Client, Connected, Opened, Provider, Returned};
-use commerce::payment::settle::{self, Known, News};
-use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference, Source};
+use commerce::payment::provider::{Client, Connected, Opened, Provider};
+use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{
-    Body, Exact, Fault, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text,
-};
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, Exact, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text};
 use gateway::seal::{self, SealKey};
 use gateway::signature::constant_time_eq;
 use gateway::table::{self, Condition, retry};
 use serde::Serialize;
 
+pub use verify::verify;
 pub use webhook::receive;
 
 /// What sort keys of an order's payments begin with.
@@ -99,45 +98,55 @@ pub async fn open(
     let header = inbound.header("x-service-order-token");
     let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
     let keys = app.secrets.keys().await?;
-    retry(|| async {
-        let now = app.clock.now();
-        let (order, account) = load(&app, &caller, &ask.order_id, provider, token).await?;
-        check_payable(&order, now)?;
-        let connected = account.connect(&keys.seal)?;
-        let opening = Opening {
-            store_id: order.store_id.clone(),
-            order_id: order.id.clone(),
-            order_number: order.number.clone(),
-            amount: order.outstanding(),
-            expires_at: order.expires_at,
-        };
-        let before = payments_of(&app, &order).await?;
-        let of_provider = || before.iter().filter(|payment| payment.provider == provider);
-        let open = of_provider().find(|payment| {
-            payment.is_open()
-                && payment.mode == account.mode
-                && payment.capture_method == account.capture_method
-                && payment.amount == opening.amount
-        });
-        if let Some(payment) = open {
-            return Ok(opened(&connected, payment, &ask, &keys.seal));
-        }
-        let id = Payment::id_of(&opening, provider, of_provider().count());
-        let at_provider = connected.open(&app, &id, &opening).await?;
-        let payment = begin(id, &account, opening, at_provider, &keys.seal, now);
-        let unchanged = Condition::new("#version = :version")
-            .name("#version", "version")
-            .value(":version", order.version);
-        app.table
-            .write()
-            .create(&payment, Code::VersionConflict)
-            .create(&ProviderReference::from(&payment), Code::VersionConflict)
-            .check(&order.key(), unchanged, Code::VersionConflict)
-            .emit(payment.event(&PAYMENT_CREATED, now))
-            .answer(opened(&connected, &payment, &ask, &keys.seal), now)
-            .await
-    })
-    .await
+    retry(|| open_once(&app, &caller, provider, token, &ask, &keys.seal)).await
+}
+
+/// One attempt: the payment that is open, or else a new one.
+async fn open_once(
+    app: &App,
+    caller: &Shopper,
+    provider: ProviderName,
+    token: Option<&str>,
+    ask: &OpenRequest,
+    key: &SealKey,
+) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let (order, account) = load(app, caller, &ask.order_id, provider, token).await?;
+    check_payable(&order, now)?;
+    let connected = account.connect(key)?;
+    let opening = Opening {
+        store_id: order.store_id.clone(),
+        order_id: order.id.clone(),
+        order_number: order.number.clone(),
+        amount: order.outstanding(),
+        expires_at: order.expires_at,
+    };
+    let before = payments_of(app, &order).await?;
+    let of_provider = || before.iter().filter(|payment| payment.provider == provider);
+    let open = of_provider().find(|payment| {
+        payment.is_open()
+            && payment.mode == account.mode
+            && payment.capture_method == account.capture_method
+            && payment.amount == opening.amount
+    });
+    if let Some(payment) = open {
+        return Ok(opened(&connected, payment, ask, key));
+    }
+    let id = Payment::id_of(&opening, &account, of_provider().count());
+    let at_provider = connected.open(app, &id, &opening).await?;
+    let payment = begin(id, &account, opening, at_provider, key, now);
+    // What is due must not have changed while the provider was asked.
+    let unchanged = Condition::new("#version = :version")
+        .name("#version", "version")
+        .value(":version", order.version);
+    app.table
+        .write()
+        .create(&payment, Code::VersionConflict)
+        .create(&ProviderReference::from(&payment), Code::VersionConflict)
+        .check(&order.key(), unchanged, Code::VersionConflict)
+        .emit(payment.event(&PAYMENT_CREATED, now))
+        .answer(opened(&connected, &payment, ask, key), now)
+        .await
 }
 
 /// The order, if it is the caller's, and the store's account with the provider, if customers may
@@ -248,136 +257,6 @@ fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &Sea
         expires_at: payment.expires_at,
     };
     Answer::created(&view).no_store()
-}
-
-/// What the customer's browser brought back from the provider.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct VerifyRequest {
-    /// The order.
-    order_id: OrderId,
-    /// Razorpay's order.
-    #[deserr(default)]
-    razorpay_order_id: Option<Exact<128>>,
-    /// Razorpay's payment.
-    #[deserr(default)]
-    razorpay_payment_id: Option<Exact<128>>,
-    /// Razorpay's signature over both.
-    #[deserr(default)]
-    razorpay_signature: Option<Exact<256>>,
-    /// Stripe's payment intent.
-    #[deserr(default)]
-    payment_intent: Option<Exact<128>>,
-}
-
-impl VerifyRequest {
-    /// What a provider's return consists of.
-    ///
-    /// # Errors
-    /// `required`.
-    fn returned(&self, provider: ProviderName) -> Result<Returned, Problem> {
-        let fields = [
-            (ProviderName::Razorpay, "/razorpay_order_id", self.razorpay_order_id.is_some()),
-            (ProviderName::Razorpay, "/razorpay_payment_id", self.razorpay_payment_id.is_some()),
-            (ProviderName::Razorpay, "/razorpay_signature", self.razorpay_signature.is_some()),
-            (ProviderName::Stripe, "/payment_intent", self.payment_intent.is_some()),
-        ];
-        let missing = fields.iter().filter(|(of, _, given)| *of == provider && !given);
-        let errors: Vec<FieldError> = missing
-            .map(|(_, pointer, _)| FieldError {
-                pointer: (*pointer).to_owned(),
-                fault: Fault::new("required", "This field is required."),
-            })
-            .collect();
-        if !errors.is_empty() {
-            return Err(Problem::invalid(errors));
-        }
-        let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
-        Ok(Returned {
-            razorpay_order_id: text(&self.razorpay_order_id),
-            razorpay_payment_id: text(&self.razorpay_payment_id),
-            razorpay_signature: self.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
-            payment_intent: text(&self.payment_intent),
-        })
-    }
-}
-
-/// What has become of a payment and its order.
-#[derive(Debug, Serialize)]
-struct VerifiedView {
-    payment: PaymentState,
-    order: OrderState,
-}
-
-/// A payment as its customer sees it.
-#[derive(Debug, Serialize)]
-struct PaymentState {
-    id: PaymentId,
-    provider: ProviderName,
-    status: PaymentStatus,
-    amount: Money,
-    captured: Money,
-}
-
-/// An order as its customer sees it.
-#[derive(Debug, Serialize)]
-struct OrderState {
-    id: OrderId,
-    number: String,
-    status: OrderStatus,
-    financial_status: FinancialStatus,
-}
-
-fn verified(known: &Known) -> Answer {
-    let Known { payment, order } = known.clone();
-    Answer::ok(&VerifiedView {
-        payment: PaymentState {
-            id: payment.id,
-            provider: payment.provider,
-            status: payment.status,
-            amount: payment.amount,
-            captured: payment.captured,
-        },
-        order: OrderState {
-            id: order.id,
-            number: order.number,
-            status: order.status,
-            financial_status: order.financial_status,
-        },
-    })
-}
-
-/// `POST /v1/storefront/{subdomain}/payments/{provider}/verify`: the customer came back. What they
-/// bring is proof of nothing but that they were there; the provider is asked about the money.
-///
-/// # Errors
-/// `signature_mismatch`, also for another order's payment; `amount_mismatch`, `provider_error`,
-/// `provider_timeout`, `unknown_provider`, `not_found`.
-pub async fn verify(
-    caller: Shopper,
-    State(app): State<App>,
-    Path((_, provider)): Path<(Subdomain, Segment)>,
-    Body(ask): Body<VerifyRequest>,
-) -> Result<Answer, Problem> {
-    let provider = named(&provider)?;
-    let returned = ask.returned(provider)?;
-    let store = caller.store();
-    let query = table::Query::partition(key::order(&store.id, &ask.order_id).pk);
-    let all: Vec<Payment> = app.table.all(&query.begins_with(PAYMENTS), MAX_PAYMENTS).await?;
-    let of_provider: Vec<&Payment> =
-        all.iter().filter(|payment| payment.provider == provider).collect();
-    let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
-    let newest = newest.ok_or(Code::NotFound)?;
-    let brought = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
-    let meant = of_provider.iter().find(|known| Some(&known.provider_reference) == brought);
-    let payment = meant.unwrap_or(newest);
-    let connected = account::connect(&app, &store.id, provider).await?;
-    connected.verify_return(payment, &returned)?;
-    let place = ProviderReference::from(*payment);
-    let seen = settle::look(&app, &connected, payment).await?;
-    let news =
-        News { place: &place, seen: &seen, source: Source::Verify, event: None, is_answer: true };
-    settle::apply(&app, &connected, news, verified).await
 }
 
 /// What is to be paid, for who wants to know how.

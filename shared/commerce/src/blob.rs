@@ -124,8 +124,12 @@ pub struct Deposit {
 impl Deposit {
     /// Bytes to keep; nothing is written yet.
     pub fn new(bytes: Vec<u8>, now: Timestamp) -> Self {
-        let digest = Sha256::digest(&bytes);
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = |byte: &u8| [byte >> 4, byte & 0xf];
+        let sha256 = Sha256::digest(&bytes)
+            .iter()
+            .flat_map(digits)
+            .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+            .collect();
         let mine = Blob {
             sha256,
             upload: gateway::id::mint("", now),

@@ -125,9 +125,8 @@ impl Account for Customer {
     fn credential_generation(&self) -> u64 {
         self.credential_generation
     }
-    // Every new password of a customer ends every session.
     fn password_generation(&self) -> u64 {
-        self.credential_generation
+        self.password_generation
     }
     fn is_active(&self) -> bool {
         self.status == CustomerStatus::Active

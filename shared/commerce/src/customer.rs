@@ -26,6 +26,9 @@ pub use view::{AccountView, CustomerDeleted, CustomerView};
 pub const COUNTED: &[&str] =
     &["orders_count", "total_spent", "addresses_count", "default_address_id", "wishes_count"];
 
+/// The generation of a new account's credentials.
+pub const FIRST_GENERATION: u64 = 1;
+
 gateway::words! {
     /// Whether a customer's account may be used.
     CustomerStatus {
@@ -70,8 +73,10 @@ pub struct Customer {
     /// Products wished for.
     #[serde(default)]
     pub wishes_count: u32,
-    /// Counts password changes: sessions of an earlier generation are dead.
+    /// Counts what ended every session: sessions of an earlier generation are dead.
     pub credential_generation: u64,
+    /// Counts passwords: a reset link sent before another one was set leads nowhere.
+    pub password_generation: u64,
     /// When the account was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -131,7 +136,8 @@ impl Customer {
             addresses_count: 0,
             default_address_id: None,
             wishes_count: 0,
-            credential_generation: 1,
+            credential_generation: FIRST_GENERATION,
+            password_generation: FIRST_GENERATION,
             created_at: now,
             updated_at: now,
             version: 1,
@@ -160,7 +166,15 @@ impl Customer {
     /// The account with another password, which ends every session.
     #[must_use]
     pub fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
-        Self { password_hash: Some(password_hash), ..self.with_sessions_ended(now) }
+        let credential_generation = self.credential_generation.saturating_add(1);
+        Self { credential_generation, ..self.with_password_alone(password_hash, now) }
+    }
+
+    /// The account with another password, and every session as it was.
+    #[must_use]
+    pub fn with_password_alone(&self, password_hash: String, now: Timestamp) -> Self {
+        let password_generation = self.password_generation.saturating_add(1);
+        Self { password_hash: Some(password_hash), password_generation, ..self.changed(now) }
     }
 }
 
@@ -260,9 +274,13 @@ pub(crate) mod tests {
     fn a_new_password_ends_the_sessions_and_other_changes_do_not() {
         let now = Timestamp::from_millis(0);
         let customer = cleo(now);
-        assert_eq!(customer.with_password("new".into(), now).credential_generation, 2);
-        assert_eq!(customer.changed(now).credential_generation, 1);
-        assert_eq!(customer.changed(now).version, 2);
+        let generations = |customer: &Customer| {
+            (customer.version, customer.credential_generation, customer.password_generation)
+        };
+        assert_eq!(generations(&customer.with_password("new".into(), now)), (2, 2, 2));
+        assert_eq!(generations(&customer.with_password_alone("new".into(), now)), (2, 1, 2));
+        assert_eq!(generations(&customer.with_sessions_ended(now)), (2, 2, 1));
+        assert_eq!(generations(&customer.changed(now)), (2, 1, 1));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 
 use crate::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use crate::key::{self, IndexKey};
@@ -310,11 +311,19 @@ pub fn choose(
     whole.or_else(|| continue_selling.then(any).flatten()).cloned()
 }
 
-/// Rounds of [`retry`] for a change by hand: it competes with orders, which change the level in
-/// place and so never wait for it. Together they end well within the idempotency lease.
-const ROUNDS: u32 = 4;
+/// Rounds of [`retry`] for a change that competes with orders, which change levels and balances
+/// in place and so never wait for it. Together they end well within the idempotency lease.
+const ROUNDS: u32 = 3;
+
+/// Whose turn it is among the requests of this process that met a conflict.
+static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Runs a read-decide-write on busy levels or balances again while it ends in `version_conflict`.
+///
+/// Who meets a conflict waits for their turn: in a local system, which serves many requests in one
+/// process, a crowd at one level is a queue. A Lambda environment serves one request at a time;
+/// there the turn is free, and the waits of [`retry`] spread the crowd. Not to be nested: there is
+/// one turn.
 ///
 /// # Errors
 /// What the last attempt ended in.
@@ -323,6 +332,11 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
+    match attempt().await {
+        Err(problem) if problem.code == Code::VersionConflict => {}
+        outcome => return outcome,
+    }
+    let _turn = TURN.lock().await;
     let mut round = 1;
     loop {
         match retry(&mut attempt).await {

@@ -6,6 +6,7 @@
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
 mod gift_card;
+mod order;
 mod storefront;
 
 use std::time::Duration;

@@ -240,13 +240,13 @@ mod tests {
 
     #[test]
     fn an_image_is_what_its_bytes_say() {
+        use MediaType::{Avif, Gif, Jpeg, Png, Webp};
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
         let jpeg = b"\xff\xd8\xff\xe0\0\x10JFIF";
         let gif = b"GIF89a\x01\0\x01\0";
         let webp = b"RIFF\x24\0\0\0WEBPVP8 ";
         let avif = b"\0\0\0\x20ftypavif\0\0\0\0avifmif1";
         let kinds = [&png[..], jpeg, gif, webp, avif].map(|bytes| MediaType::of(bytes).unwrap());
-        use MediaType::{Avif, Gif, Jpeg, Png, Webp};
         assert_eq!(kinds, [Png, Jpeg, Gif, Webp, Avif]);
         for other in [&b""[..], b"<svg/>", b"<html>", b"%PDF-1.7", b"\x89PN", b"PK\x03\x04"] {
             assert_eq!(MediaType::of(other).unwrap_err().code, Code::MediaTypeRefused);

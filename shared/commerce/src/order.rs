@@ -22,6 +22,7 @@ pub mod refund;
 mod samples;
 pub mod settle;
 pub mod shopper;
+pub mod spent;
 pub mod stock;
 #[cfg(test)]
 mod tests;
@@ -111,6 +112,8 @@ gateway::words! {
     OrderAction {
         /// Change its note, tags, e-mail or address.
         Update = "update",
+        /// Honour it although its money comes later.
+        Confirm = "confirm",
         /// Record that it was paid by hand.
         MarkPaid = "mark_paid",
         /// Take what the provider has promised.
@@ -323,9 +326,10 @@ impl Order {
             }
         }
         if !self.refunded.is_zero() {
-            return match self.refundable().is_zero() {
-                true => FinancialStatus::Refunded,
-                false => FinancialStatus::PartiallyRefunded,
+            return if self.refundable().is_zero() {
+                FinancialStatus::Refunded
+            } else {
+                FinancialStatus::PartiallyRefunded
             };
         }
         if self.outstanding().is_zero() {
@@ -373,6 +377,7 @@ impl Order {
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
+            OrderAction::Confirm => (open || draft) && self.stock == StockHold::Reserved,
             OrderAction::MarkPaid => {
                 (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
             }

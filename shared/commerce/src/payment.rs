@@ -285,12 +285,19 @@ pub struct Opening {
 }
 
 impl Payment {
-    /// The id of the `nth` payment of an order through a provider: two requests that open it at
-    /// once open the same one, with the provider too.
-    pub fn id_of(ask: &Opening, provider: ProviderName, nth: usize) -> PaymentId {
-        let (amount, nth) = (ask.amount.amount.to_string(), nth.to_string());
-        let order = ask.order_id.as_str();
-        PaymentId::derive(&[ask.store_id.as_str(), order, provider.as_str(), &amount, &nth])
+    /// The id of the `nth` payment of an order through an account: two requests that open it at
+    /// once open the same one, with the provider too. What the provider is told is part of it,
+    /// because a provider refuses other words under the same key.
+    pub fn id_of(ask: &Opening, account: &account::Account, nth: usize) -> PaymentId {
+        PaymentId::derive(&[
+            ask.store_id.as_str(),
+            ask.order_id.as_str(),
+            account.provider.as_str(),
+            account.mode.as_str(),
+            account.capture_method.as_str(),
+            &ask.amount.amount.to_string(),
+            &nth.to_string(),
+        ])
     }
 
     /// What the order page and the store's lists find it by.

@@ -11,6 +11,8 @@
 mod ask;
 mod options;
 mod sellable;
+#[cfg(test)]
+pub(crate) mod tests;
 mod unique;
 mod view;
 
@@ -367,92 +369,4 @@ pub async fn find(
     let key = key::unique_product_handle(store, handle.as_str());
     let claim: Option<UniqueHandle> = app.table.get(&key).await?;
     Ok(claim.map(|claim| claim.product_id))
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::event::{EXAMPLE_TIME, sample};
-    use crate::money;
-
-    const NOW: Timestamp = EXAMPLE_TIME;
-
-    pub(crate) fn product() -> Product {
-        Product {
-            id: ProductId::derive(&["product"]),
-            store_id: StoreId::derive(&["store"]),
-            title: "Mug".into(),
-            handle: sample("mug"),
-            description: String::new(),
-            status: ProductStatus::Draft,
-            vendor: None,
-            product_type: None,
-            tags: Vec::new(),
-            options: Vec::new(),
-            images: Vec::new(),
-            seo: Seo::default(),
-            metadata: BTreeMap::new(),
-            category_id: None,
-            variants_count: 1,
-            variant_ids: Vec::new(),
-            price_min: 100,
-            price_max: 100,
-            compare_at_min: None,
-            currency: sample("INR"),
-            sells_without_stock: false,
-            was_ordered: false,
-            rating_count: 0,
-            rating_sum: 0,
-            published_at: None,
-            created_at: NOW,
-            updated_at: NOW,
-            version: 1,
-        }
-    }
-
-    pub(crate) fn variant(name: &str, price: i64) -> Variant {
-        Variant {
-            id: VariantId::derive(&[name]),
-            store_id: StoreId::derive(&["store"]),
-            product_id: ProductId::derive(&["product"]),
-            title: name.into(),
-            sku: Some(name.into()),
-            price: money::sample(price),
-            compare_at: None,
-            options: vec![name.into()],
-            weight_grams: None,
-            barcode: None,
-            requires_shipping: true,
-            tracked: true,
-            policy: None,
-            position: 1,
-            created_at: NOW,
-            updated_at: NOW,
-            version: 1,
-        }
-    }
-
-    #[test]
-    fn a_part_of_a_product_is_read_by_its_kind() {
-        let mut stored = serde_json::to_value(product()).unwrap();
-        stored["entity"] = "product".into();
-        stored["PK"] = "x".into();
-        let part: Part = serde_json::from_value(stored).unwrap();
-        assert!(matches!(part, Part::Product(found) if *found == product()));
-        let mut stored = serde_json::to_value(variant("S", 5)).unwrap();
-        stored["entity"] = "variant".into();
-        let part: Part = serde_json::from_value(stored).unwrap();
-        assert!(matches!(part, Part::Variant(found) if *found == variant("S", 5)));
-    }
-
-    #[test]
-    fn the_first_day_on_sale_is_kept() {
-        let later = NOW.plus(gateway::clock::DAY);
-        let sold = product().in_status(ProductStatus::Active, NOW);
-        assert_eq!(sold.published_at, Some(NOW));
-        let again = sold.in_status(ProductStatus::Archived, later);
-        let again = again.in_status(ProductStatus::Active, later);
-        assert_eq!((again.published_at, again.is_visible()), (Some(NOW), true));
-        assert_eq!(product().in_status(ProductStatus::Archived, NOW).published_at, None);
-    }
 }

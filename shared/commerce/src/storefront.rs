@@ -198,9 +198,14 @@ impl OpenStore {
 
 /// Somebody unknown at a store: told apart by network, and paying from a budget that other stores'
 /// visitors do not touch (protocols §5).
+///
+/// Who shows an order's token is told apart by it: an idempotency key gives nobody the answer that
+/// somebody else's token has got.
 pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
+    let token = inbound.header("x-service-order-token").map(gateway::seal::digest);
     Identity {
-        principal: "public".to_owned(),
+        principal: token
+            .map_or_else(|| "public".to_owned(), |token| format!("order_token:{token}")),
         store: Some(store.to_string()),
         subject: format!("{store}#{}", inbound.client_prefix()),
         tier: Tier::Public,

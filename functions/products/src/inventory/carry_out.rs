@@ -16,6 +16,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
+use gateway::table::Write;
 
 use super::changes::fault;
 
@@ -39,12 +40,14 @@ pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result
         return Err(Problem::field("/changes", "too_many", detail));
     }
     let said = (asked.reason.as_str(), asked.reference.as_deref());
+    let terms = Terms::read(app, store, asked, &places).await?;
     persist(|| async {
         let now = app.clock.now();
-        let (ground, locations) = read(app, store, asked, &places).await?;
+        let levels = read_levels(app, store, &places).await?;
+        let ground = Ground { levels, oversold: terms.oversold.clone() };
         let id = MovementId::mint(now);
         let adjustment = plan(&store.id, (&asked.wanted, &ground), asked.kind, now)?;
-        check_locations(&adjustment, &locations)?;
+        check_locations(&adjustment, &terms.locations)?;
         let adjustment = adjustment.said(&id, said.0, said.1);
         let view = adjustment.view(id, said, asked.kind, now);
         if asked.dry_run {
@@ -55,52 +58,69 @@ pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         adjustment
             .put_into(app.table.write())
-            .also(changes.then_some(event), |write, event| write.emit(event))
+            .also(changes.then_some(event), Write::emit)
             .answer(Answer::ok(&view), now)
             .await
     })
     .await
 }
 
-/// What the request is decided over: its levels, and its locations.
-async fn read(
+/// What a request is decided over beside its levels.
+struct Terms {
+    /// The items that are sold beyond their stock.
+    oversold: Vec<VariantId>,
+    /// The locations it names.
+    locations: BTreeMap<LocationId, Location>,
+}
+
+impl Terms {
+    /// At most 45 items and 45 locations: one round trip.
+    async fn read(
+        app: &App,
+        store: &Store,
+        asked: &Asked,
+        places: &BTreeSet<&Place>,
+    ) -> Result<Self, Problem> {
+        let items: BTreeSet<&VariantId> = places.iter().map(|(item, _)| item).collect();
+        let at: BTreeSet<&LocationId> = places.iter().map(|(_, location)| location).collect();
+        let sellables = items.iter().map(|item| key::sellable(&store.id, item));
+        let locations = at.iter().map(|at| key::location(&store.id, at));
+        let keys: Vec<Key> = sellables.chain(locations).collect();
+        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut terms = Self { oversold: Vec::new(), locations: BTreeMap::new() };
+        for item in items {
+            let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
+            let sellable = sellable.ok_or_else(|| unknown_item(asked, item))?;
+            if !sellable.tracked {
+                return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
+            }
+            if sellable.continues_selling(store) {
+                terms.oversold.push(item.clone());
+            }
+        }
+        for at in at {
+            let location: Option<Location> = batch.take(&key::location(&store.id, at))?;
+            let location = location.ok_or_else(|| unknown_location(asked, at))?;
+            terms.locations.insert(at.clone(), location);
+        }
+        Ok(terms)
+    }
+}
+
+/// The levels that there are of these places; one round trip.
+async fn read_levels(
     app: &App,
     store: &Store,
-    asked: &Asked,
     places: &BTreeSet<&Place>,
-) -> Result<(Ground, BTreeMap<LocationId, Location>), Problem> {
-    let items: BTreeSet<&VariantId> = places.iter().map(|(item, _)| item).collect();
-    let at: BTreeSet<&LocationId> = places.iter().map(|(_, location)| location).collect();
-    let levels = places.iter().map(|(item, location)| key::level(&store.id, item, location));
-    let sellables = items.iter().map(|item| key::sellable(&store.id, item));
-    // At most 45 of each: one round trip.
-    let keys: Vec<Key> = levels.chain(sellables).collect();
+) -> Result<BTreeMap<Place, Level>, Problem> {
+    let key = |(item, location): &&Place| key::level(&store.id, item, location);
+    let keys: Vec<Key> = places.iter().map(key).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut ground = Ground::default();
-    for (item, location) in places {
-        if let Some(level) = batch.take::<Level>(&key::level(&store.id, item, location))? {
-            ground.levels.insert((item.clone(), location.clone()), level);
-        }
+    let mut levels = BTreeMap::new();
+    for (place, key) in places.iter().zip(&keys) {
+        levels.extend(batch.take::<Level>(key)?.map(|level| ((*place).clone(), level)));
     }
-    for item in items {
-        let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
-        let sellable = sellable.ok_or_else(|| unknown_item(asked, item))?;
-        if !sellable.tracked {
-            return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
-        }
-        if sellable.continues_selling(store) {
-            ground.oversold.push(item.clone());
-        }
-    }
-    let keys: Vec<Key> = at.iter().map(|at| key::location(&store.id, at)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut locations = BTreeMap::new();
-    for at in at {
-        let location: Option<Location> = batch.take(&key::location(&store.id, at))?;
-        let location = location.ok_or_else(|| unknown_location(asked, at))?;
-        locations.insert(at.clone(), location);
-    }
-    Ok((ground, locations))
+    Ok(levels)
 }
 
 /// The change that names an item that there is not; a foreign one is an unknown one.

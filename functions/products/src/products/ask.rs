@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use commerce::id::{LocationId, ProductId, VariantId};
 use commerce::inventory::{Level, MAX_QUANTITY};
+use commerce::location;
 use commerce::money::{AskedMoney, Money};
 use commerce::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
 use commerce::store::{InventoryPolicy, Store};
@@ -74,8 +75,9 @@ pub struct InventoryAsk {
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct LevelAsk {
-    /// The location.
-    location_id: LocationId,
+    /// The location; the store's first one unless said.
+    #[deserr(default)]
+    location_id: Option<LocationId>,
     /// How much can be sold.
     quantity: Int<0, MAX_QUANTITY>,
 }
@@ -114,7 +116,7 @@ impl VariantAsk {
         pointer: &str,
         (store, faults): (&Store, &mut Faults),
         now: Timestamp,
-    ) -> Option<Draft> {
+    ) -> Draft {
         let id = VariantId::mint(now);
         let options = self.choice();
         let price = amount(faults, &format!("{pointer}/price"), &self.price, store);
@@ -134,11 +136,12 @@ impl VariantAsk {
         let mut places = HashSet::new();
         let mut opened = Vec::new();
         for (index, level) in levels.into_iter().enumerate() {
-            if !places.insert(level.location_id.clone()) {
+            let Some(location) = level.location_id else { continue };
+            if !places.insert(location.clone()) {
                 let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
                 faults.add(pointer, "duplicate_location", "This location is named already.");
             }
-            opened.push(Level::open(&store.id, &id, &level.location_id, level.quantity.0, now));
+            opened.push(Level::open(&store.id, &id, &location, level.quantity.0, now));
         }
         let grams = self.weight_grams.or(self.weight);
         let variant = Variant {
@@ -147,7 +150,8 @@ impl VariantAsk {
             store_id: store.id.clone(),
             product_id: product.clone(),
             sku: self.sku.map(String::from),
-            price: price?,
+            // Where it is refused, nothing is written.
+            price: price.unwrap_or_else(|| Money::zero(&store.currency)),
             compare_at: compare_at.flatten(),
             options,
             weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
@@ -160,8 +164,30 @@ impl VariantAsk {
             updated_at: now,
             version: 1,
         };
-        Some(Draft { variant, levels: opened })
+        Draft { variant, levels: opened }
     }
+}
+
+/// Puts first stock that names no location at the store's first one, which is made when there is
+/// none.
+pub(crate) async fn at_home(
+    app: &App,
+    store: &Store,
+    asked: &mut [VariantAsk],
+) -> Result<(), Problem> {
+    let levels = asked
+        .iter_mut()
+        .filter_map(|ask| ask.inventory.as_mut()?.levels.as_mut())
+        .flat_map(|levels| &mut levels.0)
+        .filter(|level| level.location_id.is_none());
+    let mut homeless: Vec<&mut LevelAsk> = levels.collect();
+    if !homeless.is_empty() {
+        let home = location::home(app, store).await?;
+        for level in &mut homeless {
+            level.location_id = Some(home.clone());
+        }
+    }
+    Ok(())
 }
 
 /// Whether something is there, whatever it is.

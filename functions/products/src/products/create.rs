@@ -24,7 +24,7 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, FromText, Text};
 
-use super::ask::{Draft, VariantAsk, images, judge_references, locations, media};
+use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
 use super::write::{self, Step, release_orphans};
 
 /// A product to make.
@@ -123,15 +123,16 @@ fn steps(product: &Product, drafts: &[Draft], store: &Store) -> Vec<Step> {
 async fn plan(
     app: &App,
     store: &Store,
-    ask: CreateRequest,
+    mut ask: CreateRequest,
     now: Timestamp,
 ) -> Result<(Product, Vec<Draft>), Problem> {
     let id = ProductId::mint(now);
     let mut faults = Faults::default();
-    let options: Vec<ProductOption> = ask.options.map(list).unwrap_or_default();
+    let options: Vec<ProductOption> = ask.options.take().map(list).unwrap_or_default();
     faults.judge_options(&options);
-    let drafts = match ask.variants {
-        Some(variants) if !variants.0.is_empty() => {
+    let drafts = match ask.variants.take() {
+        Some(mut variants) if !variants.0.is_empty() => {
+            at_home(app, store, &mut variants.0).await?;
             several(&id, &options, variants.0, (store, &mut faults), now)
         }
         _ if options.is_empty() => vec![Draft { variant: only(&id, store, now), levels: vec![] }],
@@ -141,50 +142,58 @@ async fn plan(
             Vec::new()
         }
     };
-    let asked = ask.images.map(|images| images.0).unwrap_or_default();
+    let asked = ask.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&drafts, |place| format!("/variants/{place}"));
     references.extend(media(store, &asked));
     judge_references(app, references, &mut faults).await?;
     faults.done()?;
-    let handle = match ask.handle {
-        Some(handle) => handle,
-        None => derived(&slug(ask.title.as_str(), "product"))?,
-    };
-    let product = Product {
-        id,
-        store_id: store.id.clone(),
-        title: ask.title.into(),
-        handle,
-        description: ask.description.map(|html| html.as_str().to_owned()).unwrap_or_default(),
-        status: ProductStatus::Draft,
-        vendor: ask.vendor.map(String::from),
-        product_type: ask.product_type.map(String::from),
-        tags: ask.tags.map(|tags| tags.0).unwrap_or_default(),
-        options,
-        images: images(app, store, asked),
-        seo: ask.seo.map(Seo::from).unwrap_or_default(),
-        metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
-        category_id: ask.category_id,
-        variants_count: 0,
-        variant_ids: Vec::new(),
-        price_min: 0,
-        price_max: 0,
-        compare_at_min: None,
-        currency: store.currency.clone(),
-        sells_without_stock: false,
-        was_ordered: false,
-        rating_count: 0,
-        rating_sum: 0,
-        published_at: None,
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    };
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let status = ask.status.unwrap_or(ProductStatus::Draft);
+    let product =
+        Product { options, images: images(app, store, asked), ..ask.product(id, store, now)? };
     let product = product.in_status(status, now).over(&variants, store);
     product.fits()?;
     Ok((product, drafts))
+}
+
+impl CreateRequest {
+    /// The product as a draft, as far as its own fields say it.
+    fn product(self, id: ProductId, store: &Store, now: Timestamp) -> Result<Product, Problem> {
+        let handle = match self.handle {
+            Some(handle) => handle,
+            None => derived(&slug(self.title.as_str(), "product"))?,
+        };
+        Ok(Product {
+            id,
+            store_id: store.id.clone(),
+            title: self.title.into(),
+            handle,
+            description: self.description.map(|html| html.as_str().to_owned()).unwrap_or_default(),
+            status: ProductStatus::Draft,
+            vendor: self.vendor.map(String::from),
+            product_type: self.product_type.map(String::from),
+            tags: self.tags.map(|tags| tags.0).unwrap_or_default(),
+            options: Vec::new(),
+            images: Vec::new(),
+            seo: self.seo.map(Seo::from).unwrap_or_default(),
+            metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
+            category_id: self.category_id,
+            variants_count: 0,
+            variant_ids: Vec::new(),
+            price_min: 0,
+            price_max: 0,
+            compare_at_min: None,
+            currency: store.currency.clone(),
+            sells_without_stock: false,
+            was_ordered: false,
+            rating_count: 0,
+            rating_sum: 0,
+            published_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        })
+    }
 }
 
 /// The elements of a list as they are kept.
@@ -221,7 +230,7 @@ fn several(
             faults.add(format!("{pointer}/sku"), "duplicate_sku", detail);
         }
         let position = u32::try_from(place.saturating_add(1)).unwrap_or(u32::MAX);
-        drafts.extend(ask.draft(product, position, &pointer, (store, &mut *faults), now));
+        drafts.push(ask.draft(product, position, &pointer, (store, &mut *faults), now));
     }
     let placed = choices.iter().enumerate();
     faults.judge_distinct(placed.map(|(place, choice)| (choice.as_slice(), Some(pointer(place)))));

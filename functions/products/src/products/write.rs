@@ -12,12 +12,13 @@
 //! - A change's surplus runs ahead of the product by one transaction; when it is not followed,
 //!   repeating the request completes it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use commerce::event::{About, Event, Topic};
-use commerce::id::{ProductId, StoreId};
+use commerce::id::{MediaId, ProductId, StoreId};
 use commerce::inventory::Level;
 use commerce::key;
+use commerce::media;
 use commerce::product::{self, COUNTED, Product, ProductView, Sellable, UniqueSku, Variant};
 use commerce::store::Store;
 use gateway::answer::Answer;
@@ -46,6 +47,10 @@ pub(crate) enum Step {
     Drop(Box<Variant>),
     /// A stock level that goes with its variant.
     Close(Box<Level>),
+    /// An image of the store that the product shows from now on.
+    Show(StoreId, MediaId),
+    /// An image of the store that the product shows no longer.
+    Hide(StoreId, MediaId),
 }
 
 impl Step {
@@ -56,7 +61,7 @@ impl Step {
                 levels.len().saturating_add(if variant.sku.is_some() { 3 } else { 2 })
             }
             Self::Replace(..) | Self::Drop(_) => 3,
-            Self::Refresh(_) | Self::Close(_) => 1,
+            Self::Refresh(_) | Self::Close(_) | Self::Show(..) | Self::Hide(..) => 1,
         }
     }
 
@@ -100,11 +105,20 @@ impl Step {
                     Condition::new("committed = :none AND reserved = :none").value(":none", 0);
                 write.delete_if(&level.key(), idle, Code::ProductInUse)
             }
+            Self::Show(store, id) => {
+                let detail = "One of the images is no longer there.";
+                let gone = Problem::field("/images", "unknown_media", detail);
+                media::hold(write, store, id, gone)
+            }
+            Self::Hide(store, id) => media::let_go(write, store, id),
         }
     }
 
     /// Takes back what adding a variant has written.
     fn take_back(&self, write: Write) -> Write {
+        if let Self::Show(store, id) = self {
+            return media::let_go(write, store, id);
+        }
         let Self::Add(variant, sellable, levels) = self else { return write };
         let write = write.delete(&variant.key()).delete(&sellable.key());
         let write = release(write, variant);
@@ -127,6 +141,22 @@ fn release(write: Write, variant: &Variant) -> Write {
         let key = UniqueSku::key_of(&variant.store_id, sku);
         write.delete_if(&key, mine, Code::VersionConflict)
     })
+}
+
+/// The steps, after those that say which of the store's images are shown: first, so that the last
+/// transaction has them.
+fn with_images(steps: Vec<Step>, before: Option<&Product>, after: Option<&Product>) -> Vec<Step> {
+    let of = |product: Option<&Product>| -> BTreeSet<(StoreId, MediaId)> {
+        let images = product.into_iter().flat_map(|product| {
+            let own = product.images.iter().filter_map(|image| image.media_id.clone());
+            own.map(|id| (product.store_id.clone(), id))
+        });
+        images.collect()
+    };
+    let (before, after) = (of(before), of(after));
+    let shown = after.difference(&before).map(|(store, id)| Step::Show(store.clone(), id.clone()));
+    let hidden = before.difference(&after).map(|(store, id)| Step::Hide(store.clone(), id.clone()));
+    shown.chain(hidden).chain(steps).collect()
 }
 
 /// Cuts steps into transactions: the last one has room for `room` actions, those before for all
@@ -185,6 +215,7 @@ pub(crate) async fn create(
     topic: &Topic<ProductView>,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
+    let steps = with_images(steps, None, Some(product));
     let (surplus, last) = cut(steps, ACTIONS.saturating_sub(RESERVED));
     let unborn = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
@@ -263,6 +294,7 @@ impl Revision<'_> {
         now: Timestamp,
     ) -> Result<Answer, Problem> {
         let (before, (product, variants)) = (self.before.0, self.after);
+        let steps = with_images(steps, Some(before), Some(product));
         let (surplus, last) = cut(steps, ACTIONS.saturating_sub(RESERVED));
         for part in &surplus {
             let write = as_read(app.table.write(), before);
@@ -294,6 +326,7 @@ pub(crate) async fn remove(
     topic: &Topic<ProductView>,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
+    let steps = with_images(steps, Some(product), None);
     let (surplus, last) = cut(steps, ACTIONS.saturating_sub(RESERVED));
     for part in &surplus {
         let write = as_read(app.table.write(), product);
@@ -355,11 +388,29 @@ pub(crate) async fn release_orphans(
 
 #[cfg(test)]
 mod tests {
+    use commerce::id::{LocationId, VariantId};
+
     use super::*;
+
+    fn close(number: usize) -> Step {
+        let now = Timestamp::from_millis(0);
+        let variant = VariantId::derive(&[&number.to_string()]);
+        let (store, location) = (StoreId::derive(&[]), LocationId::derive(&[]));
+        Step::Close(Box::new(Level::open(&store, &variant, &location, 0, now)))
+    }
 
     #[test]
     fn nothing_to_do_is_one_transaction() {
         let (before, last) = cut(Vec::new(), 94);
         assert!(before.is_empty() && last.is_empty());
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_last_transaction_goes_before_it() {
+        let (before, last) = cut((0..94).map(close).collect(), 94);
+        assert_eq!((before.len(), last.len()), (0, 94));
+        let (before, last) = cut((0..300).map(close).collect(), 94);
+        let sizes: Vec<usize> = before.iter().map(Vec::len).collect();
+        assert_eq!((sizes, last.len()), (vec![99, 99, 8], 94));
     }
 }

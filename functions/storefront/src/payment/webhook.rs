@@ -79,17 +79,13 @@ pub async fn receive(
         Some(seen) => place_of(&app, &store, provider, &seen.reference).await?,
     };
     let event = event(&app, &store, provider, &notice, place.as_ref(), &inbound.body).await?;
-    match (&place, &notice.observed) {
-        (Some(place), Some(seen)) => {
-            let (source, event) = (Source::Webhook, Some(&event));
-            let news = News { place, seen, source, event, is_answer: false };
-            settle::apply(&app, &connected, news, |_| received()).await
-        }
-        _ => {
-            app.table.write().put(&event).commit().await?;
-            Ok(received())
-        }
+    if let (Some(place), Some(seen)) = (&place, &notice.observed) {
+        let (source, event) = (Source::Webhook, Some(&event));
+        let news = News { place, seen, source, event, is_answer: false };
+        return settle::apply(&app, &connected, news, |_| received()).await;
     }
+    app.table.write().put(&event).commit().await?;
+    Ok(received())
 }
 
 fn received() -> Answer {

@@ -98,6 +98,8 @@ topics! {
         "An order was placed; its stock is set aside.";
     ORDER_UPDATED = "order.updated", "order", Some("read_orders"), OrderView,
         "An order's data changed.";
+    ORDER_CONFIRMED = "order.confirmed", "order", Some("read_orders"), OrderView,
+        "An order is to be honoured although its money comes later.";
     ORDER_AUTHORIZED = "order.authorized", "order", Some("read_orders"), OrderView,
         "A provider promised an order's money.";
     ORDER_PAID = "order.paid", "order", Some("read_orders"), OrderView,

@@ -1,5 +1,7 @@
 //! What orders do with gift cards: looking them up by code, paying with them, giving money back.
 
+use std::collections::HashMap;
+
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -31,29 +33,20 @@ pub async fn find(
         key::unique_gift_card_code(store, &GiftCard::code_hmac(&keys.cursor, store, code))
     };
     let places: Vec<Key> = codes.iter().map(place).collect();
-    let mut holders = app.table.get_many(&places.iter().collect::<Vec<_>>()).await?;
-    let mut cards: Vec<Option<Key>> = Vec::with_capacity(places.len());
-    for (position, place) in places.iter().enumerate() {
-        let twin = places.iter().take(position).position(|earlier| earlier == place);
-        cards.push(match twin.and_then(|twin| cards.get(twin)) {
-            Some(card) => card.clone(),
-            None => {
-                let holder: Option<UniqueGiftCardCode> = holders.take(place)?;
-                holder.map(|holder| key::gift_card(store, &holder.card_id))
-            }
-        });
+    let mut batch = app.table.get_many(&places.iter().collect::<Vec<_>>()).await?;
+    let mut cards: HashMap<&Key, Key> = HashMap::new();
+    for place in &places {
+        // Taken once: the second writing of a code finds nothing more, and the card known.
+        if let Some(holder) = batch.take::<UniqueGiftCardCode>(place)? {
+            cards.insert(place, key::gift_card(store, &holder.card_id));
+        }
     }
-    let mut batch = app.table.get_many(&cards.iter().flatten().collect::<Vec<_>>()).await?;
-    let mut found: Vec<Option<GiftCard>> = Vec::with_capacity(cards.len());
-    for (position, card) in cards.iter().enumerate() {
-        let twin = cards.iter().take(position).position(|earlier| earlier == card);
-        found.push(match (twin.and_then(|twin| found.get(twin)), card) {
-            (Some(card), _) => card.clone(),
-            (None, None) => None,
-            (None, Some(card)) => batch.take(card)?,
-        });
+    let mut batch = app.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
+    let mut found: HashMap<&Key, GiftCard> = HashMap::new();
+    for (place, card) in &cards {
+        found.extend(batch.take(card)?.map(|card| (*place, card)));
     }
-    Ok(found)
+    Ok(places.iter().map(|place| found.get(place).cloned()).collect())
 }
 
 /// An order is paid with a card: balance −`amount`, if there is so much and the card can be
@@ -79,7 +72,7 @@ pub fn debit(
     .value(":active", GiftCardStatus::Active);
     let place = (&card.store_id, &card.id);
     let entry = GiftCardEntry::new(place, GiftCardEntryKind::Redeemed, amount, now);
-    change_balance(write, change, entry.of_order(order), refused, now)
+    change_balance(write, change, &entry.of_order(order), refused, now)
 }
 
 /// An order gives a card its money back: balance +`amount`, even if the card was disabled or has
@@ -98,13 +91,13 @@ pub fn credit(
     )
     .only_if("#balance.#currency = :currency");
     let entry = GiftCardEntry::new((store, card), GiftCardEntryKind::Returned, amount, now);
-    change_balance(write, change, entry.of_order(order), refused, now)
+    change_balance(write, change, &entry.of_order(order), refused, now)
 }
 
 fn change_balance(
     write: Write,
     change: Change,
-    entry: GiftCardEntry,
+    entry: &GiftCardEntry,
     refused: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
@@ -119,5 +112,5 @@ fn change_balance(
         .value(":now", now)
         .value(":one", 1);
     let card = key::gift_card(&entry.store_id, &entry.card_id);
-    write.update(&card, change, refused).create(&entry, Code::VersionConflict)
+    write.update(&card, change, refused).create(entry, Code::VersionConflict)
 }

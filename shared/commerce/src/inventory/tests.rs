@@ -1,4 +1,5 @@
 //! Rules of stock.
+#![expect(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
 
 use proptest::prelude::*;
 

@@ -11,8 +11,8 @@ impl Letter {
     /// code.
     pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCardCode) -> Self {
         let quoted = |message: &String| {
-            let lines = message.lines().map(|line| format!("    {line}\n"));
-            format!("With these words:\n\n{}\n", lines.collect::<String>())
+            let lines: Vec<_> = message.lines().map(|line| format!("    {line}")).collect();
+            format!("With these words:\n\n{}\n\n", lines.join("\n"))
         };
         let words = to.message.as_ref().map(quoted).unwrap_or_default();
         let end = card.expires_on.as_ref().map(LastDay::as_str);

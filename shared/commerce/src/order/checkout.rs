@@ -23,6 +23,7 @@ use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
 use crate::id::LocationId;
 use crate::inventory;
 use crate::key;
+use crate::mail::{Letter, Mail};
 use crate::money::Money;
 use crate::payment::Payment;
 use crate::product;
@@ -38,8 +39,8 @@ const BATCH: usize = 100;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
 /// Actions besides those of the lines: the order, three events, the idempotency record, the
-/// customer, a payment, and three gift cards with their entries.
-const OTHER_ACTIONS: usize = 13;
+/// customer, a payment, a mail, and three gift cards with their entries.
+const OTHER_ACTIONS: usize = 14;
 
 /// A cart to be ordered.
 #[derive(Debug, Clone)]
@@ -257,7 +258,23 @@ async fn write(
     });
     let write = write.also(payment, |write, payment| by_hand::record(write, &payment, now));
     let write = count_customer(write, &order);
+    let write = confirm_by_mail(app, write, priced, &order).await?;
     announce(write, &order, now).answer(answer(&order), now).await
+}
+
+/// Tells the shopper by mail, where the store wants that.
+async fn confirm_by_mail(
+    app: &App,
+    write: Write,
+    priced: &Priced,
+    order: &Order,
+) -> Result<Write, Problem> {
+    let is_shoppers = order.order_token_digest.is_some();
+    let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
+    let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
+    let letter = Letter::order_placed(email, &priced.store.name, order);
+    let keys = app.secrets.keys().await?;
+    Ok(write.emit(Mail::compose(&keys.seal, &letter, order.created_at)?))
 }
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
@@ -294,13 +311,12 @@ async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, P
 /// Counts the order, and what it has brought in already, for its customer.
 fn count_customer(write: Write, order: &Order) -> Write {
     let Some(customer) = &order.customer_id else { return write };
-    let spent = if order.is_firm() { order.captured.amount } else { 0 };
     let change = Change::new(
         "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
     )
     .only_if("attribute_exists(PK)")
     .value(":one", 1)
-    .value(":spent", spent);
+    .value(":spent", order.brought_in());
     write.update(&key::customer(&order.store_id, customer), change, gone())
 }
 

@@ -146,7 +146,7 @@ impl Order {
         } else {
             Code::OrderNotFulfillable
         };
-        code.with("status", self.status.as_str())
+        code.with("current", self.status.as_str())
             .with("financial_status", self.financial_status.as_str())
             .with("on_hold", self.on_hold)
             .with("allowed_actions", self.allowed_actions())
@@ -317,7 +317,7 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
 
 /// Brings the stock of a fulfilment back, in the transaction that calls it back.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    stocked(order, of).fold(write, |write, (_, line)| stock::bring_back(write, &line, now))
+    stocked(order, of).fold(write, |write, (_, line)| inventory::bring_back(write, &line, now))
 }
 
 /// The lines of a fulfilment whose stock is counted.

@@ -15,7 +15,7 @@ use gateway::table::{Condition, Write};
 use super::parts::{self, Parts};
 use super::refund::{Plan, Refund, RefundReason, RefundStatus, RefundView, RestockType, Wanted};
 use super::settle::Ended;
-use super::{Order, OrderView, settle, stock};
+use super::{Order, OrderView, settle, spent, stock};
 use crate::event::{
     Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_FAILED,
     REFUND_SUCCEEDED,
@@ -100,16 +100,13 @@ async fn reserve(
     let wanted = ask.wanted.as_ref().filter(|_| ended.is_none() || !before.refundable().is_zero());
     let Some(wanted) = wanted else {
         let ended = ended.ok_or(Code::NothingToRefund)?;
-        let answer = answer(&ended.order, None);
-        let write = settle::end(app.table.write(), &ended, now);
-        return announce_end(write, &ended.order, now)
-            .answer(answer, now)
-            .await
-            .map(Reserved::Done);
+        let answered = answer(&ended.order, None);
+        let write = announce_end(settle::end(app.table.write(), &ended, now), &ended.order, now);
+        return write.answer(answered, now).await.map(Reserved::Done);
     };
     let plan = before.plan_refund(wanted)?;
-    let reason = (ask.reason, ask.note.clone());
-    let mut refund = Refund::of(before, refund_id, &plan, reason, now);
+    let mut refund = Refund::of(before, refund_id, &plan, (ask.reason, ask.note.clone()), now);
+    // Called off and refunded in one write, it is one version further.
     let version = page.order.version.saturating_add(1);
     let order = Order { version, ..before.reserve_refund(&plan, now)? };
     let write = match ended {
@@ -120,15 +117,17 @@ async fn reserve(
         }
     };
     let write = move_money(write, &page, &mut refund, &order, now)?;
-    let write = move_stock(write, &order, &plan, now);
+    let write = move_stock(write, &order, &plan, now).create(&refund, Code::VersionConflict);
     let write = announce_reserved(write, &order, &refund, now);
-    let write = write.create(&refund, Code::VersionConflict);
     if refund.status == RefundStatus::Pending {
         write.commit().await?;
+        spent::note(app, &page.order, &order).await;
         let page = parts::load(app, store, id).await?;
         return Ok(Reserved::Pending(Box::new(page), Box::new(refund)));
     }
-    write.answer(answer(&order, Some(&refund)), now).await.map(Reserved::Done)
+    let answered = write.answer(answer(&order, Some(&refund)), now).await?;
+    spent::note(app, &page.order, &order).await;
+    Ok(Reserved::Done(answered))
 }
 
 fn announce_end(write: Write, order: &Order, now: Timestamp) -> Write {
@@ -296,6 +295,7 @@ async fn record(
         .emit(Event::new(&ORDER_UPDATED, order.about(), &view, now))
         .commit()
         .await?;
+    spent::note(app, &page.order, &order).await;
     let why = outcomes.iter().find_map(|(_, said)| said.as_ref().err()).cloned();
     Err(Code::ProviderError
         .with("refund_id", next.id.as_str())

@@ -10,7 +10,9 @@ use gateway::table::Write;
 
 use super::stock::{self, Move, StockHold};
 use super::{Order, OrderAction, OrderPayment, OrderStatus, OrderView};
-use crate::event::{Event, ORDER_AUTHORIZED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED, Topic};
+use crate::event::{
+    Event, ORDER_AUTHORIZED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED, Topic,
+};
 use crate::gift_card;
 use crate::id::{GiftCardId, PaymentId};
 use crate::money::Money;
@@ -167,9 +169,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn confirm(&self, now: Timestamp) -> Result<Confirmed, Problem> {
-        if !matches!(self.status, OrderStatus::Open | OrderStatus::Draft) {
-            return Err(self.refuses());
-        }
+        self.demand(OrderAction::Confirm)?;
         let mut next = self.clone();
         let stock = next.firm_up();
         Ok(Confirmed { order: next.changed(now), stock })
@@ -254,7 +254,7 @@ pub fn confirm(write: Write, confirmed: &Confirmed, now: Timestamp) -> Write {
         None => write,
     };
     let view = OrderView::from(&confirmed.order);
-    write.emit(Event::new(&ORDER_UPDATED, confirmed.order.about(), &view, now))
+    write.emit(Event::new(&ORDER_CONFIRMED, confirmed.order.about(), &view, now))
 }
 
 /// An order that expired or was called off.

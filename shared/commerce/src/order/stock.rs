@@ -4,12 +4,11 @@
 //! each level once.
 
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write};
+use gateway::problem::Problem;
+use gateway::table::Write;
 
 use super::{Order, OrderItem};
-use crate::inventory::{Delta, Line, Movement, MovementKind};
-use crate::{inventory, key};
+use crate::inventory::{self, Line};
 
 gateway::words! {
     /// What an order's remaining units hold of the stock.
@@ -70,28 +69,4 @@ pub fn line<'a>(order: &'a Order, item: &'a OrderItem, quantity: u32) -> Option<
 /// The levels do not hold what the order says it holds: a defect, never the caller's fault.
 pub(super) fn lost() -> Problem {
     Problem::internal("a stock level does not hold what an order set aside")
-}
-
-/// Takes a fulfilment back: committed +q, on hand +q.
-pub fn bring_back(write: Write, line: &Line<'_>, now: Timestamp) -> Write {
-    let delta = Delta { committed: i64::from(line.quantity), ..Delta::default() };
-    let place = (line.store, line.variant, line.location);
-    let movement = Movement {
-        order_id: Some(line.order.clone()),
-        ..Movement::new(place, MovementKind::Committed, delta, now)
-    };
-    let change = Change::new(
-        "SET #on_hand = #on_hand + :q, #committed = #committed + :q, #updated_at = :now, \
-         #version = #version + :one",
-    )
-    .only_if("attribute_exists(PK)")
-    .name("#on_hand", "on_hand")
-    .name("#committed", "committed")
-    .name("#updated_at", "updated_at")
-    .name("#version", "version")
-    .value(":q", line.quantity)
-    .value(":now", now)
-    .value(":one", 1);
-    let level = key::level(line.store, line.variant, line.location);
-    write.update(&level, change, lost()).create(&movement, Code::VersionConflict)
 }

@@ -1,1 +1,118 @@
+//! Orders: pricing, every transition of the three axes, and what no sequence of them breaks.
 
+mod money;
+mod sequences;
+mod transitions;
+
+use std::time::Duration;
+
+use gateway::clock::Timestamp;
+use gateway::request::{FromText, Int};
+
+use super::place::{Buyer, LineInput, Offer, Quote, Terms, merge, price};
+use super::*;
+use crate::gift_card::{GiftCard, GiftCardStatus};
+use crate::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
+use crate::inventory::Level;
+use crate::product::{ProductStatus, Sellable};
+use crate::store::{Opening, Store};
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+const WINDOW: Duration = Duration::from_mins(30);
+
+fn text<T: FromText>(text: &str) -> T {
+    T::from_text(text).unwrap()
+}
+
+fn store(currency: &str) -> Store {
+    let opening = Opening {
+        name: "Blue Bottle Books".into(),
+        subdomain: text("blue-bottle"),
+        currency: text(currency),
+        country: text("IN"),
+        locale: None,
+        timezone: None,
+    };
+    let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
+    Store { online_locations: vec![LocationId::derive(&["shelf"])], ..store }
+}
+
+fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
+    let variant_id = VariantId::derive(&[name]);
+    let location = store.online_locations.first().unwrap();
+    Offer {
+        sellable: Some(Sellable {
+            store_id: store.id.clone(),
+            variant_id: variant_id.clone(),
+            product_id: ProductId::derive(&[name]),
+            product_title: name.into(),
+            variant_title: "Default".into(),
+            sku: None,
+            image_url: None,
+            price: Money::new(amount, &store.currency).unwrap(),
+            status: ProductStatus::Active,
+            tracked: true,
+            policy: None,
+            continue_selling: false,
+            requires_shipping: true,
+            was_ordered: false,
+            version: 1,
+        }),
+        levels: vec![Level::open(&store.id, &variant_id, location, available, NOW)],
+    }
+}
+
+fn line(name: &str, quantity: i64) -> LineInput {
+    LineInput { variant_id: VariantId::derive(&[name]), quantity: Int(quantity) }
+}
+
+fn card(store: &Store, name: &str, balance: i64) -> GiftCard {
+    let balance = Money::new(balance, &store.currency).unwrap();
+    GiftCard {
+        id: GiftCardId::derive(&[name]),
+        store_id: store.id.clone(),
+        initial_value: balance.clone(),
+        balance,
+        status: GiftCardStatus::Active,
+        code_hmac: String::new(),
+        last_characters: "WXYZ".into(),
+        expires_on: None,
+        expires_at: None,
+        customer_id: None,
+        recipient: None,
+        note: None,
+        disabled_at: None,
+        created_at: NOW,
+        updated_at: NOW,
+        version: 1,
+    }
+}
+
+/// Prices of the lines `a`, `b`, … with so many units each, of a store that has 100 of each.
+fn quote_of(store: &Store, lines: &[(i64, i64)], cards: Vec<GiftCard>) -> Quote {
+    let names = ["a", "b", "c", "d"];
+    let inputs = names.iter().zip(lines).map(|(name, (_, quantity))| line(name, *quantity));
+    let offers =
+        names.iter().zip(lines).map(|(name, (amount, _))| offer(store, name, *amount, 100));
+    price(store, merge(inputs).unwrap(), offers.collect(), cards, false).unwrap()
+}
+
+fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> Order {
+    let store = store(currency);
+    let cards = cards.iter().enumerate();
+    let cards = cards.map(|(n, balance)| card(&store, &n.to_string(), *balance)).collect();
+    let terms = Terms { expires_at: Some(NOW.plus(WINDOW)), ..Terms::default() };
+    Order::place(&store, 1001, &quote_of(&store, lines, cards), Buyer::default(), terms, NOW)
+}
+
+/// Two units of `a` at 100.00 and one of `b` at 50.00.
+fn order() -> Order {
+    order_of("INR", &[(10_000, 2), (5_000, 1)], &[])
+}
+
+fn paid(order: &Order) -> Order {
+    let id = PaymentId::derive(&[order.id.as_str(), "payment"]);
+    let amount = order.outstanding();
+    let receipt = Receipt { payment_id: &id, provider: "razorpay", amount: &amount };
+    order.settle_payment(receipt, NOW).unwrap().unwrap().order
+}

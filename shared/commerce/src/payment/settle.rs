@@ -132,9 +132,10 @@ pub async fn apply(
     news: News<'_>,
     answer: impl Fn(&Known) -> Answer,
 ) -> Result<Answer, Problem> {
-    let (known, answer) = retry(|| once(app, news, &answer)).await?;
+    // Boxed: it is held by every handler that settles something.
+    let (known, answer) = retry(|| Box::pin(once(app, news, &answer))).await?;
     if known.payment.is_to_go_back() {
-        give_back(app, connected, news.place, &known.payment).await;
+        Box::pin(give_back(app, connected, news.place, &known.payment)).await;
     }
     Ok(answer)
 }
@@ -165,10 +166,13 @@ async fn once(
         Ok(Some(step)) => {
             let (write, next) = decide(write, &known.order, step, now)?;
             let answered = answer(&next);
-            if news.is_answer {
-                return Ok((next, write.answer(answered, now).await?));
-            }
-            write.commit().await?;
+            let answered = if news.is_answer {
+                write.answer(answered, now).await?
+            } else {
+                write.commit().await?;
+                answered
+            };
+            order::spent::note(app, &known.order, &next.order).await;
             Ok((next, answered))
         }
     }

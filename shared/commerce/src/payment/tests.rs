@@ -45,7 +45,7 @@ fn seen(state: ObservedState, amount: i64) -> Observed {
 
 fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Happened)> {
     let step = payment.observe(seen, Source::Webhook, NOW).unwrap()?;
-    assert_eq!(step.payment.version, payment.version + 1);
+    assert_eq!(step.payment.version, payment.version.saturating_add(1));
     Some((step.payment.status, step.happened))
 }
 

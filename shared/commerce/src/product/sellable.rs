@@ -15,6 +15,10 @@ use crate::store::{InventoryPolicy, Store};
 /// What a checkout needs of a variant: it lies with the variant's stock, so that a cart is one
 /// batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that a line is judged by"
+)]
 pub struct Sellable {
     /// The store.
     pub store_id: StoreId,

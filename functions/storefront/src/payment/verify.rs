@@ -1,0 +1,152 @@
+//! The customer comes back from the provider.
+
+use axum::extract::State;
+use commerce::caller::Shopper;
+use commerce::fields::Subdomain;
+use commerce::id::{OrderId, PaymentId};
+use commerce::key;
+use commerce::money::Money;
+use commerce::order::{FinancialStatus, OrderStatus};
+use commerce::payment::account;
+use commerce::payment::provider::{Provider, Returned};
+use commerce::payment::settle::{self, Known, News};
+use commerce::payment::{Payment, PaymentStatus, ProviderName, ProviderReference, Source};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, Exact, Fault, FieldErrors, Path};
+use gateway::table;
+use serde::Serialize;
+
+use super::{MAX_PAYMENTS, PAYMENTS, Segment, named};
+
+/// What the customer's browser brought back from the provider.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct VerifyRequest {
+    /// The order.
+    order_id: OrderId,
+    /// Razorpay's order.
+    #[deserr(default)]
+    razorpay_order_id: Option<Exact<128>>,
+    /// Razorpay's payment.
+    #[deserr(default)]
+    razorpay_payment_id: Option<Exact<128>>,
+    /// Razorpay's signature over both.
+    #[deserr(default)]
+    razorpay_signature: Option<Exact<256>>,
+    /// Stripe's payment intent.
+    #[deserr(default)]
+    payment_intent: Option<Exact<128>>,
+}
+
+impl VerifyRequest {
+    /// What a provider's return consists of.
+    ///
+    /// # Errors
+    /// `required`.
+    fn returned(&self, provider: ProviderName) -> Result<Returned, Problem> {
+        let fields = [
+            (ProviderName::Razorpay, "/razorpay_order_id", self.razorpay_order_id.is_some()),
+            (ProviderName::Razorpay, "/razorpay_payment_id", self.razorpay_payment_id.is_some()),
+            (ProviderName::Razorpay, "/razorpay_signature", self.razorpay_signature.is_some()),
+            (ProviderName::Stripe, "/payment_intent", self.payment_intent.is_some()),
+        ];
+        let missing = fields.iter().filter(|(of, _, given)| *of == provider && !given);
+        let errors: Vec<FieldError> = missing
+            .map(|(_, pointer, _)| FieldError {
+                pointer: (*pointer).to_owned(),
+                fault: Fault::new("required", "This field is required."),
+            })
+            .collect();
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
+        Ok(Returned {
+            razorpay_order_id: text(&self.razorpay_order_id),
+            razorpay_payment_id: text(&self.razorpay_payment_id),
+            razorpay_signature: self.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
+            payment_intent: text(&self.payment_intent),
+        })
+    }
+}
+
+/// What has become of a payment and its order.
+#[derive(Debug, Serialize)]
+struct VerifiedView {
+    payment: PaymentState,
+    order: OrderState,
+}
+
+/// A payment as its customer sees it.
+#[derive(Debug, Serialize)]
+struct PaymentState {
+    id: PaymentId,
+    provider: ProviderName,
+    status: PaymentStatus,
+    amount: Money,
+    captured: Money,
+}
+
+/// An order as its customer sees it.
+#[derive(Debug, Serialize)]
+struct OrderState {
+    id: OrderId,
+    number: String,
+    status: OrderStatus,
+    financial_status: FinancialStatus,
+}
+
+fn verified(known: &Known) -> Answer {
+    let Known { payment, order } = known.clone();
+    Answer::ok(&VerifiedView {
+        payment: PaymentState {
+            id: payment.id,
+            provider: payment.provider,
+            status: payment.status,
+            amount: payment.amount,
+            captured: payment.captured,
+        },
+        order: OrderState {
+            id: order.id,
+            number: order.number,
+            status: order.status,
+            financial_status: order.financial_status,
+        },
+    })
+}
+
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/verify`: the customer came back. What they
+/// bring is proof of nothing but that they were there; the provider is asked about the money.
+///
+/// # Errors
+/// `signature_mismatch`, also for another order's payment; `amount_mismatch`, `provider_error`,
+/// `provider_timeout`, `unknown_provider`, `not_found`.
+pub async fn verify(
+    caller: Shopper,
+    State(app): State<App>,
+    Path((_, provider)): Path<(Subdomain, Segment)>,
+    Body(ask): Body<VerifyRequest>,
+) -> Result<Answer, Problem> {
+    let provider = named(&provider)?;
+    let returned = ask.returned(provider)?;
+    let store = caller.store();
+    let query = table::Query::partition(key::order(&store.id, &ask.order_id).pk);
+    let all: Vec<Payment> = app.table.all(&query.begins_with(PAYMENTS), MAX_PAYMENTS).await?;
+    let of_provider: Vec<&Payment> =
+        all.iter().filter(|payment| payment.provider == provider).collect();
+    let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
+    let newest = newest.ok_or(Code::NotFound)?;
+    let brought = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
+    let meant = of_provider.iter().find(|known| Some(&known.provider_reference) == brought);
+    let payment = meant.unwrap_or(newest);
+    let connected = account::connect(&app, &store.id, provider).await?;
+    connected.verify_return(payment, &returned)?;
+    let place = ProviderReference::from(*payment);
+    let seen = settle::look(&app, &connected, payment).await?;
+    let news =
+        News { place: &place, seen: &seen, source: Source::Verify, event: None, is_answer: true };
+    settle::apply(&app, &connected, news, verified).await
+}

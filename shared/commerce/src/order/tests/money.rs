@@ -1,0 +1,228 @@
+//! Carts, prices, payments, refunds.
+
+use gateway::problem::Code;
+
+use super::*;
+use crate::order::refund::{RestockType, Wanted, WantedLine};
+
+fn amount(order: &Order, amount: i64) -> Money {
+    Money::new(amount, &order.currency).unwrap()
+}
+
+#[test]
+fn lines_of_one_variant_are_merged_where_the_first_was() {
+    let lines = merge([line("a", 2), line("b", 1), line("a", 3)]).unwrap();
+    let found: Vec<_> = lines.iter().map(|line| (line.quantity, line.place)).collect();
+    assert_eq!(found, [(5, 0), (1, 1)]);
+}
+
+#[test]
+fn carts_that_are_empty_or_too_large_are_refused_at_their_place() {
+    let faults = |lines: Vec<LineInput>| {
+        let problem = merge(lines).unwrap_err();
+        let fault = problem.errors().first().unwrap().clone();
+        (fault.pointer, fault.fault.code)
+    };
+    assert_eq!(faults(Vec::new()), ("/items".into(), "empty_cart"));
+    let many = (0..=MAX_LINES).map(|n| line(&n.to_string(), 1)).collect();
+    assert_eq!(faults(many), ("/items".into(), "too_many"));
+    let heavy = vec![line("b", 1), line("a", 600), line("a", 400)];
+    assert_eq!(faults(heavy), ("/items/1/quantity".into(), "out_of_range"));
+}
+
+#[test]
+fn what_is_not_on_sale_is_as_unknown_as_what_does_not_exist() {
+    let store = store("INR");
+    let mut hidden = offer(&store, "a", 100, 1);
+    if let Some(sellable) = &mut hidden.sellable {
+        sellable.status = ProductStatus::Draft;
+    }
+    let lines = || merge([line("a", 1), line("b", 1)]).unwrap();
+    let offers = || vec![hidden.clone(), Offer::default()];
+    let problem = price(&store, lines(), offers(), Vec::new(), false).unwrap_err();
+    let codes: Vec<_> = problem.errors().iter().map(|error| error.fault.code).collect();
+    assert_eq!(codes, ["unknown_variant", "unknown_variant"]);
+    // The merchant may order a draft, and nothing that does not exist.
+    let problem = price(&store, lines(), offers(), Vec::new(), true).unwrap_err();
+    assert_eq!(problem.errors().len(), 1);
+}
+
+#[test]
+fn every_short_line_is_named() {
+    let store = store("INR");
+    let lines = merge([line("a", 2), line("b", 1), line("c", 9)]).unwrap();
+    let offers = vec![offer(&store, "a", 1, 1), offer(&store, "b", 1, 1), offer(&store, "c", 1, 8)];
+    let quote = price(&store, lines, offers, Vec::new(), false).unwrap();
+    let available: Vec<_> = quote.lines.iter().map(|line| line.is_available).collect();
+    assert_eq!(available, [false, true, false]);
+    assert_eq!(quote.demand_stock().unwrap_err().code, Code::InsufficientStock);
+}
+
+#[test]
+fn what_is_sold_beyond_its_stock_is_never_short() {
+    let store = Store { inventory_policy: crate::store::InventoryPolicy::Continue, ..store("INR") };
+    let offers = vec![offer(&store, "a", 1, 0)];
+    let lines = merge([line("a", 2)]).unwrap();
+    let quote = price(&store, lines, offers, Vec::new(), false).unwrap();
+    quote.demand_stock().unwrap();
+}
+
+#[test]
+fn another_total_than_expected_is_refused() {
+    let store = store("INR");
+    let quote = quote_of(&store, &[(100, 2)], Vec::new());
+    quote.demand_total(None).unwrap();
+    quote.demand_total(Money::new(200, &store.currency).as_ref()).unwrap();
+    let refused = quote.demand_total(Money::new(199, &store.currency).as_ref()).unwrap_err();
+    assert_eq!(refused.code, Code::PriceChanged);
+}
+
+#[test]
+fn gift_cards_pay_in_turn_and_no_more_than_is_due() {
+    let order = order_of("INR", &[(1_000, 1)], &[300, 500, 900]);
+    let uses: Vec<_> = order.gift_cards.iter().map(|card| card.amount.amount).collect();
+    assert_eq!(uses, [300, 500, 200]);
+    assert_eq!((order.totals.gift_cards.amount, order.totals.due.amount), (1_000, 0));
+    assert_eq!(order.financial_status, FinancialStatus::Paid);
+    assert_eq!((order.stock, order.expires_at), (StockHold::Committed, None));
+    // The third card is not touched when two are enough.
+    let order = order_of("INR", &[(1_000, 1)], &[600, 600, 900]);
+    assert_eq!(order.gift_cards.len(), 2);
+}
+
+#[test]
+fn a_free_order_is_paid_at_once() {
+    let order = order_of("INR", &[(0, 1)], &[]);
+    assert_eq!(
+        (order.financial_status, order.stock),
+        (FinancialStatus::Paid, StockHold::Committed)
+    );
+}
+
+#[test]
+fn a_payment_settles_an_order_once() {
+    let order = order();
+    let id = PaymentId::derive(&["one"]);
+    let due = order.outstanding();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let settled = order.settle_payment(receipt, NOW).unwrap().unwrap();
+    assert_eq!(settled.outcome, Outcome::Paid);
+    let next = settled.order;
+    assert_eq!((next.financial_status, next.stock), (FinancialStatus::Paid, StockHold::Committed));
+    assert_eq!((next.expires_at, next.version), (None, 2));
+    assert!(next.settle_payment(receipt, NOW).unwrap().is_none());
+}
+
+#[test]
+fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
+    let order = order();
+    let id = PaymentId::derive(&["one"]);
+    let due = order.outstanding();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let promised = order.authorize(receipt, NOW).unwrap().order;
+    assert_eq!(promised.financial_status, FinancialStatus::Authorized);
+    assert!(promised.is_firm() && promised.allows(OrderAction::Capture));
+    assert!(promised.authorize(receipt, NOW).is_none());
+    assert!(promised.expire(NOW.plus(WINDOW)).is_none());
+    let part = amount(&order, 1_000);
+    let some = promised.settle_payment(Receipt { amount: &part, ..receipt }, NOW).unwrap().unwrap();
+    assert_eq!(some.outcome, Outcome::PartlyPaid);
+    assert_eq!(some.order.financial_status, FinancialStatus::PartiallyPaid);
+    let voided = promised.void_payment(&id, NOW).unwrap();
+    assert!(voided.authorized().is_zero() && !voided.allows(OrderAction::Capture));
+}
+
+#[test]
+fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
+    let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
+    let id = PaymentId::derive(&["late"]);
+    let due = expired.totals.due.clone();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let late = expired.settle_payment(receipt, NOW.plus(WINDOW)).unwrap().unwrap();
+    assert_eq!(late.outcome, Outcome::Late);
+    assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, StockHold::Released));
+    assert!(late.order.allows(OrderAction::Refund));
+}
+
+#[test]
+fn money_goes_back_to_gift_cards_first() {
+    let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
+    let wanted = Wanted { amount: Some(amount(&order, 500)), ..Wanted::default() };
+    let plan = order.plan_refund(&wanted).unwrap();
+    let parts = |plan: &crate::order::refund::Plan| {
+        let cards: Vec<_> = plan.to_gift_cards.iter().map(|(_, part)| part.amount).collect();
+        let payments: Vec<_> = plan.to_payments.iter().map(|(_, part)| part.amount).collect();
+        (cards, payments)
+    };
+    assert_eq!(parts(&plan), (vec![300], vec![200]));
+    let next = order.reserve_refund(&plan, NOW).unwrap();
+    assert_eq!(next.financial_status, FinancialStatus::PartiallyRefunded);
+    let rest = next.plan_refund(&Wanted::default()).unwrap();
+    assert_eq!(parts(&rest), (Vec::new(), vec![500]));
+    let done = next.reserve_refund(&rest, NOW).unwrap();
+    assert_eq!(done.financial_status, FinancialStatus::Refunded);
+    assert_eq!(done.plan_refund(&Wanted::default()).unwrap_err().code, Code::NothingToRefund);
+}
+
+#[test]
+fn more_than_was_taken_never_goes_back() {
+    let unpaid = order().plan_refund(&Wanted::default()).unwrap_err();
+    assert_eq!(unpaid.code, Code::PaymentNotCaptured);
+    let order = paid(&order());
+    let wanted = Wanted { amount: Some(amount(&order, 25_001)), ..Wanted::default() };
+    assert_eq!(order.plan_refund(&wanted).unwrap_err().code, Code::RefundExceedsCaptured);
+}
+
+#[test]
+fn units_go_back_by_what_became_of_them() {
+    let order = paid(&order());
+    let first = order.items.first().unwrap().id.clone();
+    let wanted = |quantity, restock_type| Wanted {
+        items: vec![WantedLine {
+            order_item_id: first.clone(),
+            quantity,
+            restock_type,
+            location_id: None,
+        }],
+        ..Wanted::default()
+    };
+    // Nothing has left, so nothing can come back; what has not left can be called off.
+    let refused = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
+    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let plan = order.plan_refund(&wanted(1, RestockType::Cancel)).unwrap();
+    assert_eq!(plan.amount.amount, 10_000);
+    let next = order.reserve_refund(&plan, NOW).unwrap();
+    assert_eq!(next.items.first().unwrap().remaining(), 1);
+    let refused = next.plan_refund(&wanted(2, RestockType::NoRestock)).unwrap_err();
+    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+}
+
+#[test]
+fn the_refunds_of_all_units_add_up_to_the_line() {
+    for quantity in [1_u32, 3, 7, 13] {
+        let mut item = order().items.first().unwrap().clone();
+        item.quantity = quantity;
+        item.total = Money { amount: 1_000, ..item.total };
+        let mut sum = 0;
+        for _ in 0..quantity {
+            sum += item.worth(1).amount;
+            item.refunded += 1;
+        }
+        assert_eq!(sum, 1_000, "{quantity}");
+    }
+}
+
+#[test]
+fn what_a_provider_refuses_can_be_refunded_again() {
+    let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
+    let plan = order.plan_refund(&Wanted::default()).unwrap();
+    let reserved = order.reserve_refund(&plan, NOW).unwrap();
+    let id = crate::id::RefundId::mint(NOW);
+    let reason = (crate::order::refund::RefundReason::Other, None);
+    let mut refund = crate::order::refund::Refund::of(&order, id, &plan, reason, NOW);
+    let payment = plan.to_payments.first().unwrap().0.clone();
+    refund.mark(&payment, &Err("no".into()));
+    assert_eq!(refund.status, crate::order::refund::RefundStatus::Failed);
+    let next = reserved.refund_refused(&refund, &[payment], NOW);
+    assert_eq!((next.refunded.amount, next.refundable().amount), (300, 700));
+}

@@ -1,0 +1,157 @@
+//! Properties: no sequence of operations breaks an order's sums, in any currency.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::order::fulfillment::{Fulfillment, FulfillmentLine, Wanted as Leaving};
+use crate::order::refund::{RestockType, Wanted, WantedLine};
+
+/// Something that is done with an order; whatever its state refuses changes nothing.
+#[derive(Debug, Clone)]
+enum Deed {
+    Authorize(u8),
+    Settle(u8, i64),
+    Void(u8),
+    Confirm,
+    Fulfill(usize, u32),
+    FulfillAll,
+    CallBack(usize),
+    RefundAmount(i64),
+    RefundLine(usize, u32, RestockType),
+    Cancel(bool),
+    Expire,
+    Hold,
+    Release,
+    Close,
+    Reopen,
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let restock = prop_oneof![
+        Just(RestockType::NoRestock),
+        Just(RestockType::Cancel),
+        Just(RestockType::Return)
+    ];
+    prop_oneof![
+        (0..3_u8).prop_map(Deed::Authorize),
+        (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Deed::Settle(payment, amount)),
+        (0..3_u8).prop_map(Deed::Void),
+        Just(Deed::Confirm),
+        (0..4_usize, 1..9_u32).prop_map(|(line, units)| Deed::Fulfill(line, units)),
+        Just(Deed::FulfillAll),
+        (0..4_usize).prop_map(Deed::CallBack),
+        (0..20_000_i64).prop_map(Deed::RefundAmount),
+        (0..4_usize, 1..9_u32, restock)
+            .prop_map(|(line, units, restock)| Deed::RefundLine(line, units, restock)),
+        any::<bool>().prop_map(Deed::Cancel),
+        Just(Deed::Expire),
+        Just(Deed::Hold),
+        Just(Deed::Release),
+        Just(Deed::Close),
+        Just(Deed::Reopen),
+    ]
+}
+
+fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<Order> {
+    let id = |payment: &u8| PaymentId::derive(&["payment", &payment.to_string()]);
+    let money = |amount: i64| Money::new(amount, &order.currency).unwrap();
+    let item = |line: &usize| order.items.get(*line).map(|item| item.id.clone());
+    match deed {
+        Deed::Authorize(payment) => {
+            let (id, amount) = (id(payment), order.outstanding());
+            let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
+            order.authorize(receipt, NOW).map(|settled| settled.order)
+        }
+        Deed::Settle(payment, amount) => {
+            let (id, amount) = (id(payment), money(*amount));
+            let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
+            order.settle_payment(receipt, NOW).unwrap().map(|settled| settled.order)
+        }
+        Deed::Void(payment) => order.void_payment(&id(payment), NOW),
+        Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
+        Deed::Fulfill(line, quantity) => {
+            let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
+            leave(order, parcels, Leaving { items: Some(vec![line]), ..Leaving::default() })
+        }
+        Deed::FulfillAll => leave(order, parcels, Leaving::default()),
+        Deed::CallBack(parcel) => {
+            let (next, back) = order.call_back(parcels.get(*parcel)?, NOW).ok()?;
+            *parcels.get_mut(*parcel)? = back;
+            Some(next)
+        }
+        Deed::RefundAmount(amount) => {
+            go_back(order, &Wanted { amount: Some(money(*amount)), ..Wanted::default() })
+        }
+        Deed::RefundLine(line, quantity, restock_type) => {
+            let (quantity, restock_type) = (*quantity, *restock_type);
+            let order_item_id = item(line)?;
+            let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
+            go_back(order, &Wanted { items: vec![line], ..Wanted::default() })
+        }
+        Deed::Cancel(restock) => order.cancel(None, *restock, NOW).ok().map(|ended| ended.order),
+        Deed::Expire => order.expire(NOW.plus(WINDOW)).map(|ended| ended.order),
+        Deed::Hold => order.held(NOW).ok(),
+        Deed::Release => order.released(NOW).ok(),
+        Deed::Close => order.closed(NOW).ok(),
+        Deed::Reopen => order.reopened(NOW).ok(),
+    }
+}
+
+fn leave(order: &Order, parcels: &mut Vec<Fulfillment>, wanted: Leaving) -> Option<Order> {
+    let (next, parcel) = order.fulfill(wanted, NOW).ok()?;
+    parcels.push(parcel);
+    Some(next)
+}
+
+fn go_back(order: &Order, wanted: &Wanted) -> Option<Order> {
+    let plan = order.plan_refund(wanted).ok()?;
+    let parts = plan.to_gift_cards.iter().map(|part| &part.1);
+    let parts = parts.chain(plan.to_payments.iter().map(|part| &part.1));
+    assert_eq!(Money::sum(parts, &order.currency).unwrap(), plan.amount);
+    Some(order.reserve_refund(&plan, NOW).unwrap())
+}
+
+fn check(order: &Order) {
+    let sum = |parts: Vec<&Money>| Money::sum(parts, &order.currency).unwrap();
+    let lines = sum(order.items.iter().map(|item| &item.total).collect());
+    assert_eq!(lines, order.totals.subtotal);
+    let paid = order.totals.gift_cards.plus(&order.totals.due).unwrap();
+    assert_eq!(paid, order.totals.total);
+    let cards = sum(order.gift_cards.iter().map(|card| &card.amount).collect());
+    assert_eq!(cards.plus(&order.captured_by_payments()).unwrap(), order.captured);
+    assert!(order.refunded.amount <= order.captured.amount, "refunded ≤ captured");
+    let back = order.gift_cards.iter().map(|card| &card.refunded);
+    let back = back.chain(order.payments.iter().map(|payment| &payment.refunded));
+    assert_eq!(sum(back.collect()), order.refunded);
+    assert!(order.gift_cards.iter().all(|card| card.refunded.amount <= card.amount.amount));
+    assert!(order.payments.iter().all(|one| one.refunded.amount <= one.captured.amount));
+    for item in &order.items {
+        assert!(item.fulfilled.saturating_add(item.cancelled) <= item.quantity, "{item:?}");
+        assert!(item.refunded <= item.quantity && item.returned <= item.fulfilled, "{item:?}");
+    }
+    if order.stock == StockHold::Released {
+        assert_eq!(order.remaining(), 0, "an order that is over holds nothing");
+    }
+    assert_eq!(order.expires_at.is_some(), order.indexes().len() == 2, "due only while unpaid");
+}
+
+proptest! {
+    #[test]
+    fn no_sequence_of_operations_breaks_the_sums(
+        currency in prop_oneof![Just("JPY"), Just("INR"), Just("KWD")],
+        lines in proptest::collection::vec((0..5_000_i64, 1..9_i64), 1..4),
+        cards in proptest::collection::vec(1..9_000_i64, 0..3),
+        deeds in proptest::collection::vec(deed(), 0..25),
+    ) {
+        let mut order = order_of(currency, &lines, &cards);
+        let mut parcels = Vec::new();
+        check(&order);
+        for deed in deeds {
+            if let Some(next) = apply(&order, &mut parcels, &deed) {
+                prop_assert!(next.version.checked_sub(order.version) == Some(1), "{:?}", deed);
+                check(&next);
+                order = next;
+            }
+        }
+    }
+}

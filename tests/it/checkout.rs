@@ -1,0 +1,443 @@
+//! Checkout: prices, stock, gift cards, and many at once.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use support::{Market, Placed, Reply, Shopper, Value, address, cart, inr, json, race, unique};
+
+/// Requests in flight at once.
+const IN_FLIGHT: usize = 50;
+
+#[tokio::test]
+async fn an_order_is_placed_at_the_servers_prices_and_holds_its_stock() {
+    let market = Market::open().await;
+    let (book, pen) = (market.stock(64_950, 10).await, market.stock(2_000, 5).await);
+    let placed = market.order(cart(&[(&book, 2), (&pen, 1)])).await;
+    let order = placed.reply.at("/order");
+    assert_eq!(order["number"], "#1001");
+    assert_eq!(order["status"], "open");
+    assert_eq!(order["financial_status"], "pending");
+    assert_eq!(order["fulfillment_status"], "unfulfilled");
+    assert_eq!(
+        order["totals"],
+        json!({
+            "subtotal": inr(131_900), "shipping": inr(0), "tax": inr(0), "total": inr(131_900),
+            "gift_cards": inr(0), "due": inr(131_900),
+        })
+    );
+    assert_eq!(*placed.reply.at("/payment_required"), json!(true));
+    assert!(placed.reply.at("/expires_at").is_string());
+    assert_eq!(placed.reply.header("cache-control"), Some("no-store"));
+    assert_eq!(market.levels(&book).await, [8, 2, 0, 10]);
+    assert_eq!(market.levels(&pen).await, [4, 1, 0, 5]);
+    let events = market.gateway.events("order.created").await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["data"]["id"], placed.id);
+    let stored = Value::from(market.gateway.items("").await).to_string();
+    assert!(!stored.contains(&placed.token), "the token is nowhere in the table");
+}
+
+#[tokio::test]
+async fn a_checkout_of_two_lines_takes_five_round_trips_and_fewer_when_the_store_is_known() {
+    let market = Market::open().await;
+    let (book, pen) = (market.stock(100, 10).await, market.stock(100, 10).await);
+    let first = market.order(cart(&[(&book, 1), (&pen, 1)])).await;
+    assert!(first.reply.trips() <= 5, "{} trips", first.reply.trips());
+    let second = market.order(cart(&[(&book, 1), (&pen, 1)])).await;
+    assert!(second.reply.trips() <= 4, "{} trips", second.reply.trips());
+    let shown = market.show(&first.id).await;
+    assert!(shown.trips() <= 2, "{} trips", shown.trips());
+}
+
+#[tokio::test]
+async fn one_variant_in_two_lines_is_one_line() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let placed = market.order(cart(&[(&book, 2), (&book, 3)])).await;
+    let items = placed.reply.at("/order/items").as_array().unwrap();
+    assert_eq!((items.len(), &items[0]["quantity"]), (1, &json!(5)));
+    assert_eq!(market.levels(&book).await, [0, 5, 0, 5]);
+    // Together they are short, although each of them could be had alone.
+    let pen = market.stock(100, 4).await;
+    let refused = market.try_order(cart(&[(&pen, 2), (&pen, 3)])).await.expect(409);
+    let refused = refused.problem("insufficient_stock");
+    assert_eq!(
+        *refused.at("/items"),
+        json!([{"pointer": "/items/0", "variant_id": pen, "requested": 5}])
+    );
+    assert_eq!(market.levels(&pen).await, [4, 0, 0, 4]);
+}
+
+#[tokio::test]
+async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let before = market.gateway.count().await;
+    let ask = json!({
+        "items": [
+            {"variant_id": book, "quantity": 0}, {"variant_id": "var_nope", "quantity": 1},
+        ],
+        "shipping_address": {"line1": "1 MG Road", "city": "Pune", "country": "XX"},
+        "surprise": 1,
+    });
+    let refused = market.try_order(ask).await.expect(422).problem("validation_failed");
+    let found = refused.field_errors();
+    let found: Vec<_> = found.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("/items/0/quantity", "out_of_range"),
+            ("/items/1/variant_id", "invalid_id"),
+            ("/shipping_address/country", "invalid_country"),
+            ("/surprise", "unknown_field"),
+        ]
+    );
+    let code = |reply: Reply| reply.field_errors()[0].1.clone();
+    let empty = market.try_order(cart(&[])).await.expect(422);
+    assert_eq!(code(empty), "empty_cart");
+    let unknown = format!("var_{}", "0".repeat(32));
+    let unknown = market.try_order(cart(&[(&unknown, 1)])).await.expect(422);
+    assert_eq!(code(unknown), "unknown_variant");
+    let mut nowhere = cart(&[(&book, 1)]);
+    nowhere.as_object_mut().unwrap().remove("shipping_address");
+    nowhere.as_object_mut().unwrap().remove("email");
+    let refused = market.try_order(nowhere).await.expect(422);
+    let pointers: Vec<_> = refused.field_errors().into_iter().map(|error| error.0).collect();
+    assert_eq!(pointers, ["/email", "/shipping_address"]);
+    let mut shipped = cart(&[(&book, 1)]);
+    shipped["shipping_rate_id"] = "express".into();
+    assert_eq!(code(market.try_order(shipped).await.expect(422)), "unknown_shipping_rate");
+    let path = market.orders_path();
+    let keyless = market.gateway.client().post(&path).json(cart(&[(&book, 1)])).await.expect(400);
+    keyless.problem("idempotency_key_required");
+    assert_eq!(market.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn another_total_than_expected_is_refused_with_the_totals() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let mut ask = cart(&[(&book, 2)]);
+    ask["expected_total"] = inr(199);
+    let refused = market.try_order(ask.clone()).await.expect(409).problem("price_changed");
+    assert_eq!(refused.int("/totals/total/amount"), 200);
+    assert_eq!(market.levels(&book).await, [5, 0, 0, 5]);
+    ask["expected_total"] = inr(200);
+    market.order(ask).await;
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_it_would_come_to_and_writes_nothing() {
+    let market = Market::open().await;
+    let (book, pen) = (market.stock(100, 5).await, market.stock(50, 1).await);
+    let before = market.gateway.count().await;
+    let ask = json!({
+        "items": [{"variant_id": book, "quantity": 5}, {"variant_id": pen, "quantity": 2}],
+        "dry_run": true,
+    });
+    let said = market.try_order(ask).await.expect(200);
+    assert_eq!(said.int("/totals/total/amount"), 600);
+    let available: Vec<_> =
+        said.at("/availability").as_array().unwrap().iter().map(|l| &l["available"]).collect();
+    assert_eq!(available, [&json!(true), &json!(false)]);
+    assert!(!said.text.contains("on_hand"), "nobody is told how many there are");
+    assert_eq!(market.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn a_store_takes_orders_only_while_it_is_open() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    market.order(cart(&[(&book, 1)])).await;
+    let pause = format!("/v1/stores/{}/pause", market.store.id);
+    market.merchant.post(&pause).json(json!({})).await.expect(200);
+    let refused = market.try_order(cart(&[(&book, 1)])).await.expect(409);
+    refused.problem("store_not_accepting_orders");
+    assert_eq!(market.levels(&book).await, [4, 1, 0, 5]);
+}
+
+#[tokio::test]
+async fn a_store_may_ask_for_an_account_and_a_telephone_number() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let ask = json!({"checkout": {"guest_checkout": false, "require_phone": true}});
+    market.merchant.patch(&settings).json(ask).await.expect(200);
+    let refused = market.try_order(cart(&[(&book, 1)])).await.expect(403);
+    refused.problem("account_required");
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let order = |ask: Value| {
+        let key = unique("checkout");
+        shopper.post(&market.orders_path()).key(&key).json(ask)
+    };
+    let mut ask = cart(&[(&book, 1)]);
+    ask["shipping_address"].as_object_mut().unwrap().remove("phone");
+    let refused = order(ask).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/shipping_address/phone".into(), "required".into())]);
+    let ask = json!({
+        "items": [{"variant_id": book, "quantity": 1}], "shipping_address": address(),
+    });
+    let placed = order(ask).await.expect(201);
+    assert_eq!(placed.str("/order/email"), shopper.email);
+    let shown = shopper
+        .get(&format!("{}/{}", market.orders_path(), placed.str("/order/id")))
+        .await
+        .expect(200);
+    assert_eq!(shown.str("/id"), placed.str("/order/id"));
+    let list =
+        market.owner.get(&format!("/v1/orders?customer_id={}", shopper.id)).await.expect(200);
+    assert_eq!(list.data().len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    market.order(cart(&[(&book, 2)])).await;
+    let letter = market.gateway.mailbox("shopper@example.com").letters(1).await.remove(0);
+    assert!(letter.text.contains("Order: #1001"), "{}", letter.text);
+    assert!(letter.text.contains("Total: 2.00 INR"), "{}", letter.text);
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let ask = json!({"notifications": {"order_confirmation": false}});
+    market.merchant.patch(&settings).json(ask).await.expect(200);
+    market.order(cart(&[(&book, 1)])).await;
+    assert_eq!(market.gateway.items_of("mail", "MAI#").await.len(), 0);
+}
+
+#[tokio::test]
+async fn an_order_is_shown_to_whoever_has_its_token_and_to_nobody_else() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let (mine, other) =
+        (market.order(cart(&[(&book, 1)])).await, market.order(cart(&[(&book, 1)])).await);
+    let shown = market.look(&mine).await.expect(200);
+    assert_eq!(shown.str("/number"), mine.reply.str("/order/number"));
+    assert_eq!(*shown.at("/allowed_actions"), json!(["pay", "cancel"]));
+    let wrong = Placed { token: other.token.clone(), ..mine.clone() };
+    let unknown = Placed { id: format!("ord_{}", "0".repeat(32)), ..mine.clone() };
+    let body = |reply: Reply| {
+        let mut json = reply.expect(404).problem("not_found").json;
+        json.as_object_mut().unwrap().retain(|name, _| name != "request_id" && name != "instance");
+        json
+    };
+    let path = format!("{}/{}", market.orders_path(), mine.id);
+    let bare = body(market.gateway.client().get(&path).await);
+    assert_eq!(body(market.look(&wrong).await), bare);
+    assert_eq!(body(market.look(&unknown).await), bare);
+    let stranger = Shopper::register(&market.gateway, &market.store).await;
+    assert_eq!(body(stranger.get(&path).await), bare);
+}
+
+#[tokio::test]
+async fn a_shopper_calls_an_unpaid_order_off_and_a_paid_one_not() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let (card, code) = market.gift_card(50).await;
+    let mut ask = cart(&[(&book, 2)]);
+    ask["gift_card_codes"] = json!([code]);
+    let mine = market.order(ask).await;
+    assert_eq!(market.balance(&card).await, 0);
+    let cancel = |placed: &Placed| {
+        let path = format!("{}/{}/cancel", market.orders_path(), placed.id);
+        let ask = market.gateway.client().post(&path).json(json!({}));
+        ask.header("x-service-order-token", &placed.token)
+    };
+    let done = cancel(&mine).await.expect(200);
+    assert_eq!(*done.at("/status"), json!("cancelled"));
+    assert_eq!(*done.at("/financial_status"), json!("voided"));
+    assert_eq!((market.levels(&book).await, market.balance(&card).await), ([5, 0, 0, 5], 50));
+    cancel(&mine).await.expect(409).problem("invalid_state_transition");
+    let paid = market.paid(&book, 1).await;
+    cancel(&paid).await.expect(409).problem("invalid_state_transition");
+    assert_eq!(market.levels(&book).await, [4, 0, 1, 5]);
+    assert_eq!(market.gateway.events("order.cancelled").await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_that_is_not_paid_for_30_minutes_gives_everything_back() {
+    let market = Market::open().await;
+    let book = market.stock(100, 5).await;
+    let (card, code) = market.gift_card(50).await;
+    market.gateway.app().clock.stop();
+    let mut ask = cart(&[(&book, 2)]);
+    ask["gift_card_codes"] = json!([code]);
+    let unpaid = market.order(ask).await;
+    let paid = market.paid(&book, 1).await;
+    assert_eq!(market.levels(&book).await, [2, 2, 1, 5]);
+    market.gateway.advance(Duration::from_millis(30 * 60_000 - 1));
+    assert_eq!(market.gateway.sweep().await.orders, 0);
+    assert_eq!(market.levels(&book).await, [2, 2, 1, 5]);
+    market.gateway.advance(Duration::from_millis(1));
+    assert_eq!(market.gateway.sweep().await.orders, 1);
+    assert_eq!(market.levels(&book).await, [4, 0, 1, 5]);
+    assert_eq!(market.balance(&card).await, 50);
+    let shown = market.look(&unpaid).await.expect(200);
+    assert_eq!(*shown.at("/status"), json!("expired"));
+    assert_eq!(*shown.at("/financial_status"), json!("expired"));
+    assert_eq!(*shown.at("/allowed_actions"), json!([]));
+    assert_eq!(*market.look(&paid).await.expect(200).at("/status"), json!("open"));
+    assert_eq!(market.gateway.sweep().await.orders, 0);
+    assert_eq!(market.gateway.events("order.expired").await.len(), 1);
+    market.act(&unpaid.id, "mark-paid", json!({})).await.expect(409);
+    market.audit(&book).await;
+}
+
+#[tokio::test]
+async fn gift_cards_pay_and_the_rest_is_due() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 5).await;
+    let (first, first_code) = market.gift_card(300).await;
+    let (second, second_code) = market.gift_card(1_500).await;
+    let mut ask = cart(&[(&book, 1)]);
+    ask["gift_card_codes"] = json!([first_code]);
+    let partly = market.order(ask.clone()).await;
+    assert_eq!(partly.reply.int("/order/totals/due/amount"), 700);
+    assert_eq!(*partly.reply.at("/payment_required"), json!(true));
+    // An empty card pays nothing, and is said to.
+    let refused = market.try_order(ask.clone()).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/gift_card_codes/0".into(), "gift_card_empty".into())]);
+    ask["gift_card_codes"] = json!([second_code]);
+    let whole = market.order(ask.clone()).await;
+    assert_eq!(*whole.reply.at("/order/financial_status"), json!("paid"));
+    assert_eq!(*whole.reply.at("/payment_required"), json!(false));
+    assert_eq!(*whole.reply.at("/expires_at"), json!(null));
+    assert_eq!((market.balance(&first).await, market.balance(&second).await), (0, 500));
+    assert_eq!(market.levels(&book).await, [3, 1, 1, 5]);
+    assert_eq!(market.gateway.events("order.paid").await.len(), 1);
+    ask["gift_card_codes"] = json!([second_code, second_code]);
+    let refused = market.try_order(ask.clone()).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/gift_card_codes/1".into(), "duplicate".into())]);
+    ask["gift_card_codes"] = json!(["0000000000000000"]);
+    let refused = market.try_order(ask).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/gift_card_codes/0".into(), "unknown_gift_card".into())]);
+}
+
+#[tokio::test]
+async fn a_line_comes_from_the_first_location_that_holds_all_of_it() {
+    let market = Market::open().await;
+    let all = market.owner.get("/v1/inventory/locations").await.expect(200);
+    let main = all.data()[0]["id"].clone();
+    let ask = json!({"name": "Annex", "address": {"country": "IN", "city": "Pune"}});
+    let annex = market.owner.post("/v1/inventory/locations").json(ask).await.expect(201);
+    let annex = annex.str("/id");
+    let levels = json!([
+        {"location_id": main, "quantity": 2}, {"location_id": annex, "quantity": 5},
+    ]);
+    let book = market.product(100, Some(json!({"levels": levels}))).await;
+    let large = market.order(cart(&[(&book, 3)])).await;
+    let small = market.order(cart(&[(&book, 2)])).await;
+    let from = |reply: &Reply| reply.at("/items/0/location_id").clone();
+    assert_eq!(from(&market.show(&large.id).await), json!(annex));
+    assert_eq!(from(&market.show(&small.id).await), main);
+    let refused = market.try_order(cart(&[(&book, 3)])).await.expect(409);
+    refused.problem("insufficient_stock");
+}
+
+#[tokio::test]
+async fn what_is_not_counted_or_sold_beyond_its_stock_is_never_short() {
+    let market = Market::open().await;
+    let service = market.product(100, None).await;
+    let beyond = json!({"policy": "continue", "levels": [{"quantity": 1}]});
+    let beyond = market.product(100, Some(beyond)).await;
+    let placed = market.order(cart(&[(&service, 999), (&beyond, 3)])).await;
+    assert_eq!(market.levels(&beyond).await, [-2, 3, 0, 1]);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(market.levels(&beyond).await, [-2, 0, 0, -2]);
+    market.audit(&beyond).await;
+}
+
+#[tokio::test]
+async fn an_order_of_40_lines_and_three_gift_cards_is_one_transaction() {
+    let market = Market::open().await;
+    let mut variants = Vec::new();
+    for _ in 0..40 {
+        variants.push(market.stock(100, 1).await);
+    }
+    let mut codes = Vec::new();
+    for _ in 0..3 {
+        codes.push(market.gift_card(100).await.1);
+    }
+    let lines: Vec<_> = variants.iter().map(|variant| (variant.as_str(), 1)).collect();
+    let mut ask = cart(&lines);
+    ask["gift_card_codes"] = json!(codes);
+    let placed = market.order(ask).await;
+    assert_eq!(placed.reply.int("/order/totals/due/amount"), 3_700);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(market.levels(&variants[39]).await, [0, 0, 0, 0]);
+    let extra = market.stock(100, 1).await;
+    let lines: Vec<_> = lines.into_iter().chain([(extra.as_str(), 1)]).collect();
+    let refused = market.try_order(cart(&lines)).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/items".into(), "too_many".into())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_parallel_checkouts_for_100_units_make_100_orders() {
+    let market = Market::open().await;
+    let book = market.stock(100, 100).await;
+    let answers: Vec<Reply> = futures_util::stream::iter(0..1_000)
+        .map(|_| market.try_order(cart(&[(&book, 1)])))
+        .buffer_unordered(IN_FLIGHT)
+        .collect()
+        .await;
+    let placed = answers.iter().filter(|answer| answer.status == 201).count();
+    let refused: Vec<_> = answers.into_iter().filter(|answer| answer.status != 201).collect();
+    assert_eq!((placed, refused.len()), (100, 900));
+    for answer in refused {
+        assert_eq!(answer.expect(409).problem("insufficient_stock").at("/items/0/requested"), 1);
+    }
+    assert_eq!(market.levels(&book).await, [0, 100, 0, 100]);
+    assert_eq!(market.gateway.events("order.created").await.len(), 100);
+    let orders = market.gateway.items_of("order", "STO#").await;
+    let numbers: std::collections::HashSet<_> =
+        orders.iter().map(|order| order["number"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(numbers.len(), 100, "no two orders share a number");
+    market.audit(&book).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gift_card_of_ten_pays_for_ten_of_twenty_parallel_orders_of_one() {
+    let market = Market::open().await;
+    let book = market.stock(100, 100).await;
+    let (card, code) = market.gift_card(1_000).await;
+    let answers = race(20, || {
+        let mut ask = cart(&[(&book, 1)]);
+        ask["gift_card_codes"] = json!([code]);
+        market.try_order(ask)
+    })
+    .await;
+    let paid = answers.iter().filter(|answer| {
+        answer.status == 201 && answer.json["order"]["financial_status"] == "paid"
+    });
+    let empty = answers
+        .iter()
+        .filter(|answer| answer.status == 422 && answer.field_errors()[0].1 == "gift_card_empty");
+    assert_eq!((paid.count(), empty.count()), (10, 10));
+    assert_eq!(market.balance(&card).await, 0);
+    assert_eq!(market.levels(&book).await, [90, 0, 10, 100]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
+    let market = Market::open().await;
+    let book = market.stock(100, 100).await;
+    let client = market.gateway.client();
+    let answers = race(5, || {
+        let (client, path) = (client.clone(), market.orders_path());
+        let ask = cart(&[(&book, 1)]);
+        async move {
+            loop {
+                let reply = client.post(&path).key("one").json(ask.clone()).await;
+                if reply.status != 409 {
+                    return reply.expect(201);
+                }
+                drop(reply.problem("request_in_progress"));
+                tokio::time::sleep(Duration::from_millis(400)).await;
+            }
+        }
+    })
+    .await;
+    assert!(answers.iter().all(|answer| answer.text == answers[0].text));
+    assert_eq!(market.levels(&book).await, [99, 1, 0, 100]);
+}

@@ -1,0 +1,600 @@
+//! Orders: fulfilment, refunds, cancelling, and everything else a merchant does with them.
+
+use support::{
+    Market, Merchant, Placed, Providers, Reply, STRIPE_KEY_ID, STRIPE_SECRET, Shopper, Trouble,
+    Value, WEBHOOK_SECRET, cart, inr, json, race, unique,
+};
+
+fn counts(reply: &Reply, pointer: &str) -> usize {
+    reply.at(pointer).as_array().unwrap().len()
+}
+
+/// The names of a list's objects, at a field.
+fn names(reply: &Reply, field: &str) -> Vec<String> {
+    reply.data().iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_merchant_makes_orders_drafts_and_orders_that_are_paid() {
+    let market = Market::open().await;
+    let book = market.stock(100, 10).await;
+    let make = |fields: Value| {
+        let mut ask = json!({"items": [{"variant_id": book, "quantity": 1}]});
+        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.owner.post("/v1/orders").key(&unique("made")).json(ask)
+    };
+    let open = make(json!({"source": "phone", "tags": ["vip"]})).await.expect(201);
+    assert_eq!((open.str("/status"), open.str("/source")), ("open".into(), "phone".into()));
+    assert_eq!(*open.at("/expires_at"), json!(null), "a merchant's order waits");
+    let draft = make(json!({"draft": true})).await.expect(201);
+    assert_eq!(draft.str("/status"), "draft");
+    assert_eq!(market.levels(&book).await, [8, 2, 0, 10]);
+    let paid = make(json!({"mark_paid": {"method": "cash"}})).await.expect(201);
+    assert_eq!(paid.str("/financial_status"), "paid");
+    assert_eq!(counts(&paid, "/payments"), 1);
+    assert_eq!(*paid.at("/version"), json!(1));
+    assert_eq!(market.levels(&book).await, [7, 2, 1, 10]);
+    let done = market.act(&draft.str("/id"), "mark-paid", json!({})).await.expect(200);
+    assert_eq!(
+        (done.str("/status"), done.str("/financial_status")),
+        ("open".into(), "paid".into())
+    );
+    assert_eq!(market.levels(&book).await, [7, 1, 2, 10]);
+    make(json!({"draft": true, "mark_paid": {}})).await.expect(422);
+    make(json!({"customer_id": format!("cus_{}", "0".repeat(32))})).await.expect(422);
+    let said = make(json!({"dry_run": true})).await.expect(200);
+    assert_eq!(said.int("/totals/total/amount"), 100);
+    let ask = json!({"items": [{"variant_id": book, "quantity": 1}]});
+    let keyless = market.owner.post("/v1/orders").json(ask).await.expect(400);
+    keyless.problem("idempotency_key_required");
+    assert_eq!(market.gateway.events("order.created").await.len(), 3);
+    assert_eq!(market.gateway.events("order.paid").await.len(), 2);
+    assert_eq!(market.gateway.events("payment.captured").await.len(), 2);
+    market.audit(&book).await;
+}
+
+#[tokio::test]
+async fn a_list_shows_what_is_asked_for_newest_first() {
+    let market = Market::open().await;
+    let book = market.stock(100, 10).await;
+    let first = market.order(cart(&[(&book, 1)])).await;
+    let second = market.paid(&book, 1).await;
+    let third = market.paid(&book, 1).await;
+    market.act(&third.id, "fulfill", json!({})).await.expect(201);
+    let list = |query: &str| {
+        let path = format!("/v1/orders?{query}");
+        let ask = market.owner.get(&path);
+        async move { names(&ask.await.expect(200), "id") }
+    };
+    let ids = [&first.id, &second.id, &third.id].map(String::clone);
+    assert_eq!(list("").await, [ids[2].clone(), ids[1].clone(), ids[0].clone()]);
+    assert_eq!(list("financial_status=pending").await, [ids[0].clone()]);
+    assert_eq!(list("fulfillment_status=fulfilled").await, [ids[2].clone()]);
+    assert_eq!(list("number=1002").await, [ids[1].clone()]);
+    assert_eq!(list("number=%231002").await, [ids[1].clone()]);
+    assert_eq!(list("status=cancelled").await, Vec::<String>::new());
+    let now = market.gateway.now();
+    assert_eq!(list(&format!("updated_since={now}")).await, Vec::<String>::new());
+    market.owner.get("/v1/orders?status=odd").await.expect(422);
+    let page = market.owner.get("/v1/orders?limit=2").await.expect(200);
+    let next = page.str("/page/next_cursor");
+    let rest = market.owner.get(&format!("/v1/orders?limit=2&cursor={next}")).await.expect(200);
+    assert_eq!(names(&rest, "id"), [ids[0].clone()]);
+}
+
+#[tokio::test]
+async fn an_orders_data_changes_until_it_has_left() {
+    let market = Market::open().await;
+    let book = market.stock(100, 10).await;
+    let placed = market.paid(&book, 1).await;
+    let path = format!("/v1/orders/{}", placed.id);
+    let before = market.show(&placed.id).await;
+    let ask = json!({"note": "ring twice", "tags": ["vip"], "email": "other@example.com"});
+    let changed = market.owner.patch(&path).json(ask.clone()).if_match(&before.etag()).await;
+    let changed = changed.expect(200);
+    assert_eq!(changed.str("/note"), "ring twice");
+    let stale =
+        market.owner.patch(&path).json(json!({"note": null})).if_match(&before.etag()).await;
+    stale.expect(412).problem("precondition_failed");
+    let same = market.owner.patch(&path).json(ask).await.expect(200);
+    assert_eq!(same.etag(), changed.etag(), "what changes nothing is no new version");
+    let mut elsewhere = support::address();
+    elsewhere["city"] = "Pune".into();
+    let moved = json!({"shipping_address": elsewhere});
+    market.owner.patch(&path).json(moved).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let late = json!({"shipping_address": support::address()});
+    let refused = market.owner.patch(&path).json(late).await.expect(409);
+    assert!(refused.problem("invalid_state_transition").at("/allowed_actions").is_array());
+    assert_eq!(market.gateway.events("order.updated").await.len(), 2);
+}
+
+#[tokio::test]
+async fn lines_leave_by_quantity_are_followed_and_called_back() {
+    let market = Market::open().await;
+    let (book, pen) = (market.stock(100, 10).await, market.stock(50, 10).await);
+    let placed = market.order(cart(&[(&book, 3), (&pen, 1)])).await;
+    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    refused.problem("order_not_fulfillable");
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let some =
+        |quantity: i64| json!({"items": [{"order_item_id": placed.line(0), "quantity": quantity}]});
+    let refused = market.act(&placed.id, "fulfill", some(4)).await.expect(409);
+    let refused = refused.problem("quantity_exceeds_remaining");
+    assert_eq!(*refused.at("/items/0/remaining"), json!(3));
+    let mut ask = some(2);
+    ask["notify_customer"] = json!(true);
+    ask["tracking"] =
+        json!({"number": "AB1", "company": "Post", "url": "https://post.example/AB1"});
+    let first = market.act(&placed.id, "fulfill", ask).await.expect(201);
+    assert_eq!(first.str("/order/fulfillment_status"), "partially_fulfilled");
+    assert_eq!(first.str("/fulfillment/tracking/number"), "AB1");
+    let letters = market.gateway.mailbox("shopper@example.com").letters(2).await;
+    assert!(letters.iter().any(|letter| letter.text.contains("Number: AB1")));
+    assert_eq!(market.levels(&book).await, [7, 0, 1, 8]);
+    let rest = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(rest.str("/order/fulfillment_status"), "fulfilled");
+    assert_eq!(counts(&rest, "/fulfillment/items"), 2);
+    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    refused.problem("nothing_to_fulfill");
+    let path = format!("/v1/orders/{}/fulfillments", placed.id);
+    let of = |reply: &Reply| format!("{path}/{}", reply.str("/fulfillment/id"));
+    assert_eq!(market.owner.get(&path).await.expect(200).data().len(), 2);
+    let change = json!({"tracking": {"number": "AB2", "url": null}});
+    let followed = market.owner.patch(&of(&first)).json(change).await.expect(200);
+    assert_eq!(*followed.at("/tracking"), json!({"number": "AB2", "company": "Post", "url": null}));
+    let deliver = format!("{}/deliver", of(&first));
+    let arrived = market.owner.post(&deliver).json(json!({})).await.expect(200);
+    assert_eq!(arrived.str("/status"), "delivered");
+    let cancel =
+        |reply: &Reply| market.owner.post(&format!("{}/cancel", of(reply))).json(json!({}));
+    cancel(&first).await.expect(409).problem("invalid_state_transition");
+    let back = cancel(&rest).await.expect(200);
+    assert_eq!(back.str("/status"), "cancelled");
+    assert_eq!(market.levels(&book).await, [7, 0, 1, 8]);
+    assert_eq!(market.levels(&pen).await, [9, 0, 1, 10]);
+    let shown = market.show(&placed.id).await;
+    assert_eq!(shown.str("/fulfillment_status"), "partially_fulfilled");
+    assert_eq!(counts(&shown, "/fulfillments"), 2);
+    let seen = market.look(&placed).await.expect(200);
+    assert_eq!(*seen.at("/fulfillments/0/tracking/number"), json!("AB2"));
+    market.audit(&book).await;
+    market.audit(&pen).await;
+    for (event, count) in [
+        ("fulfillment.created", 2),
+        ("fulfillment.updated", 1),
+        ("fulfillment.delivered", 1),
+        ("fulfillment.cancelled", 1),
+        ("order.partially_fulfilled", 1),
+        ("order.fulfilled", 1),
+    ] {
+        assert_eq!(market.gateway.events(event).await.len(), count, "{event}");
+    }
+}
+
+#[tokio::test]
+async fn money_goes_back_by_lines_with_their_stock_and_by_amount() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = market.paid(&book, 4).await;
+    let some = json!({"items": [{"order_item_id": placed.line(0), "quantity": 2}]});
+    market.act(&placed.id, "fulfill", some).await.expect(201);
+    let line = |quantity: i64, restock: &str| {
+        json!({"items": [{
+            "order_item_id": placed.line(0), "quantity": quantity, "restock_type": restock,
+        }], "reason": "defective"})
+    };
+    let mut dry = line(1, "return");
+    dry["dry_run"] = json!(true);
+    let said = market.act(&placed.id, "refund", dry).await.expect(200);
+    assert_eq!((said.int("/amount/amount"), said.int("/refundable/amount")), (1_000, 4_000));
+    let path = format!("/v1/orders/{}/refund/calculate", placed.id);
+    let same = market.owner.post(&path).json(line(1, "return")).await.expect(200);
+    assert_eq!(same.json, said.json);
+    let refunded = market.act(&placed.id, "refund", line(1, "return")).await.expect(201);
+    assert_eq!(refunded.str("/refund/status"), "succeeded");
+    assert_eq!(refunded.str("/order/financial_status"), "partially_refunded");
+    assert_eq!(market.levels(&book).await, [7, 0, 2, 9]);
+    market.act(&placed.id, "refund", line(1, "cancel")).await.expect(201);
+    assert_eq!(market.levels(&book).await, [8, 0, 1, 9]);
+    let refused = market.act(&placed.id, "refund", line(2, "cancel")).await.expect(409);
+    refused.problem("quantity_exceeds_remaining");
+    let refused = market.act(&placed.id, "refund", json!({"amount": inr(2_001)})).await.expect(409);
+    let refused = refused.problem("refund_exceeds_captured");
+    assert_eq!(*refused.at("/refundable"), inr(2_000));
+    let both = json!({"amount": inr(1), "items": []});
+    market.act(&placed.id, "refund", both).await.expect(422);
+    let rest = market.act(&placed.id, "refund", json!({})).await.expect(201);
+    assert_eq!(*rest.at("/order/refunded_total"), inr(4_000));
+    assert_eq!(rest.str("/order/financial_status"), "refunded");
+    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    refused.problem("nothing_to_refund");
+    let list = format!("/v1/orders/{}/refunds", placed.id);
+    let refunds = market.owner.get(&list).await.expect(200);
+    let amounts: Vec<_> =
+        refunds.data().iter().map(|one| one["amount"]["amount"].clone()).collect();
+    assert_eq!(amounts, [json!(1_000), json!(1_000), json!(2_000)]);
+    let one = format!("{list}/{}", rest.str("/refund/id"));
+    assert_eq!(market.owner.get(&one).await.expect(200).str("/reason"), "other");
+    assert_eq!(market.gateway.events("refund.succeeded").await.len(), 3);
+    market.audit(&book).await;
+}
+
+#[tokio::test]
+async fn nothing_goes_back_of_what_was_not_paid() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = market.order(cart(&[(&book, 1)])).await;
+    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    refused.problem("payment_not_captured");
+    market.act(&placed.id, "cancel", json!({})).await.expect(200);
+    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    refused.problem("payment_not_captured");
+}
+
+#[tokio::test]
+async fn gift_cards_get_their_money_back_first() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let (card, code) = market.gift_card(300).await;
+    let mut ask = cart(&[(&book, 1)]);
+    ask["gift_card_codes"] = json!([code]);
+    let placed = market.order(ask).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let some = market.act(&placed.id, "refund", json!({"amount": inr(400)})).await.expect(201);
+    let parts: Vec<_> = some.at("/refund/transactions").as_array().unwrap().clone();
+    assert_eq!(parts[0]["gift_card_id"], json!(card));
+    assert_eq!((&parts[0]["amount"], &parts[1]["amount"]), (&inr(300), &inr(100)));
+    assert_eq!(market.balance(&card).await, 300);
+}
+
+#[tokio::test]
+async fn what_a_customer_has_spent_is_counted() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let spent = || async {
+        let path = format!("/v1/customers?email={}", shopper.email);
+        let found = market.owner.get(&path).await.expect(200);
+        let of = |name: &str| found.data()[0].pointer(name).unwrap().as_i64().unwrap();
+        (of("/orders_count"), of("/total_spent/amount"))
+    };
+    let ask = shopper.post(&market.orders_path()).key("mine").json(cart(&[(&book, 2)]));
+    let placed = Placed::of(ask.await.expect(201));
+    assert_eq!(spent().await, (1, 0));
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    assert_eq!(spent().await, (1, 2_000));
+    market.act(&placed.id, "refund", json!({"amount": inr(500)})).await.expect(201);
+    assert_eq!(spent().await, (1, 1_500));
+}
+
+/// A store whose shoppers pay through a provider, which takes the money when the merchant says so.
+async fn with_provider() -> (Market, Providers) {
+    let providers = Providers::start().await;
+    let base_urls = providers.base_urls();
+    let market = Market::open_with(|options| options.embedded.payment_base_urls = base_urls).await;
+    let fields = json!({
+        "credentials": {
+            "publishable_key": STRIPE_KEY_ID, "secret_key": STRIPE_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        },
+        "capture_method": "manual",
+    });
+    market.owner.put("/v1/payments/providers/stripe").json(fields).await.expect(200);
+    (market, providers)
+}
+
+/// An order whose money the provider has promised.
+async fn promised(market: &Market, providers: &Providers, variant: &str) -> Placed {
+    let placed = market.order(cart(&[(variant, 1)])).await;
+    let path =
+        |what: &str| format!("/v1/storefront/{}/payments/stripe/{what}", market.store.subdomain);
+    let ask = market.gateway.client().post(&path("order")).json(json!({"order_id": placed.id}));
+    let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+    let intent = begun.str("/provider_order_id");
+    providers.pay_stripe(&intent);
+    let fields = json!({"order_id": placed.id, "payment_intent": intent});
+    market.gateway.client().post(&path("verify")).json(fields).await.expect(200);
+    placed
+}
+
+#[tokio::test]
+async fn what_a_provider_promised_is_let_go_of_or_taken() {
+    let (market, providers) = with_provider().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = promised(&market, &providers, &book).await;
+    assert_eq!(market.show(&placed.id).await.str("/financial_status"), "authorized");
+    assert_eq!(market.levels(&book).await, [9, 0, 1, 10]);
+    let done = market.act(&placed.id, "cancel", json!({})).await.expect(200);
+    assert_eq!(
+        (done.str("/status"), done.str("/financial_status")),
+        ("cancelled".into(), "voided".into())
+    );
+    assert_eq!(market.levels(&book).await, [10, 0, 0, 10]);
+    let placed = promised(&market, &providers, &book).await;
+    let taken = market.act(&placed.id, "capture", json!({})).await.expect(200);
+    assert_eq!(taken.str("/financial_status"), "paid");
+    let done = market.act(&placed.id, "cancel", json!({})).await.expect(200);
+    assert_eq!(done.str("/financial_status"), "refunded");
+    assert_eq!(done.str("/refund/status"), "succeeded");
+    assert_eq!(providers.refunds().len(), 1);
+    assert_eq!(market.gateway.events("order.authorized").await.len(), 2);
+    assert_eq!(market.gateway.events("order.paid").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_refund_that_the_provider_refuses_frees_what_it_held_and_one_it_delays_is_taken_up() {
+    let (market, providers) = with_provider().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = promised(&market, &providers, &book).await;
+    market.act(&placed.id, "capture", json!({})).await.expect(200);
+    providers.next([Trouble::Refuse(400, "charge_disputed")]);
+    let refused = market.act(&placed.id, "refund", json!({})).await.expect(502);
+    let refused = refused.problem("provider_error");
+    assert_eq!(*refused.at("/failure_code"), json!("charge_disputed"));
+    let shown = market.show(&placed.id).await;
+    assert_eq!(*shown.at("/refundable"), inr(1_000));
+    assert_eq!(*shown.at("/refunds/0/status"), json!("failed"));
+    assert_eq!(shown.str("/financial_status"), "paid");
+    let path = format!("/v1/orders/{}/refund", placed.id);
+    let again = || market.owner.post(&path).key("again").json(json!({}));
+    providers.next([Trouble::DoneButLate]);
+    again().await.expect(504).problem("provider_timeout");
+    let other = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    other.problem("nothing_to_refund");
+    let done = again().await.expect(201);
+    assert_eq!(done.str("/refund/status"), "succeeded");
+    assert_eq!(providers.refunds().len(), 1, "it was done once");
+    for (event, count) in [
+        ("refund.created", 2),
+        ("refund.failed", 1),
+        ("refund.succeeded", 1),
+        ("order.refunded", 1),
+    ] {
+        assert_eq!(market.gateway.events(event).await.len(), count, "{event}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_is_called_off_gives_stock_and_money_back() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let (card, code) = market.gift_card(300).await;
+    let mut ask = cart(&[(&book, 2)]);
+    ask["gift_card_codes"] = json!([code]);
+    let paid = market.order(ask).await;
+    market.act(&paid.id, "mark-paid", json!({})).await.expect(200);
+    let done = market.act(&paid.id, "cancel", json!({"reason": "sold out"})).await.expect(200);
+    assert_eq!(
+        (done.str("/status"), done.str("/cancel_reason")),
+        ("cancelled".into(), "sold out".into())
+    );
+    assert_eq!(done.str("/financial_status"), "refunded");
+    assert_eq!(*done.at("/refund/amount"), inr(2_000));
+    assert_eq!((market.levels(&book).await, market.balance(&card).await), ([10, 0, 0, 10], 300));
+    let kept = market.paid(&book, 1).await;
+    let ask = json!({"refund": "none", "restock": false});
+    let done = market.act(&kept.id, "cancel", ask).await.expect(200);
+    assert_eq!((done.str("/financial_status"), done.at("/refund")), ("paid".into(), &json!(null)));
+    assert_eq!(market.levels(&book).await, [9, 0, 0, 9], "written off");
+    market.act(&kept.id, "refund", json!({})).await.expect(201);
+    let sent = market.paid(&book, 1).await;
+    market.act(&sent.id, "fulfill", json!({})).await.expect(201);
+    let refused = market.act(&sent.id, "cancel", json!({})).await.expect(409);
+    refused.problem("already_fulfilled");
+    market.act(&paid.id, "cancel", json!({})).await.expect(409).problem("invalid_state_transition");
+    assert_eq!(market.gateway.events("order.cancelled").await.len(), 2);
+    market.audit(&book).await;
+}
+
+#[tokio::test]
+async fn orders_are_held_confirmed_closed_and_taken_up_again() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = market.order(cart(&[(&book, 1)])).await;
+    let confirmed = market.act(&placed.id, "confirm", json!({})).await.expect(200);
+    assert_eq!(confirmed.str("/financial_status"), "pending");
+    assert_eq!(*confirmed.at("/expires_at"), json!(null));
+    assert_eq!(market.levels(&book).await, [9, 0, 1, 10]);
+    market.act(&placed.id, "confirm", json!({})).await.expect(409);
+    market.act(&placed.id, "hold", json!({})).await.expect(200);
+    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    assert_eq!(*refused.problem("order_not_fulfillable").at("/on_hold"), json!(true));
+    market.act(&placed.id, "hold", json!({})).await.expect(409);
+    market.act(&placed.id, "release", json!({})).await.expect(200);
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    // Cash on delivery: it left before it was paid.
+    let paid = market.act(&placed.id, "mark-paid", json!({"method": "cash"})).await.expect(200);
+    assert_eq!(paid.str("/financial_status"), "paid");
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(409).problem("order_already_paid");
+    market.act(&placed.id, "close", json!({})).await.expect(200);
+    let refused = market.act(&placed.id, "close", json!({})).await.expect(409);
+    assert_eq!(
+        *refused.problem("invalid_state_transition").at("/allowed_actions"),
+        json!(["update", "refund", "reopen"])
+    );
+    market.act(&placed.id, "reopen", json!({})).await.expect(200);
+    market.act(&placed.id, "capture", json!({})).await.expect(409).problem("not_capturable");
+    let timeline = market.owner.get(&format!("/v1/orders/{}/events", placed.id)).await.expect(200);
+    assert_eq!(
+        names(&timeline, "type"),
+        [
+            "order.reopened",
+            "order.closed",
+            "order.paid",
+            "order.fulfilled",
+            "order.released",
+            "order.held",
+            "order.confirmed",
+            "order.created",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_strangers_orders_are_as_unknown_as_those_that_do_not_exist() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = market.paid(&book, 1).await;
+    let parcel = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let parcel = parcel.str("/fulfillment/id");
+    let stranger = Merchant::sign_up(&market.gateway).await;
+    let stranger = stranger.at(&stranger.open_store().await);
+    let before = market.gateway.count().await;
+    let unknown = format!("ord_{}", "0".repeat(32));
+    let body = |reply: Reply| {
+        let mut json = reply.expect(404).problem("not_found").json;
+        json.as_object_mut().unwrap().retain(|name, _| name != "request_id" && name != "instance");
+        json
+    };
+    let of = |id: &str| {
+        [
+            ("GET", format!("/v1/orders/{id}")),
+            ("PATCH", format!("/v1/orders/{id}")),
+            ("POST", format!("/v1/orders/{id}/fulfill")),
+            ("GET", format!("/v1/orders/{id}/fulfillments")),
+            ("POST", format!("/v1/orders/{id}/fulfillments/{parcel}/cancel")),
+            ("POST", format!("/v1/orders/{id}/fulfillments/{parcel}/deliver")),
+            ("POST", format!("/v1/orders/{id}/refund")),
+            ("POST", format!("/v1/orders/{id}/refund/calculate")),
+            ("GET", format!("/v1/orders/{id}/refunds")),
+            ("POST", format!("/v1/orders/{id}/cancel")),
+            ("POST", format!("/v1/orders/{id}/close")),
+            ("POST", format!("/v1/orders/{id}/reopen")),
+            ("POST", format!("/v1/orders/{id}/capture")),
+            ("POST", format!("/v1/orders/{id}/mark-paid")),
+            ("POST", format!("/v1/orders/{id}/confirm")),
+            ("POST", format!("/v1/orders/{id}/hold")),
+            ("POST", format!("/v1/orders/{id}/release")),
+            ("GET", format!("/v1/orders/{id}/events")),
+        ]
+    };
+    for ((method, foreign), (_, none)) in of(&placed.id).into_iter().zip(of(&unknown)) {
+        let ask = |path: &str| {
+            let ask = match method {
+                "GET" => return stranger.get(path),
+                "PATCH" => stranger.patch(path),
+                _ => stranger.post(path),
+            };
+            ask.key(&unique("stranger")).json(json!({}))
+        };
+        assert_eq!(body(ask(&foreign).await), body(ask(&none).await), "{method} {foreign}");
+    }
+    assert_eq!(market.gateway.count().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_parallel_refunds_never_give_back_more_than_was_taken() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let (card, code) = market.gift_card(300).await;
+    let mut ask = cart(&[(&book, 1)]);
+    ask["gift_card_codes"] = json!([code]);
+    let placed = market.order(ask).await;
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let answers = race(50, || market.act(&placed.id, "refund", json!({"amount": inr(130)}))).await;
+    let done = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(done, 7, "7 × 130 is what fits into 1,000");
+    for answer in answers.into_iter().filter(|answer| answer.status != 201) {
+        answer.expect(409).problem("refund_exceeds_captured");
+    }
+    let shown = market.show(&placed.id).await;
+    assert_eq!(*shown.at("/refunded_total"), inr(910));
+    assert_eq!(counts(&shown, "/refunds"), 7);
+    assert_eq!(market.balance(&card).await, 300);
+    let payments = market.gateway.items_of("payment", "STO#").await;
+    assert_eq!(payments[0]["refunded"]["amount"], json!(610));
+    assert_eq!(market.gateway.events("refund.succeeded").await.len(), 7);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_parallel_fulfilments_are_one() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = market.paid(&book, 3).await;
+    // The merchant's budget holds 100 writes: the clock moves on between the volleys.
+    let owner = market.owner.clone();
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        market.gateway.advance(std::time::Duration::from_secs(20));
+        let batch = race(50, || {
+            let path = format!("/v1/orders/{}/fulfill", placed.id);
+            let ask = owner.post(&path).key(&unique("fulfill")).json(json!({}));
+            async move { ask.await }
+        });
+        answers.extend(batch.await);
+    }
+    let done = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!((answers.len(), done), (200, 1));
+    for answer in answers.into_iter().filter(|answer| answer.status != 201) {
+        answer.expect(409).problem("nothing_to_fulfill");
+    }
+    assert_eq!(market.levels(&book).await, [7, 0, 0, 7]);
+    assert_eq!(market.gateway.events("fulfillment.created").await.len(), 1);
+}
+
+/// A small generator of its own: the same sequence in every run (Numerical Recipes' constants).
+struct Dice(u32);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        usize::try_from(self.0 >> 16).unwrap() % sides
+    }
+}
+
+#[tokio::test]
+async fn no_sequence_of_operations_unbalances_stock_or_money() {
+    let market = Market::open().await;
+    let variants = [market.stock(999, 40).await, market.stock(1, 40).await];
+    let mut dice = Dice(20_260_101);
+    let mut orders: Vec<Placed> = Vec::new();
+    for step in 0..150 {
+        market.gateway.advance(std::time::Duration::from_secs(20));
+        if orders.is_empty() || dice.roll(5) == 0 {
+            let variant = &variants[dice.roll(2)];
+            let quantity = i64::try_from(dice.roll(4)).unwrap() + 1;
+            let reply = market.try_order(cart(&[(variant, quantity)])).await;
+            if reply.status == 201 {
+                orders.push(Placed::of(reply));
+            }
+            continue;
+        }
+        let order = &orders[dice.roll(orders.len())];
+        let quantity = i64::try_from(dice.roll(3)).unwrap() + 1;
+        let restock = ["no_restock", "cancel", "return"][dice.roll(3)];
+        let line = json!({"order_item_id": order.line(0), "quantity": quantity});
+        let mut back = line.clone();
+        back["restock_type"] = restock.into();
+        let (action, fields) = match dice.roll(8) {
+            0 | 1 => ("mark-paid", json!({})),
+            2 => ("fulfill", json!({"items": [line]})),
+            3 => ("fulfill", json!({})),
+            4 => ("refund", json!({"items": [back]})),
+            5 => ("refund", json!({"amount": inr(quantity * 300)})),
+            6 => ("cancel", json!({"restock": quantity != 1})),
+            _ => ("confirm", json!({})),
+        };
+        let reply = market.act(&order.id, action, fields).await;
+        assert!([200, 201, 409].contains(&reply.status), "{step}: {} {}", reply.asked, reply.text);
+        if step % 25 == 24 {
+            market.gateway.sweep().await;
+        }
+    }
+    for variant in &variants {
+        market.levels(variant).await;
+        market.audit(variant).await;
+    }
+    for order in &orders {
+        let shown = market.show(&order.id).await;
+        assert!(shown.int("/refunded_total/amount") <= shown.int("/captured_total/amount"));
+        let sum: i64 = shown
+            .at("/items")
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["total"]["amount"].as_i64().unwrap())
+            .sum();
+        assert_eq!(sum, shown.int("/totals/subtotal/amount"));
+    }
+}
