@@ -252,15 +252,23 @@ pub async fn available(app: &App, identity: &Identity) -> Result<u32, Problem> {
     Ok(room(identity.tier, micros(app.clock.now()), tat))
 }
 
+/// Turns before a contended bucket refuses.
+const TURNS: i64 = 12;
+/// How much further each turn reaches over a bucket that has just been woken.
+const OVERLAP_MICROS: i64 = 50_000;
+
 /// Admits `cost` or refuses; answers with the points left.
 async fn admit(app: &App, key: &Key, tier: Tier, cost: u32) -> Result<u32, Problem> {
     let attempt = crate::id::mint("", app.clock.now());
     let increment = i64::from(cost).saturating_mul(tier.interval());
     let burst = i64::from(tier.capacity()).saturating_mul(tier.interval());
     let mut idle = false;
-    // (a) and (b) of the data model by turns: a lost race for one makes the other right.
-    for _ in 0..6 {
-        let now = micros(app.clock.now());
+    // (a) and (b) of the data model by turns: a lost race for one makes the other right. With each
+    // turn the two overlap a little more, at the caller's cost and never beyond the burst, so that
+    // a bucket which many wake at once, slowly, does not send them from one to the other.
+    for turn in 0..TURNS {
+        let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1));
+        let now = micros(app.clock.now()).saturating_add(if idle { overlap } else { 0 });
         let outcome = step(app, key, now, increment, burst, idle, &attempt).await;
         let old = match outcome {
             Step::Admitted(tat) => return Ok(room(tier, now, tat)),
