@@ -194,7 +194,7 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     market.order(cart(&[(&book, 2)])).await;
-    let letter = market.gateway.mailbox("shopper@example.com").letters(1).await.remove(0);
+    let letter = market.gateway.mailbox("shopper@example.com").nth(1).await;
     assert!(letter.text.contains("Order: #1001"), "{}", letter.text);
     assert!(letter.text.contains("Total: 2.00 INR"), "{}", letter.text);
     let settings = format!("/v1/stores/{}/settings", market.store.id);

@@ -28,8 +28,7 @@ async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
     .await;
     let opened = answers.iter().filter(|answer| answer.status == 201).count();
     let taken = answers.iter().filter(|answer| answer.json["code"] == "subdomain_taken").count();
-    let others: Vec<_> = answers.iter().filter(|a| a.status != 201 && a.json["code"] != "subdomain_taken").map(|a| a.text.clone()).take(2).collect();
-    assert_eq!((opened, taken), (1, 49), "{others:?}");
+    assert_eq!((opened, taken), (1, 49));
     assert_eq!(gateway.events("store.created").await.len(), 1);
 }
 

@@ -183,20 +183,7 @@ pub fn replace(write: Write, customer: &Customer, refused: impl Into<Problem>) -
     write.replace_except(customer, COUNTED, Condition::default(), refused)
 }
 
-/// Counts an order that a customer has placed. Refused when the account is gone.
-pub fn count_order(
-    write: Write,
-    store: &StoreId,
-    customer: &CustomerId,
-    refused: impl Into<Problem>,
-) -> Write {
-    let change = Change::new("SET orders_count = orders_count + :one")
-        .only_if("attribute_exists(PK)")
-        .value(":one", 1);
-    write.update(&key::customer(store, customer), change, refused)
-}
-
-/// Adds what a customer has paid, or takes off what was refunded; `minor_units` may be negative.
+/// Adds what a customer has paid, or takes off what went back: `minor_units` may be negative.
 /// Refused when the account is gone.
 pub fn count_spent(
     write: Write,

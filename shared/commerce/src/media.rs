@@ -245,7 +245,7 @@ mod tests {
         let jpeg = b"\xff\xd8\xff\xe0\0\x10JFIF";
         let gif = b"GIF89a\x01\0\x01\0";
         let webp = b"RIFF\x24\0\0\0WEBPVP8 ";
-        let avif = b"\0\0\0\x20ftypavif\0\0\0\0avifmif1";
+        let avif = b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf";
         let kinds = [&png[..], jpeg, gif, webp, avif].map(|bytes| MediaType::of(bytes).unwrap());
         assert_eq!(kinds, [Png, Jpeg, Gif, Webp, Avif]);
         for other in [&b""[..], b"<svg/>", b"<html>", b"%PDF-1.7", b"\x89PN", b"PK\x03\x04"] {

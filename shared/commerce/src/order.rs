@@ -23,6 +23,7 @@ mod samples;
 pub mod settle;
 pub mod shopper;
 pub mod spent;
+mod state;
 pub mod stock;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use item::{GiftCardUse, OrderItem, OrderPayment, Totals};
 pub use settle::{Outcome, Receipt, Settled, settle};
+pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockHold;
 pub use view::{GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
@@ -52,88 +54,6 @@ pub const MAX_LINES: usize = 40;
 pub const MAX_QUANTITY: i64 = 999;
 /// Gift cards that pay for one order.
 pub const MAX_GIFT_CARDS: usize = 3;
-
-gateway::words! {
-    /// Where an order is in its life.
-    OrderStatus {
-        /// Made by the merchant, not yet binding; its stock is held.
-        Draft = "draft",
-        /// To be paid, fulfilled, or both.
-        Open = "open",
-        /// Done with.
-        Closed = "closed",
-        /// Called off.
-        Cancelled = "cancelled",
-        /// Not paid in time; its stock went back.
-        Expired = "expired",
-    }
-}
-
-gateway::words! {
-    /// What has become of an order's money.
-    FinancialStatus {
-        /// Not paid.
-        Pending = "pending",
-        /// Promised by the provider, not yet taken.
-        Authorized = "authorized",
-        /// Some of it was taken.
-        PartiallyPaid = "partially_paid",
-        /// All of it was taken.
-        Paid = "paid",
-        /// Some of it went back.
-        PartiallyRefunded = "partially_refunded",
-        /// All of it went back.
-        Refunded = "refunded",
-        /// Called off before anything was taken.
-        Voided = "voided",
-        /// Not paid in time.
-        Expired = "expired",
-        /// The last attempt to pay failed; another may succeed.
-        Failed = "failed",
-    }
-}
-
-gateway::words! {
-    /// How much of an order has left, derived from its lines.
-    FulfillmentStatus {
-        /// Nothing.
-        Unfulfilled = "unfulfilled",
-        /// Some lines, or some of a line.
-        PartiallyFulfilled = "partially_fulfilled",
-        /// Everything that is to leave.
-        Fulfilled = "fulfilled",
-        /// Nothing is to leave: every line was called off.
-        NotRequired = "not_required",
-    }
-}
-
-gateway::words! {
-    /// What can be done with an order.
-    OrderAction {
-        /// Change its note, tags, e-mail or address.
-        Update = "update",
-        /// Honour it although its money comes later.
-        Confirm = "confirm",
-        /// Record that it was paid by hand.
-        MarkPaid = "mark_paid",
-        /// Take what the provider has promised.
-        Capture = "capture",
-        /// Send lines out.
-        Fulfill = "fulfill",
-        /// Give money back.
-        Refund = "refund",
-        /// Call it off.
-        Cancel = "cancel",
-        /// Keep it from being fulfilled.
-        Hold = "hold",
-        /// Let it be fulfilled again.
-        Release = "release",
-        /// Be done with it.
-        Close = "close",
-        /// Take it up again.
-        Reopen = "reopen",
-    }
-}
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

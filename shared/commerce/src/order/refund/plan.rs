@@ -1,0 +1,220 @@
+//! What goes back of an order, and through what; reserving it, and letting go of it again.
+
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use serde_json::{Value, json};
+
+use super::{Plan, Refund, RefundLine, RestockType, Wanted, WantedLine, WantedShipping};
+use crate::id::PaymentId;
+use crate::money::Money;
+use crate::order::{Order, OrderItem};
+
+impl Order {
+    /// What goes back when this is wanted.
+    ///
+    /// # Errors
+    /// `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+    /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as
+    /// faults of their fields.
+    pub fn plan_refund(&self, wanted: &Wanted) -> Result<Plan, Problem> {
+        if !self.is_over() && !self.is_firm() {
+            return Err(
+                Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
+            );
+        }
+        let items = self.refund_lines(&wanted.items)?;
+        let shipping = self.refund_shipping(wanted.shipping.as_ref())?;
+        let refundable = self.refundable_through(wanted.payment_id.as_ref())?;
+        if refundable.is_zero() {
+            let code = if self.captured.is_zero() && !self.totals.total.is_zero() {
+                Code::PaymentNotCaptured
+            } else {
+                Code::NothingToRefund
+            };
+            return Err(code.with("financial_status", self.financial_status.as_str()));
+        }
+        let named =
+            Money::sum(items.iter().map(|line| &line.amount).chain([&shipping]), &self.currency);
+        let amount = match &wanted.amount {
+            Some(amount) => amount.clone(),
+            None if wanted.items.is_empty() && wanted.shipping.is_none() => refundable.clone(),
+            None => named.ok_or(Code::NothingToRefund)?,
+        };
+        if amount.is_zero() {
+            return Err(Code::NothingToRefund.into());
+        }
+        if refundable.minus(&amount).is_none() {
+            return Err(exceeds(&refundable));
+        }
+        let mut left = amount.clone();
+        let mut take = |from: Money| {
+            let part = from.min(&left);
+            left = left.minus(&part).unwrap_or_else(|| Money::zero(&self.currency));
+            (!part.is_zero()).then_some(part)
+        };
+        let cards = self.gift_cards.iter().filter(|_| wanted.payment_id.is_none());
+        let to_gift_cards: Vec<_> = cards
+            .filter_map(|card| Some((card.card_id.clone(), take(card.refundable())?)))
+            .collect();
+        let wanted_payment =
+            |id: &PaymentId| wanted.payment_id.as_ref().is_none_or(|wanted| wanted == id);
+        let payments = self.payments.iter().filter(|payment| wanted_payment(&payment.payment_id));
+        let to_payments = payments
+            .filter_map(|payment| Some((payment.payment_id.clone(), take(payment.refundable())?)))
+            .collect();
+        Ok(Plan { amount, items, shipping, to_gift_cards, to_payments })
+    }
+
+    /// What could go back, or could through this payment.
+    fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<Money, Problem> {
+        let Some(id) = payment else { return Ok(self.refundable()) };
+        let known = self.payment(id).ok_or_else(|| {
+            let detail = "The order has no such payment that took money.";
+            Problem::field("/payment_id", "unknown_payment", detail)
+        })?;
+        if known.captured.is_zero() {
+            return Err(
+                Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
+            );
+        }
+        Ok(known.refundable())
+    }
+
+    fn refund_lines(&self, wanted: &[WantedLine]) -> Result<Vec<RefundLine>, Problem> {
+        let known = self.items_named(wanted.iter().map(|line| &line.order_item_id))?;
+        let pairs = || wanted.iter().zip(&known);
+        let excess: Vec<Value> = pairs()
+            .filter(|(line, item)| line.quantity > self.refundable_units(item, line.restock_type))
+            .map(|(line, item)| {
+                json!({
+                    "order_item_id": item.id,
+                    "requested": line.quantity,
+                    "remaining": self.refundable_units(item, line.restock_type),
+                    "restock_type": line.restock_type,
+                })
+            })
+            .collect();
+        if !excess.is_empty() {
+            return Err(Code::QuantityExceedsRemaining.with("items", excess));
+        }
+        let line = |(line, item): (&WantedLine, &&OrderItem)| RefundLine {
+            order_item_id: item.id.clone(),
+            quantity: line.quantity,
+            amount: item.worth(line.quantity),
+            restock_type: line.restock_type,
+            location_id: match line.restock_type {
+                RestockType::NoRestock => None,
+                RestockType::Cancel => item.location_id.clone(),
+                RestockType::Return => {
+                    let back = line.location_id.clone().or_else(|| item.location_id.clone());
+                    back.filter(|_| item.tracked)
+                }
+            },
+        };
+        Ok(pairs().map(line).collect())
+    }
+
+    /// Units of a line that money can go back for, when this becomes of them.
+    fn refundable_units(&self, item: &OrderItem, restock_type: RestockType) -> u32 {
+        item.refundable().min(match restock_type {
+            RestockType::NoRestock => u32::MAX,
+            RestockType::Cancel if self.is_firm() => item.remaining(),
+            RestockType::Cancel => 0,
+            RestockType::Return => item.returnable(),
+        })
+    }
+
+    fn refund_shipping(&self, wanted: Option<&WantedShipping>) -> Result<Money, Problem> {
+        let zero = || Money::zero(&self.currency);
+        let left = self.totals.shipping.minus(&self.shipping_refunded).unwrap_or_else(zero);
+        match wanted {
+            None => Ok(zero()),
+            Some(WantedShipping::Full) => Ok(left),
+            Some(WantedShipping::Amount(amount)) => match left.minus(amount) {
+                Some(_) => Ok(amount.clone()),
+                None => Err(Problem::field(
+                    "/shipping/amount",
+                    "out_of_range",
+                    "Must be at most what is left of the shipping.",
+                )),
+            },
+        }
+    }
+
+    /// The order with a plan's amounts reserved: from here on nobody else can give them back.
+    ///
+    /// # Errors
+    /// `refund_exceeds_captured`.
+    pub fn reserve_refund(&self, plan: &Plan, now: Timestamp) -> Result<Self, Problem> {
+        let over = || exceeds(&self.refundable());
+        self.refundable().minus(&plan.amount).ok_or_else(over)?;
+        let mut next = self.clone();
+        next.refunded = next.refunded.plus(&plan.amount).ok_or_else(over)?;
+        next.shipping_refunded = next.shipping_refunded.plus(&plan.shipping).ok_or_else(over)?;
+        for (id, part) in &plan.to_gift_cards {
+            for card in next.gift_cards.iter_mut().filter(|card| card.card_id == *id) {
+                card.refunded = card.refunded.plus(part).ok_or_else(over)?;
+            }
+        }
+        for (id, part) in &plan.to_payments {
+            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+                payment.refunded = payment.refunded.plus(part).ok_or_else(over)?;
+            }
+        }
+        for line in &plan.items {
+            for item in next.items.iter_mut().filter(|item| item.id == line.order_item_id) {
+                item.refunded = item.refunded.saturating_add(line.quantity);
+                item.refunded_amount = item.refunded_amount.plus(&line.amount).ok_or_else(over)?;
+                match line.restock_type {
+                    RestockType::NoRestock => {}
+                    RestockType::Cancel => {
+                        item.cancelled = item.cancelled.saturating_add(line.quantity);
+                    }
+                    RestockType::Return => {
+                        item.returned = item.returned.saturating_add(line.quantity);
+                    }
+                }
+            }
+        }
+        Ok(next.changed(now))
+    }
+
+    /// The order without what was reserved for a part of a refund that its provider refused. When
+    /// nothing of the refund went back, its lines can be refunded again; goods that came back
+    /// stay in stock.
+    #[must_use]
+    pub fn refund_refused(&self, refund: &Refund, payments: &[PaymentId], now: Timestamp) -> Self {
+        let zero = || Money::zero(&self.currency);
+        let mut next = self.clone();
+        for part in &refund.transactions {
+            let Some(id) = part.payment_id.as_ref().filter(|id| payments.contains(id)) else {
+                continue;
+            };
+            next.refunded = next.refunded.minus(&part.amount).unwrap_or_else(zero);
+            for payment in next.payments.iter_mut().filter(|known| known.payment_id == *id) {
+                payment.refunded = payment.refunded.minus(&part.amount).unwrap_or_else(zero);
+            }
+        }
+        let all_failed = refund
+            .transactions
+            .iter()
+            .all(|part| part.payment_id.as_ref().is_some_and(|id| payments.contains(id)));
+        if all_failed {
+            let shipping = next.shipping_refunded.minus(&refund.shipping);
+            next.shipping_refunded = shipping.unwrap_or_else(zero);
+            for line in &refund.items {
+                for item in next.items.iter_mut().filter(|item| item.id == line.order_item_id) {
+                    item.refunded = item.refunded.saturating_sub(line.quantity);
+                    let amount = item.refunded_amount.minus(&line.amount);
+                    item.refunded_amount = amount.unwrap_or_else(zero);
+                }
+            }
+        }
+        next.changed(now)
+    }
+}
+
+fn exceeds(refundable: &Money) -> Problem {
+    let refundable = serde_json::to_value(refundable).unwrap_or_default();
+    Code::RefundExceedsCaptured.with("refundable", refundable)
+}
