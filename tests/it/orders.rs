@@ -598,3 +598,19 @@ async fn no_sequence_of_operations_unbalances_stock_or_money() {
         assert_eq!(sum, shown.int("/totals/subtotal/amount"));
     }
 }
+
+#[tokio::test]
+async fn a_store_with_open_orders_is_not_deleted() {
+    let market = Market::open().await;
+    let book = market.stock(100, 10).await;
+    let placed = market.paid(&book, 1).await;
+    let path = format!("/v1/stores/{}", market.store.id);
+    let delete = || {
+        let confirm = json!({"confirm": market.store.subdomain});
+        market.owner.delete(&path).json(confirm)
+    };
+    let refused = delete().await.expect(409).problem("open_orders");
+    assert_eq!(refused.int("/open_orders"), 1);
+    market.act(&placed.id, "cancel", json!({"reason": "customer_request"})).await.expect(200);
+    delete().await.expect(202);
+}

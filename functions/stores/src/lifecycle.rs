@@ -5,12 +5,16 @@ use commerce::caller::Owner;
 use commerce::event::{
     Event, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Topic,
 };
-use commerce::store::{GRACE, StoreAction, StoreView};
+use commerce::id::OrderId;
+use commerce::key;
+use commerce::order::{Order, OrderStatus};
+use commerce::store::{GRACE, Store, StoreAction, StoreView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Query, Text};
+use gateway::table;
 use serde_json::json;
 
 use crate::stores::{about, give_up, shown};
@@ -109,7 +113,7 @@ pub struct DeleteRequest {
 /// owner and its apps; its data is removed, and its subdomain free for others, in 30 days.
 ///
 /// # Errors
-/// `precondition_failed`, `version_conflict`; `required` and `confirmation_mismatch` as faults of
+/// `open_orders`, `precondition_failed`, `version_conflict`; `required` and `confirmation_mismatch` as faults of
 /// `confirm`.
 pub async fn delete(
     caller: Owner,
@@ -129,6 +133,7 @@ pub async fn delete(
     if_match.check(before.version)?;
     let now = app.clock.now();
     let store = before.act(StoreAction::Delete, None, now)?;
+    refuse_open_orders(&app, before).await?;
     let answer = json!({"id": store.id, "status": store.status, "redact_at": store.redact_at});
     let write = app.table.write().replace(&store, Code::VersionConflict);
     let write = give_up(write, &store, now.plus(GRACE));
@@ -138,4 +143,20 @@ pub async fn delete(
         .emit(Event::new(&STORE_DELETED, about(&store), &StoreView::from(&store), now))
         .answer(Answer::accepted(&answer), now)
         .await
+}
+
+/// Orders looked at in one read, newest first: open ones are among the newest.
+const ORDERS_AT_ONCE: usize = 100;
+
+/// Customers who wait for something keep the store. From the index: an order placed in this very
+/// moment may slip through, and the 30 days of grace are there for it.
+async fn refuse_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
+    let (index, place) = key::orders_of_store(&store.id, store.created_at, &OrderId::derive(&[]));
+    let orders = table::Query::index(index, place.pk).newest_first();
+    let is_open = |order: &Order| order.status == OrderStatus::Open;
+    let open = app.table.page(&orders, ORDERS_AT_ONCE, None, is_open).await?.items;
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(Code::OpenOrders.with("open_orders", open.len()))
 }
