@@ -1,6 +1,7 @@
 //! The callers of commerce: who they are, found out in one round trip (three when a merchant does
 //! not say which store, and it is looked for and read).
 
+mod app;
 mod shopper;
 
 use std::marker::PhantomData;
@@ -9,26 +10,24 @@ use std::sync::Arc;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::config::AUDIENCE;
 use gateway::cors;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
-use gateway::seal;
 use gateway::table::{Batch, Query};
-use gateway::token::{self, Claims};
 use http::header;
 use serde_json::Value;
 
 use crate::developer::Developer as Profile;
-use crate::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
-use crate::installation::{AppToken, Installation};
+use crate::id::{AppId, InstallationId, MerchantId, StoreId};
 use crate::key;
 use crate::merchant::Merchant as Account;
 use crate::scope::{Required, Scopes};
 use crate::session::{Session, UnverifiedToken};
 use crate::store::{MAX_STORES, Store, StoreStatus};
 
+use app::open_app_token;
+pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use shopper::{Customer, Shopper};
 
 /// The cookie that carries a session where no `Authorization` header does.
@@ -80,36 +79,6 @@ pub struct StoreAccess<S> {
     scope: PhantomData<S>,
 }
 
-/// An embedded app: its token, presented by the app's page.
-#[derive(Debug, Clone)]
-pub struct EmbeddedApp {
-    /// The app.
-    pub actor: AppActor,
-    /// The store it acts on.
-    pub store: Store,
-    /// The raw token, to be presented again to the bridged route.
-    pub token: String,
-}
-
-/// Who may use the bridge: an embedded app by its token, or a merchant for one of their
-/// installations.
-#[derive(Debug, Clone)]
-pub enum Bridge {
-    /// The app's page, by its embedded token.
-    App(Box<EmbeddedApp>),
-    /// The merchant's admin.
-    Merchant(Box<Merchant>),
-}
-
-/// An OAuth client, as it presents itself; the endpoint authenticates it together with what it
-/// redeems, in one read and in the RFC's order.
-#[derive(Debug, Clone)]
-pub struct OAuthClient {
-    /// Client id and secret of the `Authorization: Basic` header (RFC 6749 §2.3.1).
-    pub unverified_basic: Option<(String, String)>,
-    identity: Identity,
-}
-
 /// Who acts on a store.
 #[derive(Debug, Clone)]
 pub enum Actor {
@@ -159,9 +128,6 @@ gateway::caller_argument!(Merchant);
 gateway::caller_argument!(Owner);
 gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
-gateway::caller_argument!(EmbeddedApp);
-gateway::caller_argument!(Bridge);
-gateway::caller_argument!(OAuthClient);
 gateway::caller_argument!(StoreAccess where S: Required);
 
 /// The credential of a request: a bearer token, or else the session cookie.
@@ -296,68 +262,6 @@ pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Prob
     Ok(stores)
 }
 
-/// Reads and judges an app token: signature, record, installation and store, in one round trip.
-async fn open_app_token(
-    app: &App,
-    unverified: &str,
-    inbound: &Inbound,
-) -> Result<(AppActor, Store), Problem> {
-    let claims = claims_of(app, unverified).await?;
-    let refused = || Problem::from(Code::InvalidToken);
-    let installation_id = InstallationId::parse(&claims.installation_id).ok_or_else(refused)?;
-    let store_id = StoreId::parse(&claims.store_id).ok_or_else(refused)?;
-    let app_id = AppId::parse(&claims.app_id).ok_or_else(refused)?;
-    let bound = bound_session(&claims)?;
-    let token_key = key::app_token(&seal::digest(unverified));
-    let installation_key = key::installation(&installation_id);
-    let store_key = key::store(&store_id);
-    let session_keys = bound
-        .as_ref()
-        .map(|(merchant, session)| [key::merchant(merchant), key::session(merchant, session)]);
-    let mut keys = vec![&token_key, &installation_key, &store_key];
-    keys.extend(session_keys.iter().flatten());
-    let mut batch = app.table.get_many(&keys).await?;
-    let now = app.clock.now();
-    let token: AppToken = batch.take(&token_key)?.ok_or_else(refused)?;
-    let installation: Installation = batch.take(&installation_key)?.ok_or_else(refused)?;
-    installation.admit(&token, now)?;
-    if let Some([merchant_key, session_key]) = &session_keys {
-        let account: Account = batch.take(merchant_key)?.ok_or_else(refused)?;
-        let session: Session = batch.take(session_key)?.ok_or_else(refused)?;
-        if !session.is_alive(&account, now) {
-            return Err(refused());
-        }
-    }
-    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
-    if store.id != installation.store_id || store.status == StoreStatus::Deleted {
-        return Err(refused());
-    }
-    if named_store(inbound).is_some_and(|named| named != store.id.as_str()) {
-        return Err(no_such_store(inbound));
-    }
-    let merchant_id = bound.map(|(merchant, _)| merchant);
-    // What a token may do is what it was issued with and what is still granted.
-    let scopes = token.scopes.intersection(&installation.scopes);
-    Ok((AppActor { app_id, installation_id, scopes, merchant_id }, store))
-}
-
-/// The claims of a token whose signature, issuer, audience and times hold.
-async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
-    let keys = app.secrets.keys().await?;
-    let now = app.clock.now().seconds();
-    token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now).map_err(|error| {
-        tracing::debug!(?error, "app token refused");
-        Code::InvalidToken.into()
-    })
-}
-
-/// The merchant and session that an embedded token is bound to.
-fn bound_session(claims: &Claims) -> Result<Option<(MerchantId, SessionId)>, Problem> {
-    let (Some(session), Some(actor)) = (&claims.sid, &claims.act) else { return Ok(None) };
-    let ids = MerchantId::parse(&actor.sub).zip(SessionId::parse(session));
-    ids.map(Some).ok_or_else(|| Code::InvalidToken.into())
-}
-
 impl Caller for Merchant {
     fn access() -> Access {
         Access::Merchant
@@ -453,84 +357,6 @@ impl<S: Required> Caller for StoreAccess<S> {
             Actor::App(app) => app_identity(app, &self.store.id),
         }
     }
-}
-
-impl Caller for EmbeddedApp {
-    fn access() -> Access {
-        Access::Embedded
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let token = credential(app, inbound)?;
-        if !looks_like_jwt(&token) {
-            return Err(Code::InvalidToken.into());
-        }
-        let (actor, store) = open_app_token(app, &token, inbound).await?;
-        if actor.merchant_id.is_none() {
-            return Err(Code::InvalidToken.into());
-        }
-        Ok(Self { actor, store, token })
-    }
-
-    fn identity(&self) -> Identity {
-        app_identity(&self.actor, &self.store.id)
-    }
-}
-
-impl Caller for Bridge {
-    fn access() -> Access {
-        Access::Embedded
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        if looks_like_jwt(&credential(app, inbound)?) {
-            EmbeddedApp::authenticate(app, inbound).await.map(|app| Self::App(Box::new(app)))
-        } else {
-            let merchant = Merchant::authenticate(app, inbound).await?;
-            Ok(Self::Merchant(Box::new(merchant)))
-        }
-    }
-
-    fn identity(&self) -> Identity {
-        match self {
-            Self::App(app) => app.identity(),
-            Self::Merchant(merchant) => merchant.identity(),
-        }
-    }
-}
-
-impl Caller for OAuthClient {
-    fn access() -> Access {
-        Access::Client
-    }
-
-    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified_basic = match inbound.headers.get(header::AUTHORIZATION) {
-            None => None,
-            Some(value) => Some(value.to_str().ok().and_then(basic).ok_or(Code::InvalidClient)?),
-        };
-        Ok(Self { unverified_basic, identity: Identity::anonymous(inbound) })
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity.clone()
-    }
-}
-
-/// Client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
-fn basic(header: &str) -> Option<(String, String)> {
-    use base64::Engine;
-    let (scheme, encoded) = header.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("basic").then_some(())?;
-    let joined = base64::prelude::BASE64_STANDARD.decode(encoded.trim()).ok()?;
-    let joined = String::from_utf8(joined).ok()?;
-    let (id, secret) = joined.split_once(':')?;
-    let decode = |text: &str| -> Option<String> {
-        let pair = format!("v={text}");
-        let mut pairs = url::form_urlencoded::parse(pair.as_bytes());
-        pairs.next().map(|(_, value)| value.into_owned())
-    };
-    Some((decode(id)?, decode(secret)?))
 }
 
 /// 403 with the scope that is missing, in the body and in the challenge (RFC 6750 §3.1).
