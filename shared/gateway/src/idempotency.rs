@@ -263,3 +263,22 @@ pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
     matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)
         && !code.is_some_and(|code| passing.contains(code))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_the_next_attempt_would_meet_again_is_kept() {
+        for kept in [200, 201, 204, 400, 403, 404, 409, 412, 422] {
+            assert!(is_kept(kept, None), "{kept}");
+        }
+        for passing in [401, 429, 500, 502, 503, 504] {
+            assert!(!is_kept(passing, None), "{passing}");
+        }
+        assert!(is_kept(409, Some(&Code::EmailTaken)));
+        for lost_race in [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress] {
+            assert!(!is_kept(lost_race.status(), Some(&lost_race)), "{}", lost_race.as_str());
+        }
+    }
+}
