@@ -14,20 +14,25 @@ pub struct Answer {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Vec<u8>,
+    /// Its `ETag` is a version.
+    versioned: bool,
 }
+
+/// The mark of a response whose `ETag` is a version.
+#[derive(Debug, Clone, Copy)]
+struct Versioned;
 
 impl Answer {
     /// An answer of this status with a JSON body.
     pub fn json(status: StatusCode, body: &impl Serialize) -> Self {
         // Views are plain structs of ours: writing one cannot fail but by running out of memory.
         let body = serde_json::to_vec(body).unwrap_or_default();
-        Self { status, headers: Vec::new(), body }.header(header::CONTENT_TYPE, "application/json")
+        Self::of(status, body).header(header::CONTENT_TYPE, "application/json")
     }
 
     /// 200 with a body that is not JSON.
     pub fn bytes(content_type: &str, body: Vec<u8>) -> Self {
-        let answer = Self { status: StatusCode::OK, headers: Vec::new(), body };
-        answer.header(header::CONTENT_TYPE, content_type)
+        Self::of(StatusCode::OK, body).header(header::CONTENT_TYPE, content_type)
     }
 
     /// 200.
@@ -47,7 +52,11 @@ impl Answer {
 
     /// 204.
     pub fn no_content() -> Self {
-        Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Vec::new() }
+        Self::of(StatusCode::NO_CONTENT, Vec::new())
+    }
+
+    fn of(status: StatusCode, body: Vec<u8>) -> Self {
+        Self { status, headers: Vec::new(), body, versioned: false }
     }
 
     /// Adds or replaces a header.
@@ -60,10 +69,14 @@ impl Answer {
         self
     }
 
-    /// `ETag: "<version>"`, what `If-Match` is compared with.
+    /// `ETag: "<version>"`, what `If-Match` is compared with. It says what a writer has seen, and
+    /// nothing more: a view also shows what others count beside the object (a customer's orders, a
+    /// product's rating) or what passes by itself, and these make no version. So no answer is 304
+    /// for it; the tags of [`Answer::cached`] are for that.
     #[must_use]
     pub fn version(self, version: u64) -> Self {
-        self.header(header::ETAG, &format!("\"{version}\""))
+        let answer = self.header(header::ETAG, &format!("\"{version}\""));
+        Self { versioned: true, ..answer }
     }
 
     /// `Cache-Control: no-store`: the answer carries a credential (RFC 6749 §5.1).
@@ -80,8 +93,9 @@ impl Answer {
         let digest = seal::digest(&String::from_utf8_lossy(&self.body));
         let tag: String = digest.chars().take(32).collect();
         let seconds = max_age.as_secs();
-        self.header(header::ETAG, &format!("\"{tag}\""))
-            .header(header::CACHE_CONTROL, &format!("public, max-age={seconds}"))
+        let answer = self.header(header::ETAG, &format!("\"{tag}\""));
+        let answer = Self { versioned: false, ..answer };
+        answer.header(header::CACHE_CONTROL, &format!("public, max-age={seconds}"))
     }
 
     /// The status.
@@ -105,7 +119,7 @@ impl Answer {
     /// An answer made again from its kept parts.
     pub(crate) fn restored(status: u16, headers: &[(String, String)], body: Vec<u8>) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-        let mut answer = Self { status, headers: Vec::new(), body };
+        let mut answer = Self::of(status, body);
         for (name, value) in headers {
             if let Ok(name) = HeaderName::try_from(name.as_str()) {
                 answer = answer.header(name, value);
@@ -116,9 +130,11 @@ impl Answer {
 }
 
 /// Turns a response into 304 when the asker has what it holds (RFC 9110 §13.1.2): `GET` and `HEAD`
-/// of whatever carries an `ETag`.
+/// of whatever carries an `ETag` that is made of what is shown ([`Answer::version`] is not).
 pub(crate) fn revalidate(method: &Method, request: &HeaderMap, response: &mut Response) {
-    if !matches!(*method, Method::GET | Method::HEAD) || response.status() != StatusCode::OK {
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    let is_versioned = response.extensions().get::<Versioned>().is_some();
+    if !is_read || is_versioned || response.status() != StatusCode::OK {
         return;
     }
     let Some(current) = response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok())
@@ -146,6 +162,9 @@ impl IntoResponse for Answer {
         }
         for (name, value) in self.headers {
             response.headers_mut().insert(name, value);
+        }
+        if self.versioned {
+            response.extensions_mut().insert(Versioned);
         }
         response
     }

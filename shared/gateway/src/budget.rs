@@ -27,7 +27,8 @@ use crate::table;
 pub enum Cost {
     /// The same for every request.
     Fixed(u32),
-    /// `1 + ceil(limit / 10)`, refunded down to what was returned.
+    /// `1 + ceil(limit / 10)`, refunded down to what was returned, or read to find it;
+    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q` or sorted.
     List,
 }
 
@@ -37,7 +38,7 @@ impl Cost {
     /// One item or one screen.
     pub const READ: Self = Self::Fixed(1);
     /// A read that expands or searches.
-    pub const SEARCH: Self = Self::Fixed(6);
+    pub const SEARCH: Self = Self::Fixed(Self::SEARCHING.saturating_add(1));
     /// A change.
     pub const WRITE: Self = Self::Fixed(10);
     /// An OAuth token endpoint.
@@ -48,6 +49,9 @@ impl Cost {
     pub const CODE: Self = Self::Fixed(20);
     /// Bulk, replay or report.
     pub const BULK: Self = Self::Fixed(100);
+
+    /// What expanding or searching costs beside the read itself (protocols §5).
+    pub const SEARCHING: u32 = 5;
 
     /// The published table: class, points.
     pub const PUBLISHED: &'static [(&'static str, Self)] = &[
@@ -68,12 +72,23 @@ impl Cost {
             Self::Fixed(points) => points,
             Self::List => {
                 let limit = inbound.query_param("limit").and_then(|limit| limit.parse().ok());
-                Self::list(limit.unwrap_or(20).min(100))
+                let items = limit.unwrap_or(20).min(100);
+                Self::list(items).saturating_add(Self::searching(inbound))
             }
         }
     }
 
-    /// The cost of a list of this many items.
+    /// What a list costs more because of its `q`, or of an order that is not that of creation:
+    /// items are read that are not returned.
+    pub(crate) fn searching(inbound: &Inbound) -> u32 {
+        let is_searched = inbound.query_param("q").is_some_and(|words| !words.trim().is_empty());
+        let is_sorted = inbound
+            .query_param("sort")
+            .is_some_and(|order| !matches!(order.as_str(), "" | "created_at" | "-created_at"));
+        if is_searched || is_sorted { Self::SEARCHING } else { 0 }
+    }
+
+    /// The cost of a list of this many items that is not searched.
     pub fn list(items: u32) -> u32 {
         items.div_ceil(10).saturating_add(1)
     }

@@ -74,12 +74,34 @@ impl Default for PaymentBaseUrls {
     }
 }
 
+impl PaymentBaseUrls {
+    /// Where the environment says that they are; empty where it says nothing.
+    #[expect(clippy::disallowed_methods, reason = "this module alone reads the environment")]
+    pub fn from_env() -> Self {
+        let url =
+            |name: &str| std::env::var(name).unwrap_or_default().trim_end_matches('/').to_owned();
+        let deadline = Self::default().deadline;
+        Self { razorpay: url("RAZORPAY_BASE_URL"), stripe: url("STRIPE_BASE_URL"), deadline }
+    }
+
+    /// These, and others where these are empty.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        let either = |this: String, other| if this.is_empty() { other } else { this };
+        Self {
+            razorpay: either(self.razorpay, others.razorpay),
+            stripe: either(self.stripe, others.stripe),
+            deadline: self.deadline,
+        }
+    }
+}
+
 /// The audience of app tokens.
 pub const AUDIENCE: &str = "commerce-api";
 
 impl Config {
     /// Reads the environment.
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    #[expect(clippy::disallowed_methods, reason = "this module alone reads the environment")]
     pub fn from_env() -> Self {
         let text = |name: &str| std::env::var(name).unwrap_or_default();
         let list = |name: &str| {
@@ -88,11 +110,6 @@ impl Config {
             items.map(str::to_owned).collect()
         };
         let development = text("SERVICE_ENVIRONMENT") == "development";
-        let url = |name: &str, default: String| match text(name).trim_end_matches('/') {
-            "" => default,
-            url => url.to_owned(),
-        };
-        let providers = PaymentBaseUrls::default();
         Self {
             table: text("TABLE_NAME"),
             webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
@@ -111,11 +128,7 @@ impl Config {
                 print: false,
                 from: text("MAIL_FROM"),
             },
-            payment_base_urls: PaymentBaseUrls {
-                razorpay: url("RAZORPAY_BASE_URL", providers.razorpay),
-                stripe: url("STRIPE_BASE_URL", providers.stripe),
-                deadline: providers.deadline,
-            },
+            payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
             region: text("AWS_REGION"),
         }

@@ -25,12 +25,22 @@ pub struct Context {
     state: Mutex<State>,
 }
 
+/// What was read for the list that is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Listed {
+    /// Queries made.
+    pub(crate) queries: u32,
+    /// Items looked at, whether they are shown or not.
+    pub(crate) items: usize,
+}
+
 /// What changes while the request is handled.
 #[derive(Debug, Default)]
 struct State {
     trips: u32,
     /// In tenths of a capacity unit: eventually consistent reads cost halves.
     capacity_tenths: u64,
+    listed: Listed,
     charge: Option<Charge>,
     actual_cost: Option<u32>,
     claim: Option<Claim>,
@@ -105,6 +115,20 @@ impl Context {
             state.trips = state.trips.saturating_add(1);
             state.capacity_tenths = state.capacity_tenths.saturating_add(capacity_tenths);
         }
+    }
+
+    /// Counts what was read for a list.
+    pub(crate) fn count_listed(queries: u32, items: usize) {
+        if let Some(context) = Self::current() {
+            let mut state = context.state();
+            state.listed.queries = state.listed.queries.saturating_add(queries);
+            state.listed.items = state.listed.items.saturating_add(items);
+        }
+    }
+
+    /// What was read for the list so far.
+    pub(crate) fn listed(&self) -> Listed {
+        self.state().listed
     }
 
     /// Round trips to the table so far, rate bucket and idempotency record excluded, and the

@@ -5,7 +5,9 @@
 //! transaction completes the record with the answer **if the lease is still its own**: a slow
 //! original whose lease was taken over fails instead of doubling the effect, and a crash between
 //! effect and record cannot happen because they are one write. Answers are sealed at rest: they
-//! may hold a token that was shown once.
+//! may hold a token that was shown once. How they are kept is in [`kept`].
+
+mod kept;
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
@@ -13,7 +15,6 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{Method, header};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
@@ -65,13 +66,6 @@ pub(crate) enum Claimed {
     Replay(Answer),
 }
 
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
 impl Claim {
     pub(crate) fn key(&self) -> &Key {
         &self.key
@@ -79,13 +73,7 @@ impl Claim {
 
     /// The change that completes the record with `answer`, if the lease is still this claim's.
     pub(crate) fn completion(&self, answer: &Answer, now: Timestamp) -> Result<Change, Problem> {
-        let kept = Kept {
-            status: answer.status().as_u16(),
-            headers: answer.header_pairs(),
-            body: String::from_utf8_lossy(answer.body()).into_owned(),
-        };
-        let plain = serde_json::to_vec(&kept).map_err(Problem::internal)?;
-        let sealed = self.seal.seal(&plain, self.key.pk.as_bytes());
+        let sealed = kept::seal(&self.seal, answer, self.key.pk.as_bytes())?;
         Ok(Change::new("SET #state = :completed, answer = :answer, completed_at = :now")
             .only_if("lease = :lease AND #state = :running")
             .name("#state", "state")
@@ -248,10 +236,9 @@ fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, 
     if text("state") != Some("completed") {
         return Err(Problem::from(Code::RequestInProgress).header(header::RETRY_AFTER, "1"));
     }
-    let sealed = text("answer").unwrap_or_default();
-    let plain = claim.seal.open(sealed, claim.key.pk.as_bytes()).map_err(Problem::internal)?;
-    let kept: Kept = serde_json::from_slice(&plain).map_err(Problem::internal)?;
-    let answer = Answer::restored(kept.status, &kept.headers, kept.body.into_bytes())
+    let sealed = old.get("answer").and_then(|value| value.as_b().ok());
+    let sealed = sealed.map(aws_sdk_dynamodb::primitives::Blob::as_ref).unwrap_or_default();
+    let answer = kept::open(&claim.seal, sealed, claim.key.pk.as_bytes())?
         .header(http::HeaderName::from_static("idempotent-replayed"), "true");
     Ok(Claimed::Replay(answer))
 }

@@ -4,7 +4,9 @@
 //! it when it has been handed on. The table's stream is the fast path; a sweep of the due marks
 //! alone would be enough (traps 21).
 
-use crate::clock::Timestamp;
+use std::time::Duration;
+
+use crate::clock::{MINUTE, Timestamp};
 use crate::item::{Index, Key};
 use crate::table::{Query, Write};
 
@@ -26,16 +28,31 @@ pub enum Due {
     Delivery,
     /// Mail that has not been sent.
     Mail,
-    /// Stores whose data is to be removed.
+    /// Deleted stores whose grace ends.
     Redaction,
     /// Orders that were not paid in time.
     Order,
+    /// Deleted categories that products still name.
+    Category,
+    /// What changes of products have left to do.
+    Product,
+    /// Refunds that no provider has confirmed, and money that is to go back.
+    Payment,
 }
 
 impl Due {
     /// Every kind, in the order a sweep takes them.
-    pub const ALL: [Self; 5] =
-        [Self::Event, Self::Delivery, Self::Mail, Self::Redaction, Self::Order];
+    pub const ALL: [Self; 8] = [
+        Self::Event,
+        Self::Delivery,
+        Self::Mail,
+        Self::Redaction,
+        Self::Category,
+        Self::Product,
+        // These ask others, who may be slow: nobody else waits for them.
+        Self::Payment,
+        Self::Order,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -44,6 +61,9 @@ impl Due {
             Self::Mail => "MAI",
             Self::Redaction => "RED",
             Self::Order => "ORD",
+            Self::Category => "CAT",
+            Self::Product => "PRD",
+            Self::Payment => "PAY",
         }
     }
 
@@ -52,6 +72,12 @@ impl Due {
     pub fn mark(self, id: &str, at: Timestamp) -> (Index, Key) {
         let shard = id.chars().last().filter(|c| SHARDS.contains(*c)).unwrap_or('0');
         (Index::Gsi3, Key::new(format!("DUE#{}#{shard}", self.name()), format!("{at}#{id}")))
+    }
+
+    /// How long work that was tried so often in vain is left alone: a minute, twice as long each
+    /// time, eight and a half hours at most.
+    pub fn wait(tries: u32) -> Duration {
+        MINUTE.saturating_mul(1 << tries.min(9))
     }
 
     /// What is due by `now` on one shard, oldest first.

@@ -1,5 +1,8 @@
 //! Pages of lists: `limit`, and a `cursor` that is opaque, authenticated and bound to the route,
-//! the filter, the store and the principal (protocols §3).
+//! the filter, the store and the principal (protocols §3). A full walk meets every item that is
+//! there throughout exactly once: a cursor names items, and never counts them.
+
+mod place;
 
 use std::collections::BTreeMap;
 
@@ -20,10 +23,10 @@ use crate::request::Raw;
 use crate::seal::{self, SealKey};
 use crate::table::{Query, Scanned};
 
-/// What a cursor of a short list holds instead of a key.
-const SKIPPED: &str = "skipped";
-/// What a cursor of a sorted list holds: the key of the last item shown.
-const AFTER: &str = "after";
+pub use place::{is_of_query, place_at, resume, sorted};
+
+/// What a cursor calls the item that its walk shows first.
+const LEADER: &str = "leader";
 /// Queries that a page over several partitions makes before it hands out a cursor: more than the
 /// days of a month, so that a quiet month is one page.
 const MOST_QUERIES: u32 = 40;
@@ -38,8 +41,10 @@ pub struct Paging {
     query: Vec<(String, String)>,
     key: Option<SealKey>,
     extras: Map<String, Value>,
-    /// Queries made for it.
-    queries: u32,
+    /// The item that the walk shows first, whatever the order of the others.
+    leader: Option<String>,
+    /// What searching it costs.
+    searching: u32,
 }
 
 impl FromRequestParts<App> for Paging {
@@ -73,7 +78,8 @@ impl FromRequestParts<App> for Paging {
             query,
             key: None,
             extras: Map::new(),
-            queries: 0,
+            leader: None,
+            searching: Cost::searching(&inbound),
         };
         let cursor = inbound.query_param("cursor");
         if let Some(cursor) = cursor {
@@ -96,6 +102,22 @@ impl Paging {
         self.start.clone()
     }
 
+    /// Which item a list shows first, whatever the order of the others: the one that led it when
+    /// the walk began, although another may be preferred by now.
+    pub fn leader(&mut self, preferred: Option<String>) -> Option<String> {
+        let text = |start: &Attributes| start.get(LEADER)?.as_s().ok().cloned();
+        self.leader = self.start.as_ref().map_or(preferred, text);
+        self.leader.clone()
+    }
+
+    /// Where a query goes on from.
+    fn place(&self) -> Result<Option<Attributes>, Problem> {
+        match &self.start {
+            Some(place) if !is_of_query(place) => Err(Code::InvalidCursor.into()),
+            start => Ok(start.clone()),
+        }
+    }
+
     /// Adds a member beside `data` and `page`: what a list says about itself as a whole.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -111,7 +133,7 @@ impl Paging {
         query: &Query,
         filter: impl Fn(&T) -> bool,
     ) -> Result<Scanned<T>, Problem> {
-        app.table.page(query, self.limit(), self.start.clone(), filter).await
+        app.table.page(query, self.limit(), self.place()?, filter).await
     }
 
     /// Runs the query and answers with the page, each item as `view` shows it.
@@ -122,7 +144,7 @@ impl Paging {
         filter: impl Fn(&T) -> bool,
         view: impl Fn(T) -> V,
     ) -> Result<Answer, Problem> {
-        let found = app.table.page(query, self.limit(), self.start.clone(), filter).await?;
+        let found = self.read(app, query, filter).await?;
         self.finish(app, found, view).await
     }
 
@@ -131,7 +153,7 @@ impl Paging {
     /// them share one budget of queries: a filter that passes little ends the page early, with a
     /// cursor.
     pub async fn answer_over<T: Item, V: Serialize>(
-        mut self,
+        self,
         app: &App,
         queries: &[Query],
         filter: impl Fn(&T) -> bool,
@@ -169,7 +191,6 @@ impl Paging {
                 break;
             }
         }
-        self.queries = MOST_QUERIES.saturating_sub(left);
         self.finish(app, found, view).await
     }
 
@@ -195,55 +216,39 @@ impl Paging {
         if self.key.is_none() && found.next.is_some() {
             self.key = Some(app.secrets.keys().await?.seal.clone());
         }
-        let next = found.next.as_ref().and_then(|place| self.seal(place));
+        let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
+        let next = found.next.map(|place| place.into_iter().chain(leader).collect());
+        let next = next.and_then(|place| self.seal(&place));
         let data: Vec<V> = found.items.into_iter().map(view).collect();
         Ok(self.respond(&data, next))
     }
 
-    /// Answers with a page of a list that is known whole because it is short; its cursor counts.
-    pub async fn whole<V: Serialize>(self, app: &App, data: Vec<V>) -> Result<Answer, Problem> {
-        let found = self.part(data)?;
-        self.finish(app, found, |item| item).await
-    }
-
-    /// The page of a list that is known whole: of ids perhaps, to be read, and then
-    /// [`Paging::finish`]ed.
-    pub fn part<T>(&self, all: Vec<T>) -> Result<Scanned<T>, Problem> {
-        let skipped = self.start.as_ref().and_then(|start| start.get(SKIPPED)?.as_s().ok());
-        let skipped: usize = match (&self.start, skipped) {
-            (None, _) => 0,
-            (Some(_), count) => {
-                count.and_then(|text| text.parse().ok()).ok_or(Code::InvalidCursor)?
-            }
-        };
-        let length = all.len();
-        let items: Vec<T> = all.into_iter().skip(skipped).take(self.limit()).collect();
-        let shown = skipped.saturating_add(items.len());
-        let place = AttributeValue::S(shown.to_string());
-        let next = (shown < length).then(|| [(SKIPPED.to_owned(), place)].into());
-        Ok(Scanned { items, next })
-    }
-
-    /// The page of a list that is known whole, by ascending `key`. The cursor holds the key of the
-    /// last item shown, so that what comes and goes meanwhile neither repeats nor hides another
-    /// item. For views that need more than the items: read it, then [`Paging::finish`].
+    /// Answers with a page of a list that is known whole because it is short, in its own order;
+    /// `key` tells its items apart.
     ///
     /// # Errors
     /// `invalid_cursor`.
-    pub fn sorted<T>(
-        &self,
-        items: Vec<T>,
-        key: impl Fn(&T) -> String,
-    ) -> Result<Scanned<T>, Problem> {
-        sorted(items, self.limit(), self.start.as_ref(), key)
+    pub async fn whole<V: Serialize>(
+        self,
+        app: &App,
+        all: Vec<V>,
+        key: impl Fn(&V) -> String,
+    ) -> Result<Answer, Problem> {
+        let found = self.part(all, key)?;
+        self.finish(app, found, |item| item).await
+    }
+
+    /// The page of such a list: of ids perhaps, to be read, and then [`Paging::finish`]ed.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub fn part<T>(&self, all: Vec<T>, key: impl Fn(&T) -> String) -> Result<Scanned<T>, Problem> {
+        place::part(all, self.limit(), self.start.as_ref(), key)
     }
 
     fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
-            // What was read to find little is not given back, and nothing is charged afterwards.
-            let returned = Cost::list(u32::try_from(data.len()).unwrap_or(u32::MAX));
-            let charged = context.charge().map_or(u32::MAX, |charge| charge.requested());
-            context.settle_cost(returned.max(self.queries.min(charged)));
+            context.settle_cost(self.cost(&context, data.len()));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
         let mut body = self.extras;
@@ -263,6 +268,15 @@ impl Paging {
         }
     }
 
+    /// What the page costs that shows so many items. What was read to find little is not given
+    /// back, and nothing is charged afterwards.
+    fn cost(&self, context: &Context, shown: usize) -> u32 {
+        let read = context.listed();
+        let items = u32::try_from(shown.max(read.items)).unwrap_or(u32::MAX);
+        let cost = Cost::list(items).max(read.queries).saturating_add(self.searching);
+        cost.min(context.charge().map_or(u32::MAX, |charge| charge.requested()))
+    }
+
     /// The place, sealed under the list it belongs to: keys tell what views do not.
     fn seal(&self, place: &Attributes) -> Option<String> {
         let keys: BTreeMap<&str, &str> = place
@@ -280,38 +294,8 @@ impl Paging {
     }
 }
 
-/// The page of a list that is known whole, by ascending `key`, after `start`. Its cursor holds the
-/// key of the last item shown, so that what comes and goes meanwhile neither repeats nor hides
-/// another item. To be answered by [`Paging::finish`].
-///
-/// # Errors
-/// `invalid_cursor`.
-pub fn sorted<T>(
-    items: impl IntoIterator<Item = T>,
-    limit: usize,
-    start: Option<&Attributes>,
-    key: impl Fn(&T) -> String,
-) -> Result<Scanned<T>, Problem> {
-    let after = start.map(key_before).transpose()?;
-    let mut keyed: Vec<(String, T)> = items.into_iter().map(|item| (key(&item), item)).collect();
-    keyed.retain(|(key, _)| after.is_none_or(|after| key.as_str() > after));
-    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let has_more = keyed.len() > limit;
-    keyed.truncate(limit);
-    let next = keyed.last().filter(|_| has_more).map(|(key, _)| place_after(key));
-    Ok(Scanned { items: keyed.into_iter().map(|(_, item)| item).collect(), next })
-}
-
-/// The place after the item of this key, for lists that keep their own order.
-pub fn place_after(key: &str) -> Attributes {
-    [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into()
-}
-
-/// The key of the item that a place is after.
-///
-/// # Errors
-/// `invalid_cursor`: it is a place in another kind of list.
-pub fn key_before(place: &Attributes) -> Result<&str, Problem> {
-    let key = place.get(AFTER).and_then(|place| place.as_s().ok());
-    key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
+/// Counts items that were read for a list by their ids, and not by a query: not all of them may
+/// be shown.
+pub fn count_read(items: usize) {
+    Context::count_listed(0, items);
 }

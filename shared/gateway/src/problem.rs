@@ -85,6 +85,7 @@ catalogue! {
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
     CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
     AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
+    PurchaseRequired = 403 "purchase_required" "Only who has bought the product may review it.";
     // 404
     NotFound = 404 "not_found" "There is no such resource.";
     StoreNotFound = 404 "store_not_found" "There is no such storefront.";
@@ -97,7 +98,7 @@ catalogue! {
     // 409
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
-    CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft.";
+    CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft without products and gift cards.";
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
     OpenOrders = 409 "open_orders" "The store has open orders.";
     OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
@@ -118,6 +119,7 @@ catalogue! {
     PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
     StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
+    MenuLimit = 409 "menu_limit" "The store has reached its number of menus.";
     HandleTaken = 409 "handle_taken" "The handle is already in use on this store.";
     SkuTaken = 409 "sku_taken" "The SKU is already in use on this store.";
     ProductInUse = 409 "product_in_use" "The product was ordered: archive it instead.";
@@ -142,6 +144,7 @@ catalogue! {
     OrderAlreadyPaid = 409 "order_already_paid" "There is nothing left to pay for this order.";
     OrderExpired = 409 "order_expired" "The order can no longer be paid.";
     AmountMismatch = 409 "amount_mismatch" "The provider reports another amount or currency than was asked for.";
+    AmountNotSupported = 409 "amount_not_supported" "The payment provider does not take this amount of this currency.";
     NotCapturable = 409 "not_capturable" "The payment holds nothing that can be captured.";
     AmountExceedsAuthorized = 409 "amount_exceeds_authorized" "The amount is more than was authorized.";
     ProviderNotConnected = 409 "provider_not_connected" "The store has no account with this payment provider.";
@@ -176,6 +179,7 @@ catalogue! {
     ProviderError = 502 "provider_error" "The payment provider refused the request or failed.";
     SourceUnreachable = 502 "source_unreachable" "The source URL did not deliver the file.";
     Unavailable = 503 "service_unavailable" "A part of the service is unavailable; try again.";
+    LocationEmptying = 503 "location_emptying" "The location is still being emptied; send the request again.";
     BridgeTimeout = 504 "bridge_timeout" "The bridged request took too long.";
     ProviderTimeout = 504 "provider_timeout" "The payment provider did not answer in time.";
 }

@@ -268,7 +268,7 @@ impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 }
 
 /// `If-Match: "<version>"` (protocols §1).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct IfMatch(Option<u64>);
 
 impl IfMatch {

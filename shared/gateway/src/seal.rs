@@ -67,20 +67,31 @@ impl SealKey {
 
     /// Encrypts `plaintext` for `context` (table key, field, tenant; not secret, not stored here).
     ///
-    /// The answer is base64url of version ‖ nonce ‖ ciphertext ‖ tag, and differs at every call.
+    /// The answer is base64url of what [`SealKey::seal_bytes`] makes.
     pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> String {
-        let nonce: [u8; NONCE_BYTES] = random_bytes();
-        let payload = Payload { msg: plaintext, aad: context };
-        let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(nonce), payload) else {
-            unreachable!("AES-GCM refuses only more than 64 GiB");
-        };
-        URL_SAFE_NO_PAD.encode([&[VERSION][..], &nonce[..], &ciphertext[..]].concat())
+        URL_SAFE_NO_PAD.encode(self.seal_bytes(plaintext, context))
     }
 
     /// Decrypts what [`SealKey::seal`] made with this key and the same `context`.
     pub fn open(&self, sealed: &str, context: &[u8]) -> Result<Vec<u8>, Unsealable> {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Unsealable)?;
-        let Some((&VERSION, rest)) = bytes.split_first() else {
+        self.open_bytes(&bytes, context)
+    }
+
+    /// As [`SealKey::seal`], a quarter shorter: version ‖ nonce ‖ ciphertext ‖ tag, which differ at
+    /// every call.
+    pub(crate) fn seal_bytes(&self, plaintext: &[u8], context: &[u8]) -> Vec<u8> {
+        let nonce: [u8; NONCE_BYTES] = random_bytes();
+        let payload = Payload { msg: plaintext, aad: context };
+        let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(nonce), payload) else {
+            unreachable!("AES-GCM refuses only more than 64 GiB");
+        };
+        [&[VERSION][..], &nonce[..], &ciphertext[..]].concat()
+    }
+
+    /// Decrypts what [`SealKey::seal_bytes`] made with this key and the same `context`.
+    pub(crate) fn open_bytes(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, Unsealable> {
+        let Some((&VERSION, rest)) = sealed.split_first() else {
             return Err(Unsealable);
         };
         let (nonce, ciphertext) = rest.split_first_chunk::<NONCE_BYTES>().ok_or(Unsealable)?;

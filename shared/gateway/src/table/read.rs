@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use super::{Table, back_off, count, unavailable};
+use crate::context::Context;
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
@@ -139,36 +141,26 @@ impl Table {
 
     /// Up to 100 items in one round trip, read consistently.
     pub async fn get_many(&self, keys: &[&Key]) -> Result<Batch, Problem> {
-        let mut found = Batch::default();
-        self.read_into(&mut found, keys, true).await?;
-        Ok(found)
+        self.read(distinct(keys), true).await
     }
 
-    /// Any number of items, 100 in a round trip, at half the price and perhaps a moment old.
+    /// Any number of items, 100 in a round trip and several such trips side by side, at half the
+    /// price and perhaps a moment old.
     pub async fn glance(&self, keys: &[&Key]) -> Result<Batch, Problem> {
-        let mut found = Batch::default();
-        for hundred in keys.chunks(BATCH) {
-            self.read_into(&mut found, hundred, false).await?;
-        }
-        Ok(found)
+        let hundreds: Vec<Vec<Attributes>> = keys.chunks(BATCH).map(distinct).collect();
+        let parts: Vec<Batch> = stream::iter(hundreds)
+            .map(|hundred| self.read(hundred, false))
+            .buffer_unordered(SIDE_BY_SIDE)
+            .try_collect()
+            .await?;
+        Ok(Batch(parts.into_iter().flat_map(|Batch(items)| items).collect()))
     }
 
-    async fn read_into(
-        &self,
-        found: &mut Batch,
-        keys: &[&Key],
-        consistent: bool,
-    ) -> Result<(), Problem> {
-        let mut wanted: Vec<Attributes> = Vec::new();
-        for key in keys {
-            let attributes = key.attributes();
-            if !wanted.contains(&attributes) {
-                wanted.push(attributes);
-            }
-        }
+    async fn read(&self, mut wanted: Vec<Attributes>, consistent: bool) -> Result<Batch, Problem> {
+        let mut found = Batch::default();
         for attempt in 0..5 {
             if wanted.is_empty() {
-                return Ok(());
+                return Ok(found);
             }
             let request = KeysAndAttributes::builder()
                 .set_keys(Some(std::mem::take(&mut wanted)))
@@ -195,15 +187,26 @@ impl Table {
                 back_off(attempt, BATCH_BASE, BATCH_CAP).await;
             }
         }
-        if wanted.is_empty() { Ok(()) } else { Err(Problem::unavailable("unprocessed keys")) }
+        if wanted.is_empty() { Ok(found) } else { Err(Problem::unavailable("unprocessed keys")) }
     }
 
     /// Every item of a query that is known to be short; stops at `max`.
     pub async fn all<T: Item>(&self, query: &Query, max: usize) -> Result<Vec<T>, Problem> {
-        self.page(query, max, None, |_| true).await.map(|page| page.items)
+        let (mut items, mut start) = (Vec::new(), None);
+        for _ in 0..query.trips {
+            let (found, next) = self.query_once(query, max, start.take()).await?;
+            items.extend(found);
+            start = next;
+            if start.is_none() || items.len() >= max {
+                break;
+            }
+        }
+        items.truncate(max);
+        items.into_iter().map(item::parse).collect()
     }
 
-    /// A page: up to `limit` items that pass `filter`, from `start` on.
+    /// A page: up to `limit` items that pass `filter`, from `start` on. What is looked at for it
+    /// counts for what the list costs.
     pub async fn page<T: Item>(
         &self,
         query: &Query,
@@ -232,7 +235,8 @@ impl Table {
             *left = left.saturating_sub(1);
             let ahead = limit.max(query.ahead);
             let (found, next) = self.query_once(query, ahead, start.take()).await?;
-            let last = found.len().saturating_sub(1);
+            let all = found.len();
+            let last = all.saturating_sub(1);
             for (position, attributes) in found.into_iter().enumerate() {
                 let place = place_of(query.index, &attributes);
                 let parsed: T = item::parse(attributes)?;
@@ -240,10 +244,12 @@ impl Table {
                     items.push(parsed);
                 }
                 if items.len() >= limit {
+                    Context::count_listed(1, position.saturating_add(1));
                     let more = position < last || next.is_some();
                     return Ok(Scanned { items, next: more.then_some(place) });
                 }
             }
+            Context::count_listed(1, all);
             match next {
                 None => return Ok(Scanned { items, next: None }),
                 next => start = next,
@@ -310,10 +316,24 @@ impl Table {
 
 /// Keys that one `BatchGetItem` takes.
 const BATCH: usize = 100;
+/// Batches of one reading that are under way at once (our choice).
+const SIDE_BY_SIDE: usize = 8;
 /// First wait after keys were left unprocessed.
 const BATCH_BASE: std::time::Duration = std::time::Duration::from_millis(20);
 /// Longest wait after keys were left unprocessed.
 const BATCH_CAP: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// Each of these keys once, as a batch wants them.
+fn distinct(keys: &[&Key]) -> Vec<Attributes> {
+    let mut wanted: Vec<Attributes> = Vec::new();
+    for key in keys {
+        let attributes = key.attributes();
+        if !wanted.contains(&attributes) {
+            wanted.push(attributes);
+        }
+    }
+    wanted
+}
 
 /// The key from which a query goes on after this item.
 fn place_of(index: Option<Index>, attributes: &Attributes) -> Attributes {

@@ -99,6 +99,14 @@ impl Change {
         self.condition = self.condition.value(placeholder, value);
         self
     }
+
+    /// Binds a `:value` that is a set of one string, for `ADD` and `DELETE`.
+    #[must_use]
+    pub fn member(mut self, placeholder: &str, member: &str) -> Self {
+        let set = AttributeValue::Ss(vec![member.to_owned()]);
+        self.condition.values.insert(placeholder.to_owned(), set);
+        self
+    }
 }
 
 impl Table {

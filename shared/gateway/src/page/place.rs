@@ -1,0 +1,160 @@
+//! Places in lists that are known whole, because they are short or sorted on request: by which
+//! items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
+//! put into it, then neither repeats nor hides another item (protocols §3).
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::item::Attributes;
+use crate::problem::{Code, Problem};
+use crate::table::Scanned;
+
+/// The last item shown, of a list in its own order.
+const LAST: &str = "last";
+/// The item that was to come next.
+const NEXT: &str = "next";
+/// Items shown.
+const SHOWN: &str = "shown";
+/// Items not yet shown.
+const LEFT: &str = "left";
+/// The sort key of the last item shown, of a sorted list.
+const AFTER: &str = "after";
+
+/// The page of a list in its own order, from `start` on; `key` tells its items apart.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub(super) fn part<T>(
+    all: Vec<T>,
+    limit: usize,
+    start: Option<&Attributes>,
+    key: impl Fn(&T) -> String,
+) -> Result<Scanned<T>, Problem> {
+    let keys: Vec<String> = all.iter().map(key).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let first = start.map_or(Ok(0), |place| resume(&keys, place))?;
+    let next = place_at(&keys, first.saturating_add(limit));
+    Ok(Scanned { items: all.into_iter().skip(first).take(limit).collect(), next })
+}
+
+/// The place in a list in its own order of which so many items were shown; none at its end.
+pub fn place_at(keys: &[&str], shown: usize) -> Option<Attributes> {
+    let (last, next) = (keys.get(shown.checked_sub(1)?)?, keys.get(shown)?);
+    let left = keys.len().saturating_sub(shown).to_string();
+    let parts = [(LAST, *last), (NEXT, *next), (SHOWN, &shown.to_string()), (LEFT, &left)];
+    Some(parts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned()))).into())
+}
+
+/// How many items of the list, as it is now, lie before a place in it.
+///
+/// The place names its two neighbours, and either of them will do. Where both are gone, what was
+/// left of the list then is what is left of it now, or less. An item that the merchant moves past
+/// the place is met twice or not at all; no other is.
+///
+/// # Errors
+/// `invalid_cursor`: it is a place in another kind of list.
+pub fn resume(keys: &[&str], place: &Attributes) -> Result<usize, Problem> {
+    let text = |name: &str| Some(place.get(name)?.as_s().ok()?.as_str());
+    let count = |name: &str| text(name)?.parse::<usize>().ok();
+    let parts = (text(LAST), text(NEXT), count(SHOWN), count(LEFT));
+    let (Some(last), Some(next), Some(shown), Some(left)) = parts else {
+        return Err(Code::InvalidCursor.into());
+    };
+    let position = |key: &str| keys.iter().position(|present| *present == key);
+    let after_last = position(last).map(|position| position.saturating_add(1));
+    let (before, remaining) = (shown.saturating_sub(1), left.saturating_sub(1));
+    Ok(match (after_last, position(next)) {
+        (Some(after_last), Some(next)) => after_last.min(next),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => before.min(keys.len().saturating_sub(remaining)),
+    })
+}
+
+/// The page of a list that is known whole, by ascending `key`, after `start`. Its cursor holds the
+/// key of the last item shown. To be answered by [`Paging::finish`](super::Paging::finish).
+///
+/// # Errors
+/// `invalid_cursor`.
+pub fn sorted<T>(
+    items: impl IntoIterator<Item = T>,
+    limit: usize,
+    start: Option<&Attributes>,
+    key: impl Fn(&T) -> String,
+) -> Result<Scanned<T>, Problem> {
+    let after = start.map(key_before).transpose()?;
+    let mut keyed: Vec<(String, T)> = items.into_iter().map(|item| (key(&item), item)).collect();
+    keyed.retain(|(key, _)| after.is_none_or(|after| key.as_str() > after));
+    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let has_more = keyed.len() > limit;
+    keyed.truncate(limit);
+    let place = |key: &str| [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into();
+    let next = keyed.last().filter(|_| has_more).map(|(key, _)| place(key));
+    Ok(Scanned { items: keyed.into_iter().map(|(_, item)| item).collect(), next })
+}
+
+/// The sort key of the item that a place is after.
+fn key_before(place: &Attributes) -> Result<&str, Problem> {
+    let key = place.get(AFTER).and_then(|place| place.as_s().ok());
+    key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
+}
+
+/// Whether a query can go on from a place: it is an item's, and not one of this module.
+pub fn is_of_query(place: &Attributes) -> bool {
+    place.contains_key("PK")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Walks a list two at a time; after each page the list becomes what `change` makes of it.
+    fn walk(list: &str, change: impl Fn(&str) -> String) -> String {
+        let (mut list, mut start, mut seen) = (list.to_owned(), None, String::new());
+        loop {
+            let page = part(list.chars().collect(), 2, start.as_ref(), char::to_string).unwrap();
+            seen.extend(&page.items);
+            match page.next {
+                None => return seen,
+                next => start = next,
+            }
+            list = change(&list);
+        }
+    }
+
+    #[test]
+    fn what_comes_and_goes_hides_and_repeats_no_other_item() {
+        let without = |gone: &'static str| {
+            move |list: &str| list.chars().filter(|item| !gone.contains(*item)).collect::<String>()
+        };
+        assert_eq!(walk("abcdefg", str::to_owned), "abcdefg");
+        for (gone, seen) in [
+            ("a", "abcdefg"),
+            ("b", "abcdefg"),
+            ("ab", "abcdefg"),
+            ("c", "abdefg"),
+            ("bc", "abdefg"),
+            ("abc", "abdefg"),
+            ("abcd", "abefg"),
+            ("abcdefg", "ab"),
+        ] {
+            assert_eq!(walk("abcdefg", without(gone)), seen, "without {gone}");
+        }
+        let put = |list: &str| if list.contains('x') { list.into() } else { format!("x{list}") };
+        assert_eq!(walk("abcdefg", put), "abcdefg");
+        let between = |list: &str| list.replace("bc", "bxc");
+        assert_eq!(walk("abcdefg", between), "abxcdefg");
+        // The last one shown goes, and so does what lies before it, and something comes.
+        let swapped = |list: &str| list.replace("ab", "") + "x";
+        assert_eq!(&walk("abc", swapped)[..3], "abc");
+    }
+
+    #[test]
+    fn a_place_of_another_kind_of_list_is_refused() {
+        let place = place_at(&["a", "b"], 1).unwrap();
+        assert!(sorted(["a"], 1, Some(&place), |item| (*item).to_owned()).is_err());
+        let sorted = sorted(["a", "b"], 1, None, |item| (*item).to_owned()).unwrap();
+        assert!(resume(&["a"], &sorted.next.unwrap()).is_err());
+        assert!(
+            !is_of_query(&place) && place_at(&["a"], 1).is_none() && place_at(&[], 0).is_none()
+        );
+    }
+}
