@@ -6,6 +6,7 @@
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
+//! - [`Providers`]: Razorpay and Stripe on loopback, in whatever mood.
 //! - [`Mailbox`]: the mail that was sent.
 //! - [`race`], [`eventually`]: many at once, and what takes a moment.
 #![expect(missing_docs, reason = "names of test helpers say what they are")]
@@ -32,15 +33,16 @@ mod shop;
 mod shopper;
 mod wait;
 
+pub use self::providers::{Providers, deliver};
+pub use ::providers::{
+    Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
+    Trouble, WEBHOOK_SECRET, Webhook,
+};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
 pub use mailbox::{Letter, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};
-pub use providers::{
-    ProviderCall, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
-    Trouble, WEBHOOK_SECRET, Webhook,
-};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
 pub use serde_json::{Value, json};

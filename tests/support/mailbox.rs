@@ -17,6 +17,8 @@ pub struct Mailbox {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
+    pub from: String,
+    pub reply_to: Option<String>,
     pub subject: String,
     pub text: String,
 }
@@ -42,6 +44,8 @@ impl Mailbox {
     fn letter(&self, mail: &str) -> Option<Letter> {
         let mail = mail.replace("\r\n", "\n");
         let (head, text) = mail.split_once("\n\n")?;
+        // Long headers go on in lines that begin with a blank.
+        let head = head.replace("\n ", " ");
         let field = |name: &str| {
             let line = head.lines().find(|line| line.starts_with(name))?;
             Some(line[name.len()..].trim().to_owned())
@@ -50,6 +54,8 @@ impl Mailbox {
         let address =
             to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
         address.eq_ignore_ascii_case(&self.address).then(|| Letter {
+            from: field("From:").unwrap_or_default(),
+            reply_to: field("Reply-To:"),
             subject: field("Subject:").unwrap_or_default(),
             text: text.to_owned(),
         })

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Client, Gateway, Merchant, Reply, Store, unique};
+use crate::{Client, Gateway, Merchant, Reply, Shop, Store, unique};
 
 /// An open store.
 pub struct Market {
@@ -33,6 +33,16 @@ impl Market {
         let store = merchant.open_shop().await;
         let owner = merchant.at(&store);
         Self { gateway, merchant, store, owner }
+    }
+
+    /// A market, and an app with these scopes that acts on its store: another budget.
+    pub async fn with_app(scopes: &[&str]) -> (Self, Client) {
+        let shop = Shop::with_published_app(scopes).await;
+        let app = shop.app_client().await;
+        let (owner, id) = (shop.owner(), &shop.store.id);
+        owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+        let Shop { gateway, merchant, store, .. } = shop;
+        (Self { gateway, merchant, store, owner }, app)
     }
 
     /// A variant at this price with so many to sell.

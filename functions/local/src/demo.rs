@@ -1,7 +1,9 @@
-//! The demo: a merchant with an open store that sells forty products, a customer of that store, and
-//! an operator; made on the first start of a data directory, so that there is something to call.
+//! The demo: a merchant with an open store that sells forty products and takes payments, a customer
+//! of that store, and an operator; made on the first start of a data directory, so that there is
+//! something to call.
 
 mod catalogue;
+mod payments;
 mod picture;
 
 use std::time::Duration;
@@ -22,6 +24,7 @@ use gateway::password::{self, Password};
 use gateway::problem::Code;
 use gateway::request::FromText;
 use http::StatusCode;
+use providers::Providers;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;
@@ -60,9 +63,23 @@ const ATTEMPTS: u32 = 20;
 /// The demo store's subdomain.
 pub const SUBDOMAIN: &str = "demo-store";
 
-/// Makes the demo, unless it is there: then this is one read. The operator comes last, so that
-/// an attempt that broke off is made again.
-pub async fn seed(system: &System) -> Result<(), AnyError> {
+/// Makes the demo, unless it is there, and has it paid through these providers. What they know
+/// ends with them, so the demo's endpoints are registered at every start.
+pub async fn seed(system: &System, providers: Option<&Providers>) -> Result<(), AnyError> {
+    // Some hundred requests of our own that nobody needs a log line of.
+    make(system).with_subscriber(NoSubscriber::default()).await?;
+    let Some(providers) = providers else { return Ok(()) };
+    let connected = payments::connect(system, providers).with_subscriber(NoSubscriber::default());
+    if let Err(cause) = connected.await {
+        // Somebody has done something to the store since: that is no reason not to start.
+        tracing::warn!(%cause, "the demo store is not paid through the providers");
+    }
+    Ok(())
+}
+
+/// The operator comes last, so that an attempt that broke off is made again; once it is there,
+/// this is one read.
+async fn make(system: &System) -> Result<(), AnyError> {
     let app = system.app();
     if account(app, &OPERATOR).await?.is_some() {
         return Ok(());
@@ -71,14 +88,10 @@ pub async fn seed(system: &System) -> Result<(), AnyError> {
         Some(found) => found,
         None => create(app, &MERCHANT).await?,
     };
-    let now = app.clock.now();
-    let via = CreatedVia::Signup;
-    let (session, token) = Session::begin(&merchant, via, "127.0.0.0/24".to_owned(), None, now);
-    app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
-    let api = Api { router: &system.router(), token: &token };
+    let api = Api::sign_in(system, &merchant).await?;
     let store = open_store(&api).await?;
-    // Some hundred requests of our own that nobody needs a log line of.
-    catalogue::stock_up(&api).with_subscriber(NoSubscriber::default()).await?;
+    catalogue::stock_up(&api).await?;
+    api.sign_out().await?;
     register(app, &store).await?;
     create(app, &OPERATOR).await?;
     Ok(())
@@ -147,7 +160,7 @@ fn email(who: &Account) -> Result<Email, AnyError> {
 }
 
 /// The store as any client would make it.
-async fn open_store(api: &Api<'_>) -> Result<StoreId, AnyError> {
+async fn open_store(api: &Api) -> Result<StoreId, AnyError> {
     let mine = api.call("GET", "/v1/stores", None).await?;
     let known = mine.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned);
     let store = if let Some(id) = known {
@@ -188,12 +201,32 @@ async fn open_store(api: &Api<'_>) -> Result<StoreId, AnyError> {
 }
 
 /// The API as a signed-in merchant calls it.
-pub(crate) struct Api<'a> {
-    router: &'a Router,
-    token: &'a str,
+pub(crate) struct Api {
+    router: Router,
+    token: String,
+    /// The store, for a merchant who has several.
+    store: Option<StoreId>,
 }
 
-impl Api<'_> {
+impl Api {
+    /// A session of a merchant's.
+    async fn sign_in(system: &System, merchant: &Merchant) -> Result<Self, AnyError> {
+        let (app, via) = (system.app(), CreatedVia::Password);
+        let network = "127.0.0.0/24".to_owned();
+        let (session, token) = Session::begin(merchant, via, network, None, app.clock.now());
+        app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
+        Ok(Self { router: system.router(), token, store: None })
+    }
+
+    /// At one store.
+    fn at(self, store: &StoreId) -> Self {
+        Self { store: Some(store.clone()), ..self }
+    }
+
+    async fn sign_out(self) -> Result<(), AnyError> {
+        self.call("POST", "/v1/auth/signout", Some(json!({}))).await.map(drop)
+    }
+
     async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, AnyError> {
         let body = body.map_or_else(Vec::new, |json| json.to_string().into_bytes());
         self.send(method, path, "application/json", body).await
@@ -208,12 +241,15 @@ impl Api<'_> {
         body: Vec<u8>,
     ) -> Result<Value, AnyError> {
         for _ in 0..ATTEMPTS {
-            let request = Request::builder()
+            let mut request = Request::builder()
                 .method(method)
                 .uri(path)
                 .header("authorization", format!("Bearer {}", self.token))
-                .header("content-type", media_type)
-                .body(Body::from(body.clone()))?;
+                .header("content-type", media_type);
+            if let Some(store) = &self.store {
+                request = request.header("x-service-store-id", store.as_str());
+            }
+            let request = request.body(Body::from(body.clone()))?;
             let answer: Response = self.router.clone().oneshot(request).await?;
             let status = answer.status();
             if status == StatusCode::TOO_MANY_REQUESTS {

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gateway::clock::MINUTE;
-use gateway::config::MailConfig;
+use gateway::config::{MailConfig, PaymentBaseUrls};
 use gateway::embedded::emulators::Ports;
 use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::{Options, System, demo, keys};
+use providers::Providers;
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "\
@@ -22,11 +23,15 @@ The commerce gateway on this machine.
 Usage: cargo run -p local -- [options]
 
   --port <port>          where the API listens on 127.0.0.1 (3000; 0 takes any free port)
+  --providers-port <port>
+                         where Razorpay and Stripe are played, unless RAZORPAY_BASE_URL and
+                         STRIPE_BASE_URL name other places (3100; 0 takes any free port)
   --data <directory>     where everything is kept (.data)
   --no-demo              make no demo store on the first start
   --reset                start with an empty directory
-  --emulators-only       only the AWS endpoints and the pumps, for `sam local start-api`:
-                         DynamoDB on 8000, SQS on 9324, Secrets Manager on 4566
+  --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
+                         `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
+                         4566
   --generate-keys        print fresh values for a deployment's two secrets, and end
   --rotate-keys <file>   print both secrets of that file (- for standard input) with the signing
                          keys rotated, and end
@@ -46,6 +51,7 @@ enum Command {
 
 struct Run {
     port: u16,
+    providers_port: u16,
     data: PathBuf,
     with_demo: bool,
     reset: bool,
@@ -76,6 +82,7 @@ async fn start() -> Result<(), AnyError> {
 fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut run = Run {
         port: 3000,
+        providers_port: 3100,
         data: PathBuf::from(".data"),
         with_demo: true,
         reset: false,
@@ -84,6 +91,7 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("port") => run.port = arguments.value()?.parse()?,
+            Long("providers-port") => run.providers_port = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
             Long("no-demo") => run.with_demo = false,
             Long("reset") => run.reset = true,
@@ -114,6 +122,7 @@ async fn serve(run: Run) -> Result<(), AnyError> {
         empty(&run.data)?;
     }
     let mails = run.data.join("mail");
+    let (providers, payment_base_urls) = play(run.providers_port).await?;
     let system = System::start(Options {
         port: run.with_api.then_some(run.port),
         embedded: embedded::Options {
@@ -126,6 +135,7 @@ async fn serve(run: Run) -> Result<(), AnyError> {
                 from: "Commerce <no-reply@localhost.example>".to_owned(),
                 ..MailConfig::default()
             },
+            payment_base_urls,
             ..embedded::Options::default()
         },
         has_stream: true,
@@ -134,26 +144,45 @@ async fn serve(run: Run) -> Result<(), AnyError> {
     .await?;
     let has_demo = run.with_demo && run.with_api;
     if has_demo {
-        demo::seed(&system).await?;
+        demo::seed(&system, providers.as_ref()).await?;
     }
-    println!("{}", greeting(&system, &run, has_demo));
+    println!("{}", greeting(&system, &run, providers.as_ref(), has_demo));
     end_is_asked().await?;
     println!("Stopping.");
     system.stop().await;
     Ok(())
 }
 
+/// The payment providers that the environment does not name, played on this machine; and where
+/// both are reached. What they know ends with the process: a payment that was begun before cannot
+/// be paid, captured or refunded any more.
+async fn play(port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyError> {
+    let named = PaymentBaseUrls::from_env();
+    if !named.razorpay.is_empty() && !named.stripe.is_empty() {
+        return Ok((None, named));
+    }
+    let deadline = named.deadline;
+    let started = Providers::start(providers::Options { port, deadline, ..Default::default() });
+    let providers =
+        started.await.map_err(|cause| format!("port {port}, payment providers: {cause}"))?;
+    let base_urls = named.or(providers.base_urls());
+    Ok((Some(providers), base_urls))
+}
+
 /// The addresses, who can sign in, and what to try.
-fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
+fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo: bool) -> String {
     let url = system.url();
     let aws = system.embedded().emulators();
     let mut text = String::new();
     if run.with_api {
-        let _ = writeln!(text, "The API is at {url}\n");
+        let _ = writeln!(text, "The API is at {url}");
+    }
+    if let Some(providers) = providers {
+        let _ = writeln!(text, "Payment providers are played at {}", providers.url());
     }
     let _ = write!(
         text,
-        "Data in {}; mails in {}\nAWS_ENDPOINT_URL_DYNAMODB={}\nAWS_ENDPOINT_URL_SQS={}\n\
+        "\nData in {}; mails in {}\nAWS_ENDPOINT_URL_DYNAMODB={}\nAWS_ENDPOINT_URL_SQS={}\n\
          AWS_ENDPOINT_URL_SECRETS_MANAGER={}\n",
         run.data.display(),
         run.data.join("mail").display(),
@@ -161,6 +190,10 @@ fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
         aws.sqs_endpoint(),
         aws.secrets_endpoint(),
     );
+    if providers.is_some() {
+        let PaymentBaseUrls { razorpay, stripe, .. } = &system.app().config.payment_base_urls;
+        let _ = writeln!(text, "RAZORPAY_BASE_URL={razorpay}\nSTRIPE_BASE_URL={stripe}");
+    }
     if has_demo {
         for (role, who) in [
             ("Merchant", demo::MERCHANT),
@@ -172,22 +205,26 @@ fn greeting(system: &System, run: &Run, has_demo: bool) -> String {
         let _ = writeln!(text, "\nStore:    {}", demo::SUBDOMAIN);
     }
     if run.with_api {
-        let (second, third) = if has_demo {
-            let who = demo::MERCHANT;
-            let ask = serde_json::json!({"email": who.email, "password": who.password});
-            (
-                format!("{url}/v1/storefront/{}/products", demo::SUBDOMAIN),
-                format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'"),
-            )
-        } else {
-            (
-                format!("{url}/v1/operations/event-types"),
-                format!("{url}/v1/app-store/oauth/metadata"),
-            )
-        };
-        let _ = write!(text, "\nTry:\n  curl {url}/health\n  curl {second}\n  curl {third}\n");
+        let [first, second, third] = suggestions(url, has_demo);
+        let _ = write!(text, "\nTry:\n  curl {first}\n  curl {second}\n  curl {third}\n");
     }
     text
+}
+
+/// What to try with `curl`.
+fn suggestions(url: &str, has_demo: bool) -> [String; 3] {
+    let health = format!("{url}/health");
+    if has_demo {
+        let who = demo::MERCHANT;
+        let ask = serde_json::json!({"email": who.email, "password": who.password});
+        return [
+            health,
+            format!("{url}/v1/storefront/{}/products", demo::SUBDOMAIN),
+            format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'"),
+        ];
+    }
+    let (second, third) = ("operations/event-types", "app-store/oauth/metadata");
+    [health, format!("{url}/v1/{second}"), format!("{url}/v1/{third}")]
 }
 
 /// Ctrl-C, or a polite kill.

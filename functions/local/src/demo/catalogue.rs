@@ -2,177 +2,85 @@
 //! pictures and stock; made as any client would make it.
 
 use gateway::embedded::AnyError;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::picture::{self, Shape};
 use super::{Api, text};
 
+/// What there is to make: `catalogue.json`. Parents come before their children.
+const DEPARTMENTS: &str = include_str!("catalogue.json");
+
+/// A category with its products.
+#[derive(Deserialize)]
+struct Department {
+    name: String,
+    parent: Option<String>,
+    product_type: String,
+    shape: Shape,
+    wares: Vec<Ware>,
+}
+
 /// One of the demo's products.
+#[derive(Deserialize)]
 struct Ware {
-    title: &'static str,
+    title: String,
     /// In paise.
     price: u32,
-    /// What it cost before; 0 for what it always cost.
-    before: u32,
-    /// What its variants differ by.
+    /// What it cost before, if that was something else.
+    before: Option<u32>,
+    #[serde(default)]
     choice: Choice,
-    tag: &'static str,
+    tag: String,
     stock: u32,
 }
 
 /// What variants differ by.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Choice {
+    #[default]
     One,
     Sizes,
     Colours,
 }
 
-use Choice::{Colours, One, Sizes};
-
-const fn ware(
-    title: &'static str,
-    price: u32,
-    before: u32,
-    choice: Choice,
-    tag: &'static str,
-    stock: u32,
-) -> Ware {
-    Ware { title, price, before, choice, tag, stock }
+fn departments() -> Result<Vec<Department>, AnyError> {
+    Ok(serde_json::from_str(DEPARTMENTS)?)
 }
-
-/// A category with its products.
-struct Department {
-    name: &'static str,
-    parent: Option<&'static str>,
-    product_type: &'static str,
-    shape: Shape,
-    wares: &'static [Ware],
-}
-
-/// Parents come before their children.
-const DEPARTMENTS: &[Department] = &[
-    Department {
-        name: "Kitchen",
-        parent: None,
-        product_type: "Kitchenware",
-        shape: Shape::Disc,
-        wares: &[
-            ware("Walnut Chopping Board", 149_900, 0, One, "wood", 24),
-            ware("Stoneware Mixing Bowl", 119_900, 139_900, Sizes, "ceramic", 18),
-            ware("Copper Measuring Spoons", 89_900, 0, One, "metal", 40),
-            ware("Linen Apron", 129_900, 0, Colours, "textile", 22),
-            ware("Beeswax Food Wraps", 59_900, 69_900, One, "organic", 60),
-            ware("Cast Iron Skillet", 249_900, 0, Sizes, "metal", 12),
-            ware("Acacia Salad Servers", 69_900, 0, One, "wood", 35),
-        ],
-    },
-    Department {
-        name: "Cups and Mugs",
-        parent: Some("Kitchen"),
-        product_type: "Drinkware",
-        shape: Shape::Ring,
-        wares: &[
-            ware("Speckled Coffee Mug", 49_900, 0, Colours, "ceramic", 80),
-            ware("Tall Latte Mug", 59_900, 0, One, "ceramic", 44),
-            ware("Espresso Cup Pair", 69_900, 79_900, One, "ceramic", 30),
-            ware("Enamel Camping Mug", 39_900, 0, Colours, "metal", 90),
-            ware("Double-Wall Tea Glass", 44_900, 0, One, "glass", 52),
-            ware("Bamboo Travel Cup", 79_900, 0, One, "organic", 26),
-        ],
-    },
-    Department {
-        name: "Tea and Coffee",
-        parent: None,
-        product_type: "Drinks",
-        shape: Shape::Chequers,
-        wares: &[
-            ware("Assam Breakfast Tea", 34_900, 0, One, "organic", 120),
-            ware("Darjeeling First Flush", 64_900, 0, One, "organic", 48),
-            ware("Masala Chai Blend", 29_900, 0, One, "organic", 150),
-            ware("Malabar Filter Coffee", 42_900, 0, Sizes, "roasted", 70),
-            ware("Single-Estate Arabica", 54_900, 59_900, Sizes, "roasted", 64),
-            ware("Cold Brew Bags", 39_900, 0, One, "roasted", 75),
-            ware("Lemongrass Infusion", 27_900, 0, One, "organic", 0),
-        ],
-    },
-    Department {
-        name: "Home Textiles",
-        parent: None,
-        product_type: "Textiles",
-        shape: Shape::Stripes,
-        wares: &[
-            ware("Handloom Cotton Throw", 219_900, 0, Colours, "textile", 16),
-            ware("Block-Print Cushion Cover", 69_900, 0, Colours, "textile", 38),
-            ware("Waffle Bath Towel", 89_900, 109_900, Colours, "organic", 42),
-            ware("Indigo Table Runner", 99_900, 0, One, "textile", 20),
-            ware("Linen Napkins, Set of Four", 79_900, 0, Colours, "textile", 33),
-            ware("Quilted Bedspread", 459_900, 0, Sizes, "textile", 8),
-            ware("Jute Door Mat", 64_900, 0, One, "natural", 27),
-        ],
-    },
-    Department {
-        name: "Stationery",
-        parent: None,
-        product_type: "Paper goods",
-        shape: Shape::Diamond,
-        wares: &[
-            ware("Handmade Paper Notebook", 44_900, 0, Sizes, "paper", 95),
-            ware("Brass Fountain Pen", 189_900, 219_900, One, "metal", 14),
-            ware("Letterpress Card Set", 54_900, 0, One, "paper", 58),
-            ware("Weekly Desk Planner", 49_900, 0, One, "paper", 46),
-            ware("Cedar Pencils, Dozen", 24_900, 0, One, "wood", 110),
-            ware("Leather Pen Roll", 129_900, 0, Colours, "leather", 19),
-        ],
-    },
-    Department {
-        name: "Garden",
-        parent: None,
-        product_type: "Garden",
-        shape: Shape::Disc,
-        wares: &[
-            ware("Terracotta Planter", 59_900, 0, Sizes, "ceramic", 55),
-            ware("Copper Watering Can", 179_900, 0, One, "metal", 11),
-            ware("Herb Seed Collection", 34_900, 0, One, "organic", 130),
-            ware("Coir Seed Pots", 19_900, 0, One, "natural", 140),
-            ware("Hand Trowel", 54_900, 64_900, One, "metal", 37),
-            ware("Macrame Plant Hanger", 49_900, 0, Colours, "textile", 29),
-            ware("Citronella Candle", 39_900, 0, One, "natural", 66),
-        ],
-    },
-];
 
 /// Makes what is not there yet.
-pub async fn stock_up(api: &Api<'_>) -> Result<(), AnyError> {
+pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     let mut known = handles(api, "/v1/products").await?;
+    let departments = departments()?;
     let mut categories = Vec::new();
     let location = location(api).await?;
     let mut place = 0_usize;
-    for department in DEPARTMENTS {
+    for department in &departments {
         let category = category(api, department, &categories).await?;
-        for ware in department.wares {
+        for ware in &department.wares {
             place = place.saturating_add(1);
-            if known.iter().all(|(handle, _)| *handle != handle_of(ware.title)) {
-                let image = upload(api, ware.title, place, department.shape).await?;
+            if known.iter().all(|(handle, _)| *handle != handle_of(&ware.title)) {
+                let image = upload(api, &ware.title, place, department.shape).await?;
                 let ask = product(ware, department, place, &category, &location, &image);
                 let made = api.call("POST", "/v1/products", Some(ask)).await?;
-                known.push((handle_of(ware.title), text(&made, "/id")?));
+                known.push((handle_of(&ware.title), text(&made, "/id")?));
             }
         }
-        categories.push((department.name, category));
+        categories.push((department.name.as_str(), category));
     }
     collections(api, &known).await
 }
 
 /// Handles and ids of what a list holds.
-async fn handles(api: &Api<'_>, path: &str) -> Result<Vec<(String, String)>, AnyError> {
+async fn handles(api: &Api, path: &str) -> Result<Vec<(String, String)>, AnyError> {
     let list = api.call("GET", &format!("{path}?limit=100"), None).await?;
     let items = list.pointer("/data").and_then(Value::as_array).cloned().unwrap_or_default();
     items.iter().map(|item| Ok((text(item, "/handle")?, text(item, "/id")?))).collect()
 }
 
 /// Where the stock lies: the store's own first location, in its own words.
-async fn location(api: &Api<'_>) -> Result<String, AnyError> {
+async fn location(api: &Api) -> Result<String, AnyError> {
     let list = api.call("GET", "/v1/inventory/locations", None).await?;
     if let Some(first) = list.pointer("/data/0/id").and_then(Value::as_str) {
         return Ok(first.to_owned());
@@ -184,16 +92,17 @@ async fn location(api: &Api<'_>) -> Result<String, AnyError> {
 }
 
 async fn category(
-    api: &Api<'_>,
+    api: &Api,
     department: &Department,
     made: &[(&str, String)],
 ) -> Result<String, AnyError> {
     let known = handles(api, "/v1/products/categories").await?;
-    let handle = handle_of(department.name);
+    let handle = handle_of(&department.name);
     if let Some((_, id)) = known.into_iter().find(|(known, _)| *known == handle) {
         return Ok(id);
     }
-    let parent = department.parent.and_then(|name| made.iter().find(|(known, _)| *known == name));
+    let parent =
+        department.parent.as_deref().and_then(|name| made.iter().find(|(known, _)| *known == name));
     let ask = json!({
         "name": department.name,
         "parent_id": parent.map(|(_, id)| id),
@@ -203,7 +112,7 @@ async fn category(
 }
 
 /// Uploads a product's picture; answers with its id.
-async fn upload(api: &Api<'_>, title: &str, place: usize, shape: Shape) -> Result<Value, AnyError> {
+async fn upload(api: &Api, title: &str, place: usize, shape: Shape) -> Result<Value, AnyError> {
     let made = api.send("POST", "/v1/media", "image/png", picture::draw(place, shape)?).await?;
     Ok(json!({"media_id": text(&made, "/id")?, "alt": title}))
 }
@@ -218,19 +127,21 @@ fn product(
     image: &Value,
 ) -> Value {
     let (option, values): (&str, &[&str]) = match ware.choice {
-        One => ("", &[""]),
-        Sizes => ("Size", &["Small", "Large"]),
-        Colours => ("Colour", &["Natural", "Indigo", "Rust"]),
+        Choice::One => ("", &[""]),
+        Choice::Sizes => ("Size", &["Small", "Large"]),
+        Choice::Colours => ("Colour", &["Natural", "Indigo", "Rust"]),
     };
     let money = |amount: u32| json!({"amount": amount, "currency": "INR"});
     let variant = |(number, value): (usize, &&str)| {
         let more = u32::try_from(number).unwrap_or(0);
         // The large one costs a third more; a colour costs what any other does.
         let extra = match ware.choice {
-            Sizes => ware.price.div_euclid(3_000).saturating_mul(1_000).saturating_mul(more),
-            One | Colours => 0,
+            Choice::Sizes => {
+                ware.price.div_euclid(3_000).saturating_mul(1_000).saturating_mul(more)
+            }
+            Choice::One | Choice::Colours => 0,
         };
-        let before = (ware.before > 0).then(|| money(ware.before.saturating_add(extra)));
+        let before = ware.before.map(|before| money(before.saturating_add(extra)));
         let quantity = ware.stock.saturating_sub(more.saturating_mul(2));
         let mut variant = json!({
             "sku": format!("DEMO-{place:02}-{number}"),
@@ -253,7 +164,7 @@ fn product(
         if option.is_empty() { json!([]) } else { json!([{"name": option, "values": values}]) };
     json!({
         "title": ware.title,
-        "handle": handle_of(ware.title),
+        "handle": handle_of(&ware.title),
         "description": format!(
             "<p>{}: made in small batches, and packed without plastic.</p>", ware.title),
         "status": "active",
@@ -267,7 +178,7 @@ fn product(
     })
 }
 
-async fn collections(api: &Api<'_>, products: &[(String, String)]) -> Result<(), AnyError> {
+async fn collections(api: &Api, products: &[(String, String)]) -> Result<(), AnyError> {
     let known = handles(api, "/v1/products/collections").await?;
     let every =
         |step: usize| -> Vec<&String> { products.iter().step_by(step).map(|(_, id)| id).collect() };
@@ -310,8 +221,9 @@ mod tests {
 
     #[test]
     fn there_are_forty_products_with_handles_of_their_own() {
-        let wares = || DEPARTMENTS.iter().flat_map(|department| department.wares);
-        let handles: HashSet<String> = wares().map(|ware| handle_of(ware.title)).collect();
+        let departments = departments().unwrap();
+        let wares = || departments.iter().flat_map(|department| &department.wares);
+        let handles: HashSet<String> = wares().map(|ware| handle_of(&ware.title)).collect();
         assert_eq!((wares().count(), handles.len()), (40, 40));
     }
 }

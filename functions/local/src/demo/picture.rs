@@ -1,6 +1,7 @@
 //! Pictures of the demo's products, drawn here: no file to ship, no licence to ask for.
 
 use gateway::embedded::AnyError;
+use serde::Deserialize;
 
 /// The length of a side, in pixels.
 const SIDE: u16 = 240;
@@ -10,7 +11,8 @@ const SHADES: u8 = 24;
 const INK: u8 = SHADES;
 
 /// What is drawn on the background.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Shape {
     /// A disc.
     Disc,

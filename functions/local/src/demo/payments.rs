@@ -1,0 +1,78 @@
+//! How the demo store is paid: through the payment providers of this machine, with their keys, and
+//! with its webhook endpoints registered there.
+
+use commerce::key;
+use commerce::payment::ProviderName;
+use commerce::payment::account;
+use commerce::store::{Store, UniqueSubdomain};
+use gateway::app::App;
+use gateway::embedded::AnyError;
+use providers::{
+    Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
+    WEBHOOK_SECRET,
+};
+use serde_json::{Value, json};
+
+use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};
+use crate::System;
+
+/// Connects the demo store to those of the providers that the system reaches here, unless it has
+/// an account with them: what a merchant has changed stays. A store that is gone stays gone.
+pub(super) async fn connect(system: &System, providers: &Providers) -> Result<(), AnyError> {
+    let app = system.app();
+    let (Some(store), Some(merchant)) = (store(app).await?, account_of(app, &MERCHANT).await?)
+    else {
+        return Ok(());
+    };
+    let mut missing = Vec::new();
+    for (provider, name) in played(app, providers) {
+        let path = format!("/v1/storefront/{SUBDOMAIN}/payments/{name}/webhook");
+        let url = format!("{}{path}", system.url());
+        let registered = providers.register(provider, &url, WEBHOOK_SECRET);
+        registered.map_err(|refusal| refusal.body.to_string())?;
+        if account::find(app, &store, name).await.map_err(told)?.is_none() {
+            missing.push(name);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let api = Api::sign_in(system, &merchant).await?.at(&store.id);
+    for name in missing {
+        let path = format!("/v1/payments/providers/{name}");
+        api.call("PUT", &path, Some(json!({"credentials": credentials(name)}))).await?;
+    }
+    api.sign_out().await
+}
+
+async fn store(app: &App) -> Result<Option<Store>, AnyError> {
+    let claim: Option<UniqueSubdomain> =
+        app.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
+    match claim {
+        Some(claim) => Ok(app.table.get(&key::store(&claim.store_id)).await.map_err(told)?),
+        None => Ok(None),
+    }
+}
+
+/// The providers that the system reaches here, and not somewhere else.
+fn played(app: &App, providers: &Providers) -> Vec<(Provider, ProviderName)> {
+    let (used, here) = (&app.config.payment_base_urls, providers.base_urls());
+    let razorpay = (Provider::Razorpay, ProviderName::Razorpay);
+    let stripe = (Provider::Stripe, ProviderName::Stripe);
+    let both = [(razorpay, used.razorpay == here.razorpay), (stripe, used.stripe == here.stripe)];
+    both.into_iter().filter(|(_, is_here)| *is_here).map(|(names, _)| names).collect()
+}
+
+fn credentials(name: ProviderName) -> Value {
+    match name {
+        ProviderName::Razorpay => json!({
+            "key_id": RAZORPAY_KEY_ID, "key_secret": RAZORPAY_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }),
+        ProviderName::Stripe => json!({
+            "publishable_key": STRIPE_KEY_ID, "secret_key": STRIPE_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }),
+        ProviderName::Manual => json!({}),
+    }
+}

@@ -1,0 +1,123 @@
+//! Brings webhooks to the endpoints that are registered: at least once, and a few times when the
+//! receiver does not take them. Real providers try for days; who waits here is a person.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use gateway::clock::Clock;
+use gateway::egress::{Destination, Egress, Outgoing, Policy, Refusal as Judgement};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+
+use crate::webhook::{Event, Provider, Webhook};
+
+/// How long is waited before each attempt.
+const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(4)];
+/// How long a receiver may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Where a provider's webhooks go.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    /// Whose.
+    pub(crate) provider: Provider,
+    /// Where to.
+    pub(crate) url: String,
+    /// What they are signed with.
+    pub(crate) secret: String,
+}
+
+/// What one endpoint is to be told about one change, in order.
+#[derive(Debug)]
+pub(crate) struct Letter {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) events: Vec<Event>,
+}
+
+/// Whether this is a URL of this machine: nothing here is for anybody else.
+pub(crate) fn is_here(url: &str) -> bool {
+    Destination::parse(url, &Policy::development()).is_ok_and(|destination| {
+        let host = destination.host().trim_matches(['[', ']']);
+        let address: Result<std::net::IpAddr, _> = host.parse();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    })
+}
+
+/// Carries letters until nobody writes any more. A slow receiver keeps nobody else's back.
+pub(crate) async fn carry(mut letters: UnboundedReceiver<Letter>, clock: Clock) {
+    let egress = Egress::new(Policy::development());
+    let mut on_their_way = JoinSet::new();
+    while let Some(letter) = letters.recv().await {
+        on_their_way.spawn(bring(letter, egress.clone(), clock.clone()));
+        while on_their_way.try_join_next().is_some() {}
+    }
+}
+
+async fn bring(letter: Letter, egress: Egress, clock: Clock) {
+    let Letter { endpoint, events } = letter;
+    for event in events {
+        let mut trouble = String::new();
+        for pause in PAUSES {
+            tokio::time::sleep(pause).await;
+            let webhook = event.sign(&endpoint.secret, clock.now());
+            match post(&egress, &endpoint.url, &webhook).await {
+                Ok(200..=299) => trouble.clear(),
+                Ok(status) => trouble = format!("status {status}"),
+                Err(cause) => trouble = cause,
+            }
+            if trouble.is_empty() {
+                break;
+            }
+        }
+        if !trouble.is_empty() {
+            let (url, event) = (&endpoint.url, &event.id);
+            tracing::warn!(url, event, cause = trouble, "a provider's webhook was not taken");
+        }
+    }
+}
+
+/// Posts a webhook; the receiver's status.
+async fn post(egress: &Egress, url: &str, webhook: &Webhook) -> Result<u16, String> {
+    let refused = |cause: Judgement| cause.to_string();
+    let destination = Destination::parse(url, egress.policy()).map_err(refused)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in &webhook.headers {
+        let value = HeaderValue::try_from(value).map_err(|cause| cause.to_string())?;
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    let body = Bytes::from(webhook.body.clone());
+    let (method, deadline, max_body) = (Method::POST, DEADLINE, 1024);
+    let outgoing = Outgoing { method, destination, headers, body, deadline, max_body };
+    let answer = egress.send(outgoing).await.map_err(|cause| cause.to_string())?;
+    Ok(answer.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn webhooks_stay_on_this_machine() {
+        for url in [
+            "http://127.0.0.1:3000/hook",
+            "http://localhost:1/",
+            "http://[::1]:9/a",
+            "http://127.1/",
+        ] {
+            assert!(is_here(url), "{url}");
+        }
+        for url in [
+            "https://example.com/",
+            "http://10.0.0.1/",
+            "http://169.254.169.254/",
+            "http://localhost.example.com/",
+            "http://127.0.0.1@example.com/",
+            "ftp://127.0.0.1/",
+            "",
+        ] {
+            assert!(!is_here(url), "{url}");
+        }
+    }
+}

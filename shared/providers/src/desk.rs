@@ -1,0 +1,151 @@
+//! The front desk: who may come in, what they ask for, and what gets in their way.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use gateway::clock::{Clock, Timestamp};
+use http::{HeaderMap, StatusCode};
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::books::{Books, Outcome, ProviderCall, Refusal, Trouble};
+use crate::courier::Letter;
+use crate::webhook::Provider;
+use crate::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET, razorpay, sandbox, stripe};
+
+/// The largest body that is read.
+const MAX_BODY: usize = 1 << 20;
+
+/// The books, and who carries the news.
+pub(crate) struct Office {
+    books: Mutex<Books>,
+    clock: Clock,
+    post: UnboundedSender<Letter>,
+}
+
+impl Office {
+    pub(crate) fn open(clock: Clock, post: UnboundedSender<Letter>) -> Self {
+        Self { books: Mutex::default(), clock, post }
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the books, alone, and sends out what is to be told about it.
+    pub(crate) fn act<T>(&self, deed: impl FnOnce(&mut Books, Timestamp) -> T) -> T {
+        let mut books = self.books();
+        let done = deed(&mut books, self.clock.now());
+        for letter in books.letters() {
+            // Nobody carries letters any more when the server has ended.
+            let _ = self.post.send(letter);
+        }
+        done
+    }
+}
+
+/// A request of an API.
+pub(crate) struct Ask<'a> {
+    pub(crate) method: &'a str,
+    /// The segments of the path.
+    pub(crate) path: &'a [&'a str],
+    pub(crate) query: &'a str,
+    pub(crate) body: &'a str,
+    pub(crate) now: Timestamp,
+    /// Whether a refund is only taken in.
+    pub(crate) is_pending: bool,
+}
+
+/// Any request.
+pub(crate) async fn receive(State(office): State<Arc<Office>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, MAX_BODY).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    let call = ProviderCall {
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        key: text(&parts.headers, "idempotency-key")
+            .or_else(|| text(&parts.headers, "x-refund-idempotency")),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    };
+    let segments: Vec<&str> = call.path.split('/').skip(1).collect();
+    let (provider, path) = match segments.as_slice() {
+        ["razorpay", "v1", path @ ..] => (Provider::Razorpay, path),
+        ["stripe", "v1", path @ ..] => (Provider::Stripe, path),
+        ["sandbox", path @ ..] => return sandbox::answer(&office, &call, path),
+        _ => return answer(StatusCode::NOT_FOUND, Err(nowhere())),
+    };
+    let trouble = office.act(|books, _| books.note(call.clone()));
+    if let Err(refusal) = admit(provider, &parts.headers) {
+        return answer(StatusCode::OK, Err(refusal));
+    }
+    match trouble {
+        Some(Trouble::Hang) => std::future::pending().await,
+        Some(Trouble::Refuse(status, code)) => {
+            return answer(StatusCode::OK, Err(injected(status, code)));
+        }
+        Some(Trouble::DoneButLate | Trouble::Pending) | None => {}
+    }
+    let query = parts.uri.query().unwrap_or_default();
+    let outcome = office.act(|books, now| {
+        let is_pending = matches!(trouble, Some(Trouble::Pending));
+        let ask = Ask { method: &call.method, path, query, body: &call.body, now, is_pending };
+        books.once(provider, &call, |books| match provider {
+            Provider::Razorpay => books.razorpay.answer(&ask),
+            Provider::Stripe => books.stripe.answer(&ask),
+        })
+    });
+    if matches!(trouble, Some(Trouble::DoneButLate)) {
+        std::future::pending::<()>().await;
+    }
+    answer(StatusCode::OK, outcome)
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// Whether the caller has the account's keys.
+fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), Refusal> {
+    let given = text(headers, "authorization").unwrap_or_default();
+    let basic = |pair: String| format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let is_known = match provider {
+        Provider::Razorpay => given == basic(format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}")),
+        Provider::Stripe => {
+            given == format!("Bearer {STRIPE_SECRET}")
+                || given == basic(format!("{STRIPE_SECRET}:"))
+        }
+    };
+    match provider {
+        _ if is_known => Ok(()),
+        Provider::Razorpay => Err(razorpay::unauthorized()),
+        Provider::Stripe => Err(stripe::unauthorized()),
+    }
+}
+
+/// An error that nothing asked for; both providers put its code at `error.code`.
+fn injected(status: u16, code: &str) -> Refusal {
+    let text = "A sentence that is not for customers.";
+    let error = json!({
+        "type": "invalid_request_error", "code": code, "description": text, "message": text,
+    });
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Refusal::new(status, &error)
+}
+
+fn nowhere() -> Refusal {
+    let message = "There are /razorpay/v1, /stripe/v1 and /sandbox.";
+    Refusal::new(StatusCode::NOT_FOUND, &json!({"code": "not_found", "message": message}))
+}
+
+/// An outcome over HTTP; the status of a yes.
+pub(crate) fn answer(yes: StatusCode, outcome: Outcome) -> Response {
+    match outcome {
+        Ok(value) => (yes, axum::Json(value)).into_response(),
+        Err(refusal) => (refusal.status, axum::Json(refusal.body)).into_response(),
+    }
+}

@@ -1,0 +1,206 @@
+//! Razorpay and Stripe on this machine: a server that speaks as much of both as a shop needs,
+//! after their public documentation (<https://razorpay.com/docs/api>,
+//! <https://docs.stripe.com/api>). Everything is in memory, and no money moves.
+//!
+//! - `/razorpay/v1/…` and `/stripe/v1/…` are the APIs, of one account each.
+//! - `/sandbox/…` is what a customer does in the provider's script, and a merchant on its
+//!   dashboard.
+//! - Every change is told to the registered endpoints by the provider's own signed webhook.
+//!
+//! A test makes the server late, failing and refusing ([`Trouble`]), and looks at what it was asked
+//! ([`ProviderCall`]).
+
+mod books;
+mod courier;
+mod desk;
+mod razorpay;
+mod sandbox;
+mod stripe;
+mod webhook;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use gateway::clock::Clock;
+use gateway::config::PaymentBaseUrls;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+pub use books::{ProviderCall, Refusal, Trouble};
+use desk::Office;
+pub use webhook::{Event, Provider, Webhook};
+
+/// The keys of the account with Razorpay, as a merchant types them in.
+pub const RAZORPAY_KEY_ID: &str = "rzp_test_1DP5mmOlF5G5ag";
+/// Razorpay's secret key.
+pub const RAZORPAY_SECRET: &str = "thiIsNotTheRealSecret42";
+/// The keys of the account with Stripe: those of its documentation.
+pub const STRIPE_KEY_ID: &str = "pk_test_TYooMQauvdEDq54NiTphI7jx";
+/// Stripe's secret key.
+pub const STRIPE_SECRET: &str = "sk_test_4eC39HqLyjWDarjtT1zdp7dc";
+/// What webhooks are signed with unless an endpoint has another secret.
+pub const WEBHOOK_SECRET: &str = "whsec_from_the_provider_9f2b";
+
+/// How a server differs from another.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Its port on 127.0.0.1; 0 takes any free one.
+    pub port: u16,
+    /// The time: Stripe's signatures are fresh by it.
+    pub clock: Clock,
+    /// How long a shop is to wait for an answer.
+    pub deadline: Duration,
+}
+
+impl Default for Options {
+    /// For one test: on a free port, with little patience.
+    fn default() -> Self {
+        Self { port: 0, clock: Clock::default(), deadline: Duration::from_millis(400) }
+    }
+}
+
+/// The server. Dropping it ends it, and forgets everything.
+pub struct Providers {
+    url: String,
+    deadline: Duration,
+    office: Arc<Office>,
+    _tasks: JoinSet<()>,
+}
+
+impl Providers {
+    /// Starts a server without a payment, an endpoint or a trouble.
+    ///
+    /// # Errors
+    /// The port is taken.
+    pub async fn start(options: Options) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let (post, letters) = mpsc::unbounded_channel();
+        let office = Arc::new(Office::open(options.clock.clone(), post));
+        let router = Router::new().fallback(desk::receive).with_state(Arc::clone(&office));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(courier::carry(letters, options.clock));
+        tasks.spawn(async move {
+            if let Err(cause) = axum::serve(listener, router).await {
+                tracing::error!(%cause, "the payment providers ended");
+            }
+        });
+        Ok(Self { url, deadline: options.deadline, office, _tasks: tasks })
+    }
+
+    /// Where the server is, without a slash at its end.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What a system takes to reach both providers here.
+    pub fn base_urls(&self) -> PaymentBaseUrls {
+        PaymentBaseUrls {
+            razorpay: format!("{}/razorpay", self.url),
+            stripe: format!("{}/stripe", self.url),
+            deadline: self.deadline,
+        }
+    }
+
+    /// Has a provider's webhooks posted to a URL on loopback, signed with this secret. A URL has
+    /// one secret: the last.
+    ///
+    /// # Errors
+    /// A URL of another machine.
+    pub fn register(&self, provider: Provider, url: &str, secret: &str) -> Result<(), Refusal> {
+        self.office.act(|books, _| books.register(provider, url, secret)).map(drop)
+    }
+
+    /// The next calls get this, one each; then all is well again.
+    pub fn next(&self, troubles: impl IntoIterator<Item = Trouble>) {
+        self.office.act(|books, _| books.troubles.extend(troubles));
+    }
+
+    /// The calls so far whose path ends like this.
+    pub fn calls(&self, ending: &str) -> Vec<ProviderCall> {
+        let mut calls = self.office.act(|books, _| books.calls.clone());
+        calls.retain(|call| call.path.ends_with(ending));
+        calls
+    }
+
+    /// The refunds there are, oldest first: Razorpay's, then Stripe's.
+    pub fn refunds(&self) -> Vec<Value> {
+        self.office.act(|books, _| [books.razorpay.refunds(), books.stripe.refunds()].concat())
+    }
+
+    /// Razorpay's payments and Stripe's intents, as the provider sees them, oldest first.
+    pub fn payments(&self) -> Vec<Value> {
+        self.office.act(|books, _| [books.razorpay.payments(), books.stripe.intents()].concat())
+    }
+
+    /// The customer pays a Razorpay order, with another amount if one is given, which no provider
+    /// should let them; what its script hands the browser.
+    ///
+    /// # Errors
+    /// Unknown, or paid.
+    pub fn pay_order(&self, id: &str, amount: Option<i64>) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.razorpay.pay(id, amount, now))
+    }
+
+    /// The customer's attempt to pay a Razorpay order fails; the payment that came of it.
+    ///
+    /// # Errors
+    /// Unknown, or paid.
+    pub fn fail_order(&self, id: &str) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.razorpay.fail(id, now))
+    }
+
+    /// The customer pays a Stripe intent; the intent as the browser sees it.
+    ///
+    /// # Errors
+    /// Unknown, or in no state to be paid.
+    pub fn pay_intent(&self, id: &str) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.stripe.pay(id, now))
+    }
+
+    /// The customer's card is declined; the intent as the provider sees it.
+    ///
+    /// # Errors
+    /// Unknown, or in no state to be paid.
+    pub fn decline_intent(&self, id: &str) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.stripe.decline(id, now))
+    }
+
+    /// A refund that was taken in comes to its end, or one that had come through comes back from
+    /// the customer's bank; the refund.
+    ///
+    /// # Errors
+    /// Unknown, or failed.
+    pub fn settle_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, Refusal> {
+        self.office.act(|books, now| match id.split('_').next() {
+            Some("rfnd") => books.razorpay.settle_refund(id, has_succeeded, now),
+            _ => books.stripe.settle_refund(id, has_succeeded, now),
+        })
+    }
+
+    /// The merchant gives money back on the provider's own dashboard: of a Razorpay payment or a
+    /// Stripe intent; the refund.
+    ///
+    /// # Errors
+    /// Unknown, or more than there is.
+    pub fn refund_at_desk(&self, id: &str, amount: i64) -> Result<Value, Refusal> {
+        self.office.act(|books, now| match id.split('_').next() {
+            Some("pay") => books.razorpay.refund_at_desk(id, amount, now),
+            _ => books.stripe.refund_at_desk(id, amount, now),
+        })
+    }
+
+    /// Razorpay's event about a payment as it is now; none when there is no such payment.
+    pub fn razorpay_event(&self, kind: &'static str, payment: &str) -> Option<Event> {
+        self.office.act(|books, now| books.razorpay.event_about(kind, payment, now))
+    }
+
+    /// Stripe's event about an intent as it is now; none when there is no such intent.
+    pub fn stripe_event(&self, kind: &'static str, intent: &str) -> Option<Event> {
+        self.office.act(|books, now| books.stripe.event_about(kind, intent, now))
+    }
+}

@@ -1,0 +1,393 @@
+//! Razorpay: orders, payments, refunds (<https://razorpay.com/docs/api>).
+
+mod objects;
+
+use gateway::clock::Timestamp;
+use gateway::signature::hmac_sha256_hex;
+use http::StatusCode;
+use objects::{Order, Payment, Refund, RefundStatus, Status};
+use serde_json::{Value, json};
+
+use crate::RAZORPAY_SECRET;
+use crate::books::{Outcome, Refusal, mint};
+use crate::desk::Ask;
+use crate::webhook::{Event, Provider};
+
+/// The account.
+const ACCOUNT: &str = "acc_BFQ7uQEaa7j2z7";
+/// The least that an order in rupees may come to, in paise.
+const MIN_AMOUNT: i64 = 100;
+/// The longest receipt.
+const MAX_RECEIPT: usize = 40;
+
+/// Everything there is, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    orders: Vec<Order>,
+    payments: Vec<Payment>,
+    refunds: Vec<Refund>,
+    /// What is to be told.
+    pub(crate) news: Vec<Event>,
+}
+
+/// 400, as for everything that is wrong with a request.
+pub(crate) fn refuse(description: &str, reason: &str) -> Refusal {
+    let is_known = reason != "NA";
+    let error = json!({
+        "code": "BAD_REQUEST_ERROR",
+        "description": description,
+        "source": if is_known { "business" } else { "NA" },
+        "step": if is_known { "payment_initiation" } else { "NA" },
+        "reason": reason,
+        "metadata": {},
+    });
+    Refusal::new(StatusCode::BAD_REQUEST, &error)
+}
+
+/// 401.
+pub(crate) fn unauthorized() -> Refusal {
+    let status = StatusCode::UNAUTHORIZED;
+    Refusal { status, ..refuse("Authentication failed", "NA") }
+}
+
+fn unknown() -> Refusal {
+    refuse("The id provided does not exist", "input_validation_failed")
+}
+
+/// What the script hands the browser when a payment has failed.
+pub(crate) fn payment_failed(payment: &Value) -> Refusal {
+    let of = |name: &str| payment.get(name).cloned().unwrap_or_default();
+    let error = json!({
+        "code": of("error_code"),
+        "description": of("error_description"),
+        "source": of("error_source"),
+        "step": of("error_step"),
+        "reason": of("error_reason"),
+        "metadata": {"payment_id": of("id"), "order_id": of("order_id")},
+    });
+    Refusal::new(StatusCode::BAD_REQUEST, &error)
+}
+
+/// A list, newest first, of at most as many as the query's `count` says.
+fn collection(mut items: Vec<Value>, query: &str) -> Value {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let count = pairs.find(|(name, _)| name == "count").and_then(|(_, count)| count.parse().ok());
+    items.reverse();
+    items.truncate(count.unwrap_or(10).min(100));
+    json!({"entity": "collection", "count": items.len(), "items": items})
+}
+
+/// The JSON of a request.
+fn parse(body: &str) -> Result<Value, Refusal> {
+    let parsed = serde_json::from_str(if body.is_empty() { "{}" } else { body });
+    parsed.map_err(|_| refuse("The request body is not valid JSON.", "input_validation_failed"))
+}
+
+fn field(ask: &Value, name: &str) -> Value {
+    ask.get(name).cloned().unwrap_or_default()
+}
+
+/// Notes are an object, or an empty list.
+fn notes(ask: &Value) -> Value {
+    ask.get("notes").filter(|notes| notes.is_object()).cloned().unwrap_or_else(|| json!([]))
+}
+
+fn amount(ask: &Value) -> Result<i64, Refusal> {
+    let wrong = || refuse("The amount must be an integer.", "input_validation_failed");
+    ask.get("amount").and_then(Value::as_i64).ok_or_else(wrong)
+}
+
+impl Ledger {
+    /// A request of the API.
+    pub(crate) fn answer(&mut self, ask: &Ask<'_>) -> Outcome {
+        match (ask.method, ask.path) {
+            ("POST", ["orders"]) => self.open(ask),
+            ("GET", ["orders", id]) => self.order(id).map(|order| order.view()),
+            ("GET", ["orders", id, "payments"]) => self.payments_of(id, ask.query),
+            ("GET", ["payments"]) => Ok(collection(self.payments(), ask.query)),
+            ("GET", ["payments", id]) => self.payment(id).ok_or_else(unknown),
+            ("POST", ["payments", id, "capture"]) => self.capture(id, ask),
+            ("POST", ["payments", id, "refund"]) => {
+                self.refund(id, &parse(ask.body)?, ask.is_pending, ask.now)
+            }
+            ("GET", ["payments", id, "refunds"]) => {
+                let ours = self.refunds.iter().filter(|refund| refund.payment_id == *id);
+                Ok(collection(ours.map(Refund::view).collect(), ask.query))
+            }
+            ("GET", ["refunds", id]) => {
+                let found = self.refunds.iter().find(|refund| refund.id == *id);
+                found.map(Refund::view).ok_or_else(unknown)
+            }
+            _ => Err(Refusal {
+                status: StatusCode::NOT_FOUND,
+                ..refuse("The requested URL was not found on the server.", "NA")
+            }),
+        }
+    }
+
+    /// The refunds there are.
+    pub(crate) fn refunds(&self) -> Vec<Value> {
+        self.refunds.iter().map(Refund::view).collect()
+    }
+
+    /// The payments there are.
+    pub(crate) fn payments(&self) -> Vec<Value> {
+        self.payments.iter().map(Payment::view).collect()
+    }
+
+    fn payment(&self, id: &str) -> Option<Value> {
+        self.payments.iter().find(|payment| payment.id == id).map(Payment::view)
+    }
+
+    fn order(&mut self, id: &str) -> Result<&mut Order, Refusal> {
+        self.orders.iter_mut().find(|order| order.id == id).ok_or_else(unknown)
+    }
+
+    fn payments_of(&mut self, id: &str, query: &str) -> Outcome {
+        self.order(id)?;
+        let ours = self.payments.iter().filter(|payment| payment.order_id == id);
+        Ok(collection(ours.map(Payment::view).collect(), query))
+    }
+
+    /// `POST /v1/orders`.
+    fn open(&mut self, ask: &Ask<'_>) -> Outcome {
+        let (now, ask) = (ask.now, parse(ask.body)?);
+        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        let amount = amount(&ask)?;
+        let Some(currency) = ask.get("currency").and_then(Value::as_str) else {
+            return invalid("The currency field is required.");
+        };
+        if amount < if currency == "INR" { MIN_AMOUNT } else { 1 } {
+            let text = "Order amount less than minimum amount allowed";
+            return Err(refuse(text, "amount_less_than_minimum_amount"));
+        }
+        let receipt = field(&ask, "receipt");
+        if receipt.as_str().is_some_and(|text| text.chars().count() > MAX_RECEIPT) {
+            return invalid("The receipt may not be greater than 40 characters.");
+        }
+        let capture = ask.pointer("/payment/capture").and_then(Value::as_str);
+        let order = Order {
+            id: mint("order_", 14),
+            amount,
+            amount_paid: 0,
+            currency: currency.to_owned(),
+            receipt,
+            notes: notes(&ask),
+            attempts: 0,
+            is_captured_automatically: capture == Some("automatic"),
+            created_at: now.seconds(),
+        };
+        let view = order.view();
+        self.orders.push(order);
+        Ok(view)
+    }
+
+    /// An order that may be paid: one payment of an order carries money, at most.
+    fn payable(&mut self, id: &str) -> Result<&mut Order, Refusal> {
+        let carries =
+            |payment: &&Payment| payment.order_id == id && payment.status != Status::Failed;
+        if self.payments.iter().any(|payment| carries(&payment)) {
+            let text = "Payment already done for this order.";
+            return Err(refuse(text, "input_validation_failed"));
+        }
+        self.order(id).map_err(|refusal| Refusal { status: StatusCode::NOT_FOUND, ..refusal })
+    }
+
+    fn attempt(
+        &mut self,
+        id: &str,
+        amount: Option<i64>,
+        now: Timestamp,
+    ) -> Result<Payment, Refusal> {
+        let order = self.payable(id)?;
+        order.attempts = order.attempts.saturating_add(1);
+        Ok(Payment {
+            id: mint("pay_", 14),
+            order_id: order.id.clone(),
+            amount: amount.unwrap_or(order.amount),
+            amount_refunded: 0,
+            currency: order.currency.clone(),
+            status: Status::Authorized,
+            notes: order.notes.clone(),
+            created_at: now.seconds(),
+        })
+    }
+
+    /// The customer pays; what the script hands the browser.
+    pub(crate) fn pay(&mut self, order: &str, amount: Option<i64>, now: Timestamp) -> Outcome {
+        let payment = self.attempt(order, amount, now)?;
+        let id = payment.id.clone();
+        let parts = [order.as_bytes(), b"|", id.as_bytes()];
+        let signature = hmac_sha256_hex(RAZORPAY_SECRET.as_bytes(), &parts);
+        self.payments.push(payment);
+        self.tell("payment.authorized", &id, now);
+        if self.order(order)?.is_captured_automatically {
+            self.take(&id, now);
+        }
+        Ok(json!({
+            "razorpay_payment_id": id, "razorpay_order_id": order,
+            "razorpay_signature": signature,
+        }))
+    }
+
+    /// The customer's attempt fails; the payment that came of it.
+    pub(crate) fn fail(&mut self, order: &str, now: Timestamp) -> Outcome {
+        let payment = Payment { status: Status::Failed, ..self.attempt(order, None, now)? };
+        let (id, view) = (payment.id.clone(), payment.view());
+        self.payments.push(payment);
+        self.tell("payment.failed", &id, now);
+        Ok(view)
+    }
+
+    /// `POST /v1/payments/{id}/capture`.
+    fn capture(&mut self, id: &str, ask: &Ask<'_>) -> Outcome {
+        let (now, ask) = (ask.now, parse(ask.body)?);
+        let found = self.payments.iter().find(|payment| payment.id == id);
+        let payment = found.ok_or_else(unknown)?;
+        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        match payment.status {
+            Status::Authorized => {}
+            Status::Captured | Status::Refunded => {
+                return invalid("This payment has already been captured");
+            }
+            Status::Failed => {
+                return invalid("Only payments which have been authorized can be captured");
+            }
+        }
+        if amount(&ask)? != payment.amount {
+            return invalid("Capture amount must be equal to the amount authorized");
+        }
+        self.take(id, now);
+        self.payment(id).ok_or_else(unknown)
+    }
+
+    /// Takes the money of an authorized payment, which pays its order.
+    fn take(&mut self, id: &str, now: Timestamp) {
+        let Some(payment) = self.payments.iter_mut().find(|payment| payment.id == id) else {
+            return;
+        };
+        payment.status = Status::Captured;
+        let (order, amount) = (payment.order_id.clone(), payment.amount);
+        if let Ok(order) = self.order(&order) {
+            order.amount_paid = amount;
+        }
+        self.tell("payment.captured", id, now);
+        self.tell("order.paid", id, now);
+    }
+
+    /// `POST /v1/payments/{id}/refund`; without an amount, of all that is left.
+    fn refund(&mut self, id: &str, ask: &Value, is_pending: bool, now: Timestamp) -> Outcome {
+        let found = self.payments.iter_mut().find(|payment| payment.id == id);
+        let payment = found.ok_or_else(unknown)?;
+        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        match payment.status {
+            Status::Captured => {}
+            Status::Refunded => return invalid("The payment has been fully refunded already"),
+            Status::Authorized | Status::Failed => {
+                return invalid("The payment status should be captured for action to be taken");
+            }
+        }
+        let left = payment.amount.saturating_sub(payment.amount_refunded);
+        let asked = if ask.get("amount").is_some() { amount(ask)? } else { left };
+        if asked < 1 {
+            return invalid("The amount must be at least 1.");
+        }
+        if asked > left {
+            return invalid("The refund amount provided is greater than amount captured");
+        }
+        payment.amount_refunded = payment.amount_refunded.saturating_add(asked);
+        if asked == left {
+            payment.status = Status::Refunded;
+        }
+        let refund = Refund {
+            status: if is_pending { RefundStatus::Pending } else { RefundStatus::Processed },
+            id: mint("rfnd_", 14),
+            payment_id: id.to_owned(),
+            amount: asked,
+            currency: payment.currency.clone(),
+            receipt: field(ask, "receipt"),
+            notes: notes(ask),
+            created_at: now.seconds(),
+        };
+        let view = refund.view();
+        self.refunds.push(refund);
+        self.tell("refund.created", id, now);
+        if !is_pending {
+            self.tell("refund.processed", id, now);
+        }
+        Ok(view)
+    }
+
+    /// A refund comes to its end; the refund.
+    pub(crate) fn settle_refund(
+        &mut self,
+        id: &str,
+        has_succeeded: bool,
+        now: Timestamp,
+    ) -> Outcome {
+        let found = self.refunds.iter_mut().find(|refund| refund.id == id);
+        let refund = found.ok_or_else(unknown)?;
+        if refund.status == RefundStatus::Failed {
+            return Err(refuse("The refund has failed.", "input_validation_failed"));
+        }
+        refund.status = if has_succeeded { RefundStatus::Processed } else { RefundStatus::Failed };
+        let refund = refund.clone();
+        let payment = self.payments.iter_mut().find(|payment| payment.id == refund.payment_id);
+        if let Some(payment) = payment.filter(|_| !has_succeeded) {
+            payment.amount_refunded = payment.amount_refunded.saturating_sub(refund.amount);
+            payment.status = Status::Captured;
+        }
+        let kind = if has_succeeded { "refund.processed" } else { "refund.failed" };
+        let event = self.event_with(kind, &refund.payment_id, Some(&refund), now);
+        self.news.extend(event);
+        Ok(refund.view())
+    }
+
+    /// A refund that the merchant makes on the dashboard.
+    pub(crate) fn refund_at_desk(&mut self, id: &str, amount: i64, now: Timestamp) -> Outcome {
+        self.refund(id, &json!({ "amount": amount }), false, now)
+    }
+
+    fn tell(&mut self, kind: &'static str, payment: &str, now: Timestamp) {
+        let event = self.event_about(kind, payment, now);
+        self.news.extend(event);
+    }
+
+    /// An event: the payment as it is now, with its order or its last refund where the event is
+    /// about these.
+    pub(crate) fn event_about(
+        &self,
+        kind: &'static str,
+        payment: &str,
+        now: Timestamp,
+    ) -> Option<Event> {
+        let refund = self.refunds.iter().rfind(|refund| refund.payment_id == payment);
+        self.event_with(kind, payment, refund, now)
+    }
+
+    fn event_with(
+        &self,
+        kind: &'static str,
+        payment: &str,
+        refund: Option<&Refund>,
+        now: Timestamp,
+    ) -> Option<Event> {
+        let payment = self.payments.iter().find(|known| known.id == payment)?;
+        let of_order = || self.orders.iter().find(|order| order.id == payment.order_id);
+        let about = ("payment", payment.view());
+        let parts = match kind.split('.').next() {
+            Some("order") => vec![about, ("order", of_order()?.view())],
+            Some("refund") => vec![("refund", refund?.view()), about],
+            _ => vec![about],
+        };
+        let contains: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+        let entity = |(name, view): (&str, Value)| (name.to_owned(), json!({ "entity": view }));
+        let payload: serde_json::Map<String, Value> = parts.into_iter().map(entity).collect();
+        let body = json!({
+            "entity": "event", "account_id": ACCOUNT, "event": kind, "contains": contains,
+            "payload": payload, "created_at": now.seconds(),
+        });
+        let body = body.to_string().into_bytes();
+        Some(Event { provider: Provider::Razorpay, id: mint("evt_", 14), body })
+    }
+}

@@ -1,0 +1,58 @@
+//! What people do at a provider: a customer pays in its script, a merchant enters an endpoint on
+//! its dashboard. Nobody is asked who they are; the server listens on loopback.
+//!
+//! | | |
+//! | --- | --- |
+//! | `POST /sandbox/razorpay/orders/{id}/pay` | what the script hands the browser |
+//! | `POST /sandbox/razorpay/orders/{id}/fail` | the error that the script hands the browser |
+//! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
+//! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
+//! | `POST /sandbox/{razorpay,stripe}/webhook_endpoints` | `{"url", "secret"}`, on loopback |
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::books::{ProviderCall, Refusal};
+use crate::desk::{self, Office};
+use crate::webhook::Provider;
+use crate::{razorpay, stripe};
+
+/// A request under `/sandbox`.
+pub(crate) fn answer(office: &Office, call: &ProviderCall, path: &[&str]) -> Response {
+    let yes =
+        if path.contains(&"webhook_endpoints") { StatusCode::CREATED } else { StatusCode::OK };
+    let outcome = office.act(|books, now| match (call.method.as_str(), path) {
+        ("POST", ["razorpay", "orders", id, "pay"]) => books.razorpay.pay(id, None, now),
+        ("POST", ["razorpay", "orders", id, "fail"]) => {
+            let failed = books.razorpay.fail(id, now)?;
+            Err(razorpay::payment_failed(&failed))
+        }
+        ("POST", ["stripe", "payment_intents", id, "pay"]) => books.stripe.pay(id, now),
+        ("POST", ["stripe", "payment_intents", id, "fail"]) => {
+            let failed = books.stripe.decline(id, now)?;
+            Err(stripe::card_declined(&failed))
+        }
+        ("POST", ["razorpay", "webhook_endpoints"]) => {
+            let (url, secret) = endpoint(&call.body);
+            books.register(Provider::Razorpay, &url, &secret)
+        }
+        ("POST", ["stripe", "webhook_endpoints"]) => {
+            let (url, secret) = endpoint(&call.body);
+            books.register(Provider::Stripe, &url, &secret)
+        }
+        _ => {
+            let message = "The sandbox has no such thing.";
+            let error = json!({"code": "not_found", "message": message});
+            Err(Refusal::new(StatusCode::NOT_FOUND, &error))
+        }
+    });
+    desk::answer(yes, outcome)
+}
+
+/// URL and secret; what is missing is refused as empty.
+fn endpoint(body: &str) -> (String, String) {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let text = |name| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    (text("url"), text("secret"))
+}

@@ -1,0 +1,319 @@
+//! Stripe: payment intents, their charges, refunds (<https://docs.stripe.com/api>).
+
+mod objects;
+mod refunds;
+
+use std::collections::BTreeMap;
+
+use gateway::clock::Timestamp;
+use http::StatusCode;
+use objects::{Charge, Intent, Refund, Status};
+use serde_json::{Value, json};
+
+use crate::books::{Outcome, Refusal, mint};
+use crate::desk::Ask;
+use crate::webhook::{Event, Provider};
+
+/// The version of the API whose shapes these are.
+const VERSION: &str = "2024-06-20";
+
+/// Everything there is, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    intents: Vec<Intent>,
+    charges: Vec<Charge>,
+    refunds: Vec<Refund>,
+    /// What is to be told.
+    pub(crate) news: Vec<Event>,
+}
+
+/// The fields of a form. Nested ones keep their brackets.
+type Form = BTreeMap<String, String>;
+
+fn error(status: StatusCode, kind: &str, code: &str, message: &str) -> Refusal {
+    Refusal::new(status, &json!({"type": kind, "code": code, "message": message}))
+}
+
+fn refuse(code: &str, message: &str) -> Refusal {
+    error(StatusCode::BAD_REQUEST, "invalid_request_error", code, message)
+}
+
+fn missing(name: &str) -> Refusal {
+    refuse("parameter_missing", &format!("Missing required param: {name}.")).untried()
+}
+
+fn unknown(object: &str, id: &str) -> Refusal {
+    let message = format!("No such {object}: '{id}'");
+    let kind = "invalid_request_error";
+    error(StatusCode::NOT_FOUND, kind, "resource_missing", &message).untried()
+}
+
+/// 401.
+pub(crate) fn unauthorized() -> Refusal {
+    let error = json!({"type": "invalid_request_error", "message": "Invalid API Key provided."});
+    Refusal::new(StatusCode::UNAUTHORIZED, &error)
+}
+
+/// A key that came with another request before.
+pub(crate) fn reused_key() -> Refusal {
+    let message = "Keys for idempotent requests can only be used with the same parameters they \
+                   were first used with.";
+    let error = json!({"type": "idempotency_error", "message": message});
+    Refusal::new(StatusCode::BAD_REQUEST, &error)
+}
+
+/// What the browser gets for a card that is declined.
+pub(crate) fn card_declined(intent: &Value) -> Refusal {
+    let mut error = intent.get("last_payment_error").cloned().unwrap_or_default();
+    if let Some(fields) = error.as_object_mut() {
+        fields.insert("payment_intent".to_owned(), as_browser_sees(intent));
+    }
+    Refusal::new(StatusCode::PAYMENT_REQUIRED, &error)
+}
+
+/// An intent without what is for the account alone.
+fn as_browser_sees(intent: &Value) -> Value {
+    let mut intent = intent.clone();
+    if let Some(fields) = intent.as_object_mut() {
+        for secret in ["amount_capturable", "amount_received", "latest_charge", "metadata"] {
+            fields.remove(secret);
+        }
+    }
+    intent
+}
+
+/// A positive amount.
+fn amount(form: &Form, name: &str) -> Result<Option<i64>, Refusal> {
+    let Some(text) = form.get(name) else { return Ok(None) };
+    let amount = text.parse().ok().filter(|amount: &i64| *amount > 0);
+    let message = format!("Invalid positive integer: {text}");
+    let wrong = || refuse("parameter_invalid_integer", &message).untried();
+    amount.map(Some).ok_or_else(wrong)
+}
+
+fn metadata(form: &Form) -> BTreeMap<String, String> {
+    let named = |(name, value): (&String, &String)| {
+        let name = name.strip_prefix("metadata[")?.strip_suffix(']')?;
+        Some((name.to_owned(), value.clone()))
+    };
+    form.iter().filter_map(named).collect()
+}
+
+fn parse(text: &str) -> Form {
+    form_urlencoded::parse(text.as_bytes()).into_owned().collect()
+}
+
+impl Ledger {
+    /// A request of the API.
+    pub(crate) fn answer(&mut self, ask: &Ask<'_>) -> Outcome {
+        let form = parse(if ask.method == "GET" { ask.query } else { ask.body });
+        let shown = |(name, value): (&String, &String)| {
+            name.starts_with("expand[") && value == "latest_charge"
+        };
+        let is_expanded = form.iter().any(shown);
+        let intent = match (ask.method, ask.path) {
+            ("GET", ["balance"]) => return Ok(balance()),
+            ("POST", ["refunds"]) => return self.refund(&form, ask.is_pending, ask.now),
+            ("GET", ["refunds"]) => return Ok(self.refunds_of(&form)),
+            ("GET", ["refunds", id]) => {
+                let found = self.refunds.iter().find(|refund| refund.id == *id);
+                return found.map(Refund::view).ok_or_else(|| unknown("refund", id));
+            }
+            ("POST", ["payment_intents"]) => self.open(&form, ask.now)?,
+            ("GET", ["payment_intents", id]) => self.find(id)?.clone(),
+            ("POST", ["payment_intents", id, "capture"]) => self.capture(id, &form, ask.now)?,
+            ("POST", ["payment_intents", id, "cancel"]) => self.cancel(id, ask.now)?,
+            (method, path) => {
+                let path = path.join("/");
+                let message = format!("Unrecognized request URL ({method}: /v1/{path}).");
+                let error = json!({"type": "invalid_request_error", "message": message});
+                return Err(Refusal::new(StatusCode::NOT_FOUND, &error).untried());
+            }
+        };
+        Ok(if is_expanded { self.expanded(&intent) } else { intent.view() })
+    }
+
+    /// The refunds there are.
+    pub(crate) fn refunds(&self) -> Vec<Value> {
+        self.refunds.iter().map(Refund::view).collect()
+    }
+
+    /// The intents there are, with their charges.
+    pub(crate) fn intents(&self) -> Vec<Value> {
+        self.intents.iter().map(|intent| self.expanded(intent)).collect()
+    }
+
+    fn expanded(&self, intent: &Intent) -> Value {
+        let mut view = intent.view();
+        let charge = self.charges.iter().find(|charge| Some(&charge.id) == intent.charge.as_ref());
+        if let (Some(fields), Some(charge)) = (view.as_object_mut(), charge) {
+            fields.insert("latest_charge".to_owned(), charge.view());
+        }
+        view
+    }
+
+    fn find(&mut self, id: &str) -> Result<&mut Intent, Refusal> {
+        self.intents
+            .iter_mut()
+            .find(|intent| intent.id == id)
+            .ok_or_else(|| unknown("payment_intent", id))
+    }
+
+    /// `POST /v1/payment_intents`.
+    fn open(&mut self, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
+        let amount = amount(form, "amount")?.ok_or_else(|| missing("amount"))?;
+        let currency = form.get("currency").ok_or_else(|| missing("currency"))?;
+        let id = mint("pi_", 24);
+        let method = form.get("capture_method").map_or("automatic_async", String::as_str);
+        let intent = Intent {
+            amount,
+            amount_received: 0,
+            currency: currency.to_ascii_lowercase(),
+            capture_method: method.to_owned(),
+            client_secret: mint(&format!("{id}_secret_"), 25),
+            description: form.get("description").cloned(),
+            metadata: metadata(form),
+            status: Status::RequiresPaymentMethod,
+            is_declined: false,
+            charge: None,
+            canceled_at: None,
+            created: now.seconds(),
+            id,
+        };
+        self.intents.push(intent.clone());
+        Ok(intent)
+    }
+
+    /// An intent that may be paid.
+    fn payable(&mut self, id: &str) -> Result<&mut Intent, Refusal> {
+        let intent = self.find(id)?;
+        if intent.status == Status::RequiresPaymentMethod {
+            return Ok(intent);
+        }
+        let status = intent.view().get("status").cloned().unwrap_or_default();
+        let message = format!("This PaymentIntent cannot be confirmed: its status is {status}.");
+        Err(refuse("payment_intent_unexpected_state", &message))
+    }
+
+    /// The customer pays; the intent as the browser sees it.
+    pub(crate) fn pay(&mut self, id: &str, now: Timestamp) -> Outcome {
+        let intent = self.payable(id)?;
+        let is_held = intent.capture_method == "manual";
+        let charge = Charge {
+            id: mint("ch_", 24),
+            intent: intent.id.clone(),
+            amount: intent.amount,
+            amount_captured: if is_held { 0 } else { intent.amount },
+            amount_refunded: 0,
+            currency: intent.currency.clone(),
+            metadata: intent.metadata.clone(),
+            is_captured: !is_held,
+            created: now.seconds(),
+        };
+        intent.is_declined = false;
+        intent.charge = Some(charge.id.clone());
+        intent.amount_received = charge.amount_captured;
+        intent.status = if is_held { Status::RequiresCapture } else { Status::Succeeded };
+        let view = as_browser_sees(&intent.view());
+        self.charges.push(charge);
+        self.tell("charge.succeeded", id, now);
+        let moved = "payment_intent.amount_capturable_updated";
+        self.tell(if is_held { moved } else { "payment_intent.succeeded" }, id, now);
+        Ok(view)
+    }
+
+    /// The customer's card is declined; the intent.
+    pub(crate) fn decline(&mut self, id: &str, now: Timestamp) -> Outcome {
+        let intent = self.payable(id)?;
+        intent.is_declined = true;
+        let view = intent.view();
+        self.tell("payment_intent.payment_failed", id, now);
+        Ok(view)
+    }
+
+    /// `POST /v1/payment_intents/{id}/capture`; what is not taken is let go of.
+    fn capture(&mut self, id: &str, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
+        let intent = self.find(id)?;
+        let asked = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
+        if intent.status != Status::RequiresCapture {
+            let message = "This PaymentIntent could not be captured because of its status.";
+            return Err(refuse("payment_intent_unexpected_state", message));
+        }
+        if asked > intent.amount {
+            let message = "The amount to capture is greater than the amount that can be captured.";
+            return Err(refuse("amount_too_large", message));
+        }
+        intent.status = Status::Succeeded;
+        intent.amount_received = asked;
+        let intent = intent.clone();
+        let charge = self.charges.iter_mut().find(|charge| charge.intent == id);
+        if let Some(charge) = charge {
+            charge.is_captured = true;
+            charge.amount_captured = asked;
+            charge.amount_refunded = charge.let_go();
+        }
+        self.tell("charge.captured", id, now);
+        self.tell("payment_intent.succeeded", id, now);
+        Ok(intent)
+    }
+
+    /// `POST /v1/payment_intents/{id}/cancel`.
+    fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Intent, Refusal> {
+        let intent = self.find(id)?;
+        if matches!(intent.status, Status::Succeeded | Status::Canceled) {
+            let message = "You cannot cancel this PaymentIntent because of its status.";
+            return Err(refuse("payment_intent_unexpected_state", message));
+        }
+        intent.status = Status::Canceled;
+        intent.canceled_at = Some(now.seconds());
+        let intent = intent.clone();
+        for charge in self.charges.iter_mut().filter(|charge| charge.intent == id) {
+            charge.amount_refunded = charge.let_go();
+        }
+        self.tell("payment_intent.canceled", id, now);
+        Ok(intent)
+    }
+
+    fn tell(&mut self, kind: &'static str, intent: &str, now: Timestamp) {
+        let event = self.event_about(kind, intent, now);
+        self.news.extend(event);
+    }
+
+    /// An event: the intent as it is now, or its charge or last refund where the event is about
+    /// these. Events carry ids where a look-up may be asked to expand them.
+    pub(crate) fn event_about(
+        &self,
+        kind: &'static str,
+        intent: &str,
+        now: Timestamp,
+    ) -> Option<Event> {
+        let intent = self.intents.iter().find(|known| known.id == intent)?;
+        let refund =
+            || self.refunds.iter().rfind(|refund| refund.intent == intent.id).map(Refund::view);
+        let object = match kind.split('.').next() {
+            _ if kind == "charge.refund.updated" => refund(),
+            Some("charge") => {
+                self.charges.iter().rfind(|charge| charge.intent == intent.id).map(Charge::view)
+            }
+            Some("refund") => refund(),
+            _ => Some(intent.view()),
+        };
+        Some(event(kind, &object?, now))
+    }
+}
+
+/// An event about an object.
+fn event(kind: &'static str, object: &Value, now: Timestamp) -> Event {
+    let id = mint("evt_", 24);
+    let body = json!({
+        "id": id, "object": "event", "api_version": VERSION, "created": now.seconds(),
+        "data": {"object": object}, "livemode": false, "pending_webhooks": 1,
+        "request": {"id": null, "idempotency_key": null}, "type": kind,
+    });
+    Event { provider: Provider::Stripe, id, body: body.to_string().into_bytes() }
+}
+
+/// `GET /v1/balance`.
+fn balance() -> Value {
+    json!({"object": "balance", "available": [], "livemode": false, "pending": []})
+}

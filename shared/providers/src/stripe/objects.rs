@@ -1,0 +1,139 @@
+//! Stripe's objects, and how the API shows them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What a shop opens, and a customer confirms.
+#[derive(Debug, Clone)]
+pub(super) struct Intent {
+    pub(super) id: String,
+    pub(super) amount: i64,
+    pub(super) amount_received: i64,
+    pub(super) currency: String,
+    pub(super) capture_method: String,
+    pub(super) client_secret: String,
+    pub(super) description: Option<String>,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) status: Status,
+    pub(super) is_declined: bool,
+    pub(super) charge: Option<String>,
+    pub(super) canceled_at: Option<i64>,
+    pub(super) created: i64,
+}
+
+/// How far an intent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    RequiresPaymentMethod,
+    RequiresCapture,
+    Succeeded,
+    Canceled,
+}
+
+/// The money of an intent, held or taken.
+#[derive(Debug, Clone)]
+pub(super) struct Charge {
+    pub(super) id: String,
+    pub(super) intent: String,
+    pub(super) amount: i64,
+    pub(super) amount_captured: i64,
+    pub(super) amount_refunded: i64,
+    pub(super) currency: String,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) is_captured: bool,
+    pub(super) created: i64,
+}
+
+/// How far a refund is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RefundStatus {
+    Pending,
+    Succeeded,
+    Failed,
+}
+
+/// Money that goes back.
+#[derive(Debug, Clone)]
+pub(super) struct Refund {
+    pub(super) status: RefundStatus,
+    pub(super) id: String,
+    pub(super) intent: String,
+    pub(super) charge: String,
+    pub(super) amount: i64,
+    pub(super) currency: String,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) created: i64,
+}
+
+impl Intent {
+    pub(super) fn view(&self) -> Value {
+        let status = match self.status {
+            Status::RequiresPaymentMethod => "requires_payment_method",
+            Status::RequiresCapture => "requires_capture",
+            Status::Succeeded => "succeeded",
+            Status::Canceled => "canceled",
+        };
+        let held = if self.status == Status::RequiresCapture { self.amount } else { 0 };
+        let declined = json!({
+            "type": "card_error", "code": "card_declined", "decline_code": "insufficient_funds",
+            "message": "Your card has insufficient funds.",
+        });
+        json!({
+            "id": self.id, "object": "payment_intent", "amount": self.amount,
+            "amount_capturable": held, "amount_received": self.amount_received,
+            "automatic_payment_methods": {"enabled": true, "allow_redirects": "always"},
+            "canceled_at": self.canceled_at, "cancellation_reason": null,
+            "capture_method": self.capture_method, "client_secret": self.client_secret,
+            "confirmation_method": "automatic", "created": self.created,
+            "currency": self.currency, "description": self.description,
+            "last_payment_error": if self.is_declined { declined } else { Value::Null },
+            "latest_charge": self.charge, "livemode": false, "metadata": self.metadata,
+            "next_action": null, "payment_method_types": ["card"], "receipt_email": null,
+            "setup_future_usage": null, "shipping": null, "status": status,
+        })
+    }
+}
+
+impl Charge {
+    /// What was held and not taken: it is let go of, and counts as refunded.
+    pub(super) fn let_go(&self) -> i64 {
+        self.amount.saturating_sub(self.amount_captured)
+    }
+
+    /// What can still go back.
+    pub(super) fn refundable(&self) -> i64 {
+        self.amount.saturating_sub(self.amount_refunded)
+    }
+
+    pub(super) fn view(&self) -> Value {
+        json!({
+            "id": self.id, "object": "charge", "amount": self.amount,
+            "amount_captured": self.amount_captured, "amount_refunded": self.amount_refunded,
+            "captured": self.is_captured, "created": self.created, "currency": self.currency,
+            "failure_code": null, "livemode": false, "metadata": self.metadata, "paid": true,
+            "payment_intent": self.intent,
+            "payment_method_details": {"type": "card", "card": {"brand": "visa", "last4": "4242"}},
+            "refunded": self.amount_refunded == self.amount,
+            "status": "succeeded",
+        })
+    }
+}
+
+impl Refund {
+    pub(super) fn view(&self) -> Value {
+        let status = match self.status {
+            RefundStatus::Pending => "pending",
+            RefundStatus::Succeeded => "succeeded",
+            RefundStatus::Failed => "failed",
+        };
+        let has_failed = self.status == RefundStatus::Failed;
+        json!({
+            "id": self.id, "object": "refund", "amount": self.amount, "charge": self.charge,
+            "created": self.created, "currency": self.currency, "metadata": self.metadata,
+            "failure_reason": has_failed.then_some("expired_or_canceled_card"),
+            "payment_intent": self.intent, "reason": null, "receipt_number": null,
+            "status": status,
+        })
+    }
+}

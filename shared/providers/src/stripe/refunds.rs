@@ -1,0 +1,92 @@
+//! Stripe's refunds: asked for, listed, settled.
+
+use gateway::clock::Timestamp;
+use serde_json::{Value, json};
+
+use super::objects::{Refund, RefundStatus};
+use super::{Form, Ledger, amount, event, metadata, missing, refuse, unknown};
+use crate::books::{Outcome, mint};
+
+impl Ledger {
+    /// `POST /v1/refunds`; without an amount, of all that is left.
+    pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> Outcome {
+        let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
+        let asked = amount(form, "amount")?;
+        self.find(id)?;
+        let charge = self.charges.iter_mut().find(|charge| charge.intent == *id);
+        let Some(charge) = charge.filter(|charge| charge.is_captured) else {
+            let message =
+                format!("PaymentIntent {id} does not have a successful charge to refund.");
+            return Err(refuse("payment_intent_unexpected_state", &message));
+        };
+        let left = charge.refundable();
+        if left == 0 {
+            let message = format!("Charge {} has already been refunded.", charge.id);
+            return Err(refuse("charge_already_refunded", &message));
+        }
+        let amount = asked.unwrap_or(left);
+        if amount > left {
+            let message = "Refund amount is greater than unrefunded amount on charge.";
+            return Err(refuse("amount_too_large", message));
+        }
+        charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
+        let refund = Refund {
+            status: if is_pending { RefundStatus::Pending } else { RefundStatus::Succeeded },
+            id: mint("re_", 24),
+            intent: id.clone(),
+            charge: charge.id.clone(),
+            amount,
+            currency: charge.currency.clone(),
+            metadata: metadata(form),
+            created: now.seconds(),
+        };
+        let view = refund.view();
+        self.refunds.push(refund);
+        self.tell("charge.refunded", id, now);
+        self.tell("refund.created", id, now);
+        Ok(view)
+    }
+
+    /// `GET /v1/refunds`, newest first.
+    pub(super) fn refunds_of(&self, form: &Form) -> Value {
+        let intent = form.get("payment_intent");
+        let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
+        let ours = |refund: &&Refund| intent.is_none_or(|intent| refund.intent == *intent);
+        let found = self.refunds.iter().rev().filter(ours);
+        let data: Vec<Value> = found.take(limit).map(Refund::view).collect();
+        json!({"object": "list", "url": "/v1/refunds", "has_more": false, "data": data})
+    }
+
+    /// A refund comes to its end; the refund.
+    pub(crate) fn settle_refund(
+        &mut self,
+        id: &str,
+        has_succeeded: bool,
+        now: Timestamp,
+    ) -> Outcome {
+        let found = self.refunds.iter_mut().find(|refund| refund.id == id);
+        let refund = found.ok_or_else(|| unknown("refund", id))?;
+        if refund.status == RefundStatus::Failed {
+            return Err(refuse("refund_failed", "This refund has failed."));
+        }
+        refund.status = if has_succeeded { RefundStatus::Succeeded } else { RefundStatus::Failed };
+        let refund = refund.clone();
+        if !has_succeeded {
+            let charge = self.charges.iter_mut().find(|charge| charge.id == refund.charge);
+            if let Some(charge) = charge {
+                charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount);
+            }
+            self.news.push(event("refund.failed", &refund.view(), now));
+        }
+        self.news.push(event("refund.updated", &refund.view(), now));
+        self.news.push(event("charge.refund.updated", &refund.view(), now));
+        Ok(refund.view())
+    }
+
+    /// A refund that the merchant makes on the dashboard.
+    pub(crate) fn refund_at_desk(&mut self, intent: &str, amount: i64, now: Timestamp) -> Outcome {
+        let pairs = [("payment_intent", intent.to_owned()), ("amount", amount.to_string())];
+        let form = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.refund(&form, false, now)
+    }
+}
