@@ -1,13 +1,15 @@
 //! The account: read, changed, given up.
 
 use axum::extract::State;
+use commerce::account::{Account, confirm};
 use commerce::caller;
 use commerce::challenge::{Link, Purpose};
-use commerce::event::{About, Event, MERCHANT_DELETED, MERCHANT_UPDATED};
+use commerce::event::{MERCHANT_DELETED, MERCHANT_UPDATED};
 use commerce::fields::{Email, Locale};
 use commerce::key;
 use commerce::mail::{Letter, Mail};
 use commerce::merchant::{Merchant, MerchantView, UniqueEmail};
+use commerce::password::Guess;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -17,8 +19,6 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Patch, Raw, Text};
 use gateway::table::Write;
 use serde_json::json;
-
-use crate::password::{Guess, confirm};
 
 /// `GET /v1/auth/me` — the account.
 pub(crate) async fn get(
@@ -30,13 +30,6 @@ pub(crate) async fn get(
 
 fn shown(app: &App, account: &Merchant) -> Answer {
     Answer::ok(&MerchantView::of(account, &app.config)).version(account.version)
-}
-
-/// The event of a changed account.
-pub(crate) fn updated(app: &App, account: &Merchant, now: Timestamp) -> Event {
-    let entity = account.id.as_str();
-    let about = About { store: None, app: None, entity, version: account.version };
-    Event::new(&MERCHANT_UPDATED, about, &MerchantView::of(account, &app.config), now)
 }
 
 /// `PATCH /v1/auth/me`
@@ -88,15 +81,15 @@ pub(crate) async fn update(
     let write = if next.email.normalized() == account.email.normalized() {
         write
     } else {
-        let guess = ask.current_password.ok_or_else(|| {
-            Problem::field("/current_password", "required", "Needed to change the e-mail address.")
-        })?;
-        let subject = confirm(&app, &account, &guess, &inbound).await?;
+        let (guess, needed_to) =
+            (ask.current_password.as_ref(), "Needed to change the e-mail address.");
+        let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
         next.email_verified = false;
-        moved(&app, write, &account, &next, now).await?.delete(&subject.key())
+        let write = moved(&app, write, &account, &next, now).await?;
+        write.also(subject, |write, subject| write.delete(&subject.key()))
     };
     next.save(write, Code::VersionConflict)
-        .emit(updated(&app, &next, now))
+        .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
         .answer(shown(&app, &next), now)
         .await
 }
@@ -151,22 +144,20 @@ pub(crate) async fn delete(
     let account = caller.account;
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
-    let subject = confirm(&app, &account, &ask.current_password, &inbound).await?;
+    let guess = Some(&ask.current_password);
+    let subject = confirm(&app, &account, guess, "Needed to delete the account.", &inbound).await?;
     let keys = app.secrets.keys().await?;
     let now = app.clock.now();
     let gone = account.given_up(now);
     let delete_at = gone.delete_at.unwrap_or(now);
     let letter = Letter::account_deleted(&gone.email, delete_at);
-    let entity = gone.id.as_str();
-    let about = About { store: None, app: None, entity, version: gone.version };
-    let event = Event::new(&MERCHANT_DELETED, about, &MerchantView::of(&gone, &app.config), now);
     let held = UniqueEmail::is_held_by(&account);
     // The transaction holds what was looked at above: a store may have been opened since.
     let outcome = gone
         .save_unless_owner(app.table.write(), Code::VersionConflict)
         .put_if(&UniqueEmail::of(&gone), held, Code::VersionConflict)
-        .delete(&subject.key())
-        .emit(event)
+        .also(subject, |write, subject| write.delete(&subject.key()))
+        .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
         .emit(Mail::compose(&keys.seal, &letter, now)?)
         .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)
         .await;

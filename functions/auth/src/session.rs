@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use commerce::account;
 use commerce::caller::{self, SESSION_COOKIE};
 use commerce::fields::Subdomain;
 use commerce::id::{SessionId, StoreId};
@@ -200,7 +201,6 @@ pub(crate) async fn list(
 ) -> Result<Answer, Problem> {
     let now = app.clock.now();
     let account = &caller.account;
-    let query = Query::partition(account.key().pk).begins_with(key::SESSIONS).newest_first();
     let view = |session: Session| SessionView {
         current: session.id == caller.session.id,
         id: session.id,
@@ -214,7 +214,8 @@ pub(crate) async fn list(
         user_agent: session.user_agent,
         version: session.version,
     };
-    paging.answer(&app, &query, |session: &Session| session.is_alive(account, now), view).await
+    let is_alive = |session: &Session| session.is_alive(account, now);
+    paging.answer(&app, &account::sessions(account), is_alive, view).await
 }
 
 /// `DELETE /v1/auth/sessions/{id}` — ends one of the account's sessions, the current one included.

@@ -1,29 +1,26 @@
 //! Sign-up, sign-in by password, sign-out.
 
 use axum::extract::State;
+use commerce::account::{self, SignOutRequest};
 use commerce::caller;
 use commerce::challenge::{Link, Purpose};
 use commerce::event::{About, Event, MERCHANT_CREATED, STORE_CREATED};
 use commerce::fields::{Country, Currency, Email, Locale, Subdomain};
-use commerce::id::{ChallengeId, MerchantId};
-use commerce::key;
+use commerce::location;
 use commerce::mail::{Letter, Mail};
-use commerce::merchant::{Merchant, MerchantStatus, MerchantView, Registration, UniqueEmail};
+use commerce::merchant::{Merchant, MerchantView, Platform, Registration, UniqueEmail};
+use commerce::password::{Guess, NewPassword};
 use commerce::session::{CreatedVia, Session};
 use commerce::store::{Opening, Store, StoreView, UniqueSubdomain};
-use commerce::throttle::{self, Kind, Subject, Throttle};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, Fault, FieldErrors, Flag, FromText, Inbound, Raw, Text};
-use gateway::table::retry;
 use http::StatusCode;
 
-use crate::password::{Guess, NewPassword};
 use crate::session::{self, SignedIn};
 
 /// `POST /v1/auth/signup`
@@ -125,8 +122,9 @@ pub(crate) async fn signup(
     let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
     let letter = Letter::verify_email(&account.email, &link_token, &app.config.base_url);
     let view = MerchantView::of(&account, &app.config);
-    let created = event(&account, &view, now);
-    let store_view = store.as_ref().map(StoreView::from);
+    let created = account.event(&MERCHANT_CREATED, &app.config, now);
+    let base_url = &app.config.base_url;
+    let store_view = store.as_ref().map(|store| StoreView::of(store, base_url));
     let body = SignedIn::new(view, &session, &token, store_view.clone(), now);
     let answer = session::signed_in(StatusCode::CREATED, &body, ask.cookie.0);
     app.table
@@ -145,20 +143,14 @@ pub(crate) async fn signup(
                 version: store.version,
             };
             let free = UniqueSubdomain::is_free_for(&store.id, now);
-            write
+            let write = write
                 .put_if(&UniqueSubdomain::of(&store), free, Code::SubdomainTaken)
-                .create(&store, Code::VersionConflict)
-                .emit(Event::new(&STORE_CREATED, about, &view, now))
+                .create(&store, Code::VersionConflict);
+            let opened = Event::new(&STORE_CREATED, about, &view, now);
+            location::with_new_store(write, &store, now).emit(opened)
         })
         .answer(answer, now)
         .await
-}
-
-/// The event of a new account.
-fn event(account: &Merchant, view: &MerchantView, now: Timestamp) -> Event {
-    let entity = account.id.as_str();
-    let about = About { store: None, app: None, entity, version: account.version };
-    Event::new(&MERCHANT_CREATED, about, view, now)
 }
 
 /// A session that begins with this request.
@@ -169,37 +161,6 @@ pub(crate) fn begin(
     now: Timestamp,
 ) -> (Session, String) {
     Session::begin(account, via, inbound.client_prefix(), inbound.header("user-agent"), now)
-}
-
-/// Counts an attempt of this kind, and finds the account of the address. An unknown address
-/// takes the same round trips.
-pub(crate) async fn find(
-    app: &App,
-    kind: Kind,
-    email: &Email,
-    inbound: &Inbound,
-    challenge: Option<&ChallengeId>,
-) -> Result<(Subject, Throttle, Option<Merchant>), Problem> {
-    let subject = Subject::new(kind, email, &inbound.client_prefix());
-    let normalized = email.normalized();
-    let email_key = key::unique_email(&normalized);
-    let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&email_key]).await?;
-    let claim: Option<UniqueEmail> = batch.take(&email_key)?;
-    // A derived id is nobody's: accounts have minted ones.
-    let nobody = || MerchantId::derive(&["nobody", &normalized]);
-    let id = claim.map_or_else(nobody, |claim| claim.merchant_id);
-    let account: Option<Merchant> = app.table.get(&key::merchant(&id)).await?;
-    Ok((subject, throttle, account))
-}
-
-/// # Errors
-/// `account_disabled`, also for a deleted account: asked only of who has proven to be its owner.
-pub(crate) fn admit(account: Merchant) -> Result<Merchant, Problem> {
-    match account.status {
-        MerchantStatus::Active => Ok(account),
-        MerchantStatus::Disabled => Err(Code::AccountDisabled.into()),
-        MerchantStatus::Deleted => Err(Code::AccountDisabled.detail("This account is deleted.")),
-    }
 }
 
 /// `POST /v1/auth/signin`
@@ -226,11 +187,9 @@ pub(crate) async fn signin(
     Raw(inbound): Raw,
     Body(ask): Body<SigninRequest>,
 ) -> Result<Answer, Problem> {
-    let (subject, _, account) = find(&app, Kind::SignIn, &ask.email, &inbound, None).await?;
-    let hash = account.as_ref().map(|account| account.password_hash.as_str());
-    let right = ask.password.matches(hash).await;
-    let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
-    let account = admit(account)?;
+    let at = (&Platform, &ask.email);
+    let (account, subject): (Merchant, _) =
+        account::by_password(&app, at, &ask.password, &inbound).await?;
     let now = app.clock.now();
     let (session, token) = begin(&account, CreatedVia::Password, &inbound, now);
     let view = MerchantView::of(&account, &app.config);
@@ -243,38 +202,14 @@ pub(crate) async fn signin(
         .await
 }
 
-/// `POST /v1/auth/signout`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub(crate) struct SignoutRequest {
-    /// Whether to end every session of the account.
-    #[deserr(default)]
-    all: Flag,
-}
-
 /// `POST /v1/auth/signout` — ends the session, and with it the embedded tokens bound to it. With
-/// `all`, ends every session by raising the credential generation, without enumerating them.
+/// `all`, ends every session.
 pub(crate) async fn signout(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<SignoutRequest>,
+    Body(ask): Body<SignOutRequest>,
 ) -> Result<Answer, Problem> {
     let answer = session::without_cookie(Answer::no_content(), &inbound);
-    let session_key = caller.session.key();
-    if !ask.all.0 {
-        let now = app.clock.now();
-        return app.table.write().delete(&session_key).answer(answer, now).await;
-    }
-    retry(|| async {
-        let now = app.clock.now();
-        let account: Option<Merchant> = app.table.get(&caller.account.key()).await?;
-        let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
-        account
-            .save(app.table.write(), Code::VersionConflict)
-            .delete(&session_key)
-            .answer(answer.clone(), now)
-            .await
-    })
-    .await
+    account::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
 }

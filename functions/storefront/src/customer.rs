@@ -5,22 +5,20 @@
 //! code that was mailed comes back ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
+use commerce::account::{self, Account, SignOutRequest, confirm};
 use commerce::caller;
 use commerce::customer::{
-    self, AccountView, Customer, CustomerDeleted, CustomerSession, CustomerStatus, CustomerView,
-    UniqueCustomerEmail,
+    AccountView, Customer, CustomerDeleted, CustomerSession, UniqueCustomerEmail,
 };
 use commerce::event::{CUSTOMER_DELETED, CUSTOMER_UPDATED, Event};
 use commerce::fields::{Email, Phone};
-use commerce::id::{ChallengeId, CustomerId, OrderId};
+use commerce::id::OrderId;
 use commerce::key;
 use commerce::mail::{Letter, Mail};
 use commerce::order::shopper::ShopperOrderView;
 use commerce::order::{Order, OrderStatus};
 use commerce::password::Guess;
 use commerce::session::CreatedVia;
-use commerce::store::Store;
-use commerce::throttle::{self, Kind, Subject, Throttle};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -29,10 +27,11 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Inbound, Patch, Path, Raw, Text};
-use gateway::table::{Condition, Query, Write, retry};
+use gateway::table::{Condition, Query, Write};
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::customer_email;
 use crate::door::{Door, Said};
 
 /// Items of a customer that are looked at together when they leave.
@@ -74,36 +73,6 @@ pub(crate) fn begin(
     (session, Answer::json(status, &body).no_store())
 }
 
-/// Counts an attempt of this kind, and finds the account of the address on the store. An unknown
-/// address takes the same round trips.
-pub(crate) async fn find(
-    app: &App,
-    kind: Kind,
-    (store, email): (&Store, &Email),
-    inbound: &Inbound,
-    challenge: Option<&ChallengeId>,
-) -> Result<(Subject, Throttle, Option<Customer>), Problem> {
-    let subject = Subject::on_store(kind, &store.id, email, &inbound.client_prefix());
-    let normalized = email.normalized();
-    let email_key = key::unique_customer_email(&store.id, &normalized);
-    let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&email_key]).await?;
-    let claim: Option<UniqueCustomerEmail> = batch.take(&email_key)?;
-    // A derived id is nobody's: accounts have minted ones.
-    let nobody = || CustomerId::derive(&["nobody", &normalized]);
-    let id = claim.map_or_else(nobody, |claim| claim.customer_id);
-    let account: Option<Customer> = app.table.get(&key::customer(&store.id, &id)).await?;
-    Ok((subject, throttle, account))
-}
-
-/// # Errors
-/// `account_disabled`: asked only of who has proven to be its owner.
-pub(crate) fn admit(account: Customer) -> Result<Customer, Problem> {
-    match account.status {
-        CustomerStatus::Active => Ok(account),
-        CustomerStatus::Disabled => Err(Code::AccountDisabled.into()),
-    }
-}
-
 /// `POST /v1/storefront/customer/login`
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -125,12 +94,9 @@ pub(crate) async fn login(
     Raw(inbound): Raw,
     Said(ask): Said<LoginRequest>,
 ) -> Result<Answer, Problem> {
-    let at = (&door.store, &ask.email);
-    let (subject, _, account) = find(&app, Kind::SignIn, at, &inbound, None).await?;
-    let hash = account.as_ref().and_then(|account| account.password_hash.as_deref());
-    let right = ask.password.matches(hash).await;
-    let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
-    let account = admit(account)?;
+    let at = (&door.store.id, &ask.email);
+    let (account, subject): (Customer, _) =
+        account::by_password(&app, at, &ask.password, &inbound).await?;
     let now = app.clock.now();
     let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Password, &inbound, now);
     app.table
@@ -141,37 +107,14 @@ pub(crate) async fn login(
         .await
 }
 
-/// `POST /v1/storefront/customer/logout`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub(crate) struct LogoutRequest {
-    /// Whether to end every session of the account.
-    #[deserr(default)]
-    all: Flag,
-}
-
-/// `POST /v1/storefront/customer/logout` — ends the session; with `all`, every one, by raising
-/// the credential generation.
+/// `POST /v1/storefront/customer/logout` — ends the session; with `all`, every one.
 pub(crate) async fn logout(
     caller: caller::Customer,
     State(app): State<App>,
-    Body(ask): Body<LogoutRequest>,
+    Body(ask): Body<SignOutRequest>,
 ) -> Result<Answer, Problem> {
-    let session_key = caller.session.key();
-    if !ask.all.0 {
-        let write = app.table.write().delete(&session_key);
-        return write.answer(Answer::no_content(), app.clock.now()).await;
-    }
-    retry(|| async {
-        let now = app.clock.now();
-        let account: Option<Customer> = app.table.get(&caller.account.key()).await?;
-        let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
-        customer::replace(app.table.write(), &account, Code::VersionConflict)
-            .delete(&session_key)
-            .answer(Answer::no_content(), now)
-            .await
-    })
-    .await
+    let answer = Answer::no_content();
+    account::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
 }
 
 fn shown(account: &Customer) -> Answer {
@@ -196,35 +139,62 @@ pub(crate) struct UpdateRequest {
     /// Whether the store may send advertisements.
     #[deserr(default)]
     accepts_marketing: Option<Flag>,
+    /// Another address, which has to be proven.
+    #[deserr(default)]
+    email: Option<Email>,
+    /// The current password, if the account has one; needed for another address.
+    #[deserr(default)]
+    current_password: Option<Guess>,
 }
 
-/// `PATCH /v1/storefront/customer/me` — changes the account.
+/// `PATCH /v1/storefront/customer/me` — changes the account. Another address takes effect when the
+/// code that is mailed there is verified, as one to sign in with is; until then the answer is 202
+/// with `email_change` beside the account as it is ([`customer_email`]).
+///
+/// # Errors
+/// `invalid_credentials`, `too_many_attempts`.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
+    Raw(inbound): Raw,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
 ) -> Result<Answer, Problem> {
-    let account = caller.account;
+    let account = &caller.account;
     if_match.check(account.version)?;
-    let now = app.clock.now();
-    let mut next = account.changed(now);
+    let mut next = account.changed(app.clock.now());
     ask.name.apply(&mut next.name);
     ask.phone.apply(&mut next.phone);
     if let Some(accepts) = ask.accepts_marketing {
         next.accepts_marketing = accepts.0;
     }
-    let fields = |account: &Customer| {
-        (account.name.clone(), account.phone.clone(), account.accepts_marketing)
+    let pending = match ask.email {
+        None => None,
+        // Another case is the same mailbox.
+        Some(email) if email.normalized() == account.email.normalized() => {
+            next.email = email;
+            None
+        }
+        Some(email) => {
+            let guess = ask.current_password.as_ref();
+            Some(customer_email::ask(&app, &caller, email, guess, &inbound).await?)
+        }
     };
-    if fields(&next) == fields(&account) {
-        return Ok(shown(&account));
+    let fields = |account: &Customer| {
+        let (name, phone) = (account.name.clone(), account.phone.clone());
+        (name, phone, account.accepts_marketing, account.email.clone())
+    };
+    let changed = fields(&next) != fields(account);
+    let current = if changed { &next } else { account };
+    if !changed && pending.is_none() {
+        return Ok(shown(current));
     }
-    let event = Event::new(&CUSTOMER_UPDATED, next.about(), &CustomerView::from(&next), now);
-    customer::replace(app.table.write(), &next, Code::VersionConflict)
-        .emit(event)
-        .answer(shown(&next), now)
-        .await
+    let now = app.clock.now();
+    let answer = pending.as_ref().map_or_else(|| shown(current), |wait| wait.answer(current));
+    let write = app.table.write().also(changed.then_some(&next), |write, next| {
+        next.save(write, Code::VersionConflict).emit(next.event(&CUSTOMER_UPDATED, now))
+    });
+    write.also(pending, Write::emit).answer(answer, now).await
 }
 
 /// `DELETE /v1/storefront/customer/me`
@@ -255,19 +225,14 @@ pub(crate) async fn delete(
 ) -> Result<Answer, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
-    let subject = match (&account.password_hash, &ask.current_password) {
-        (None, _) => None,
-        (Some(_), None) => {
-            let detail = "Needed to delete the account.";
-            return Err(Problem::field("/current_password", "required", detail));
-        }
-        (Some(_), Some(guess)) => Some(confirm(&app, account, guess, &inbound).await?),
-    };
+    let guess = ask.current_password.as_ref();
+    let subject = confirm(&app, account, guess, "Needed to delete the account.", &inbound).await?;
     let keys = app.secrets.keys().await?;
     // The session stays until the account goes: whoever is refused below can try again.
     erase_belongings(&app, account, key::SESSIONS).await?;
     let now = app.clock.now();
-    let letter = Letter::customer_deleted(&account.email, &caller.store.subdomain, now);
+    let letter = Letter::customer_deleted(&account.email, &caller.store.subdomain, now)
+        .from_store(Some(&account.store_id));
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(account);
@@ -285,27 +250,6 @@ pub(crate) async fn delete(
     // What was added while the rest was removed; nothing can be added any more.
     erase_belongings(&app, account, "").await?;
     Ok(answer)
-}
-
-/// Judges a signed-in customer's current password, counted like a sign-in: a stolen token must not
-/// be a way to guess it.
-///
-/// # Errors
-/// `invalid_credentials`, `too_many_attempts`.
-pub(crate) async fn confirm(
-    app: &App,
-    account: &Customer,
-    guess: &Guess,
-    inbound: &Inbound,
-) -> Result<Subject, Problem> {
-    let network = inbound.client_prefix();
-    let subject = Subject::on_store(Kind::SignIn, &account.store_id, &account.email, &network);
-    throttle::attempt(app, &subject, None, &[]).await?;
-    if guess.matches(account.password_hash.as_deref()).await {
-        Ok(subject)
-    } else {
-        Err(Code::InvalidCredentials.detail("The current password is wrong."))
-    }
 }
 
 /// Removes everything of a customer's but the account itself and what `kept` begins sort keys.

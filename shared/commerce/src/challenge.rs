@@ -13,11 +13,11 @@ use gateway::seal;
 use gateway::table::Change;
 use serde::{Deserialize, Serialize};
 
-use crate::customer::{Application, Customer, CustomerStatus};
+use crate::account::{Account, Generations};
+use crate::customer::Application;
 use crate::fields::Email;
 use crate::id::{ChallengeId, CustomerId, MerchantId, StoreId};
 use crate::key;
-use crate::merchant::{Merchant, MerchantStatus};
 
 /// How long a one-time code is good for.
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
@@ -58,78 +58,29 @@ pub enum Holder {
         /// What they asked for.
         application: Box<Application>,
     },
+    /// A customer's who wants to move their account to the address it is sent to.
+    Mover {
+        /// The store.
+        store_id: StoreId,
+        /// The account.
+        customer_id: CustomerId,
+        /// The address.
+        email: Email,
+        /// The account's password generation then: a move that was asked for before a password
+        /// change does not come after it.
+        password_generation: u64,
+    },
 }
 
 impl Holder {
-    /// The holder who is this account.
-    pub fn of<A: Account>(account: &A) -> Self {
-        account.holder()
-    }
-
-    /// The merchant, if it is a merchant's.
-    pub fn merchant(&self) -> Option<&MerchantId> {
+    /// The store whose customer it is; none for a merchant.
+    pub fn store_id(&self) -> Option<&StoreId> {
         match self {
-            Self::Merchant { merchant_id } => Some(merchant_id),
-            Self::Customer { .. } | Self::Applicant { .. } => None,
+            Self::Merchant { .. } => None,
+            Self::Customer { store_id, .. }
+            | Self::Applicant { store_id, .. }
+            | Self::Mover { store_id, .. } => Some(store_id),
         }
-    }
-
-    /// The store and the customer, if it is a customer's.
-    pub fn customer(&self) -> Option<(&StoreId, &CustomerId)> {
-        match self {
-            Self::Customer { store_id, customer_id } => Some((store_id, customer_id)),
-            Self::Merchant { .. } | Self::Applicant { .. } => None,
-        }
-    }
-}
-
-/// An account whose owner can prove to receive mail at its address.
-pub trait Account {
-    /// The account as a holder of proofs.
-    fn holder(&self) -> Holder;
-    /// Its address.
-    fn email(&self) -> &Email;
-    /// Counts what ended every session.
-    fn credential_generation(&self) -> u64;
-    /// Counts its passwords.
-    fn password_generation(&self) -> u64;
-    /// Whether it may be used.
-    fn is_active(&self) -> bool;
-}
-
-impl Account for Merchant {
-    fn holder(&self) -> Holder {
-        Holder::Merchant { merchant_id: self.id.clone() }
-    }
-    fn email(&self) -> &Email {
-        &self.email
-    }
-    fn credential_generation(&self) -> u64 {
-        self.credential_generation
-    }
-    fn password_generation(&self) -> u64 {
-        self.password_generation
-    }
-    fn is_active(&self) -> bool {
-        self.status == MerchantStatus::Active
-    }
-}
-
-impl Account for Customer {
-    fn holder(&self) -> Holder {
-        Holder::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
-    }
-    fn email(&self) -> &Email {
-        &self.email
-    }
-    fn credential_generation(&self) -> u64 {
-        self.credential_generation
-    }
-    fn password_generation(&self) -> u64 {
-        self.password_generation
-    }
-    fn is_active(&self) -> bool {
-        self.status == CustomerStatus::Active
     }
 }
 
@@ -199,7 +150,7 @@ impl Challenge {
     pub fn bound_to<A: Account>(self, account: Option<&A>) -> Self {
         Self {
             email: account.map(|account| account.email().normalized()).unwrap_or_default(),
-            credential_generation: account.map_or(0, Account::credential_generation),
+            credential_generation: account.map_or(0, |account| account.generations().credential),
             ..self
         }
     }
@@ -208,7 +159,7 @@ impl Challenge {
     /// and nothing has ended every session since.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
         self.email == account.email().normalized()
-            && self.credential_generation == account.credential_generation()
+            && self.credential_generation == account.generations().credential
     }
 
     /// Takes one try, if one is left of a challenge that can still be used.
@@ -323,8 +274,8 @@ impl Link {
             purpose,
             holder: account.map(Account::holder),
             email: account.map(|account| account.email().normalized()).unwrap_or_default(),
-            credential_generation: account.map_or(0, Account::credential_generation),
-            password_generation: account.map_or(0, Account::password_generation),
+            credential_generation: account.map_or(0, |account| account.generations().credential),
+            password_generation: account.map_or(0, |account| account.generations().password),
             state: ProofState::Pending,
             expires_at: now.plus(purpose.lifetime()),
             created_at: now,
@@ -343,8 +294,9 @@ impl Link {
     /// Whether what it proves still matters to the account: the address is still its own and, for
     /// a reset, the password still the one that was forgotten.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
-        let same_password = self.credential_generation == account.credential_generation()
-            && self.password_generation == account.password_generation();
+        let Generations { credential, password } = account.generations();
+        let same_password =
+            self.credential_generation == credential && self.password_generation == password;
         account.is_active()
             && self.email == account.email().normalized()
             && (same_password || self.purpose == Purpose::Verify)
@@ -354,6 +306,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merchant::Merchant;
     use crate::merchant::tests::ann;
 
     #[test]
@@ -368,13 +321,9 @@ mod tests {
         use gateway::request::FromText;
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
-        let code = Challenge::begin(
-            ChallengeId::mint(now),
-            Some(Holder::of(&merchant)),
-            String::new(),
-            now,
-        )
-        .bound_to(Some(&merchant));
+        let code =
+            Challenge::begin(ChallengeId::mint(now), Some(merchant.holder()), String::new(), now)
+                .bound_to(Some(&merchant));
         assert!(code.fits(&merchant) && code.fits(&merchant.verified(now)));
         assert!(!code.fits(&merchant.with_sessions_ended(now)));
         let email = crate::fields::Email::from_text("bob@example.com").unwrap();
@@ -387,9 +336,9 @@ mod tests {
         let merchant = ann(now);
         let (link, token) = Link::begin(Purpose::Reset, Some(&merchant), now);
         assert_eq!(link.digest, seal::digest(&token));
-        let holder = Holder::of(&merchant);
+        let holder = merchant.holder();
         assert_eq!(link.leads_to(Purpose::Reset, now), Some(&holder));
-        assert_eq!(holder.merchant(), Some(&merchant.id));
+        assert_eq!(Merchant::key_of(&holder), Some(merchant.key()));
         assert_eq!(link.leads_to(Purpose::Verify, now), None);
         assert_eq!(link.leads_to(Purpose::Reset, now.plus(MINUTE * 30)), None);
         assert!(link.fits(&merchant));

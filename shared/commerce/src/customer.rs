@@ -9,15 +9,18 @@ mod view;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
 use serde::{Deserialize, Serialize};
 
-use crate::event::About;
+use crate::account::{Account, Generations};
+use crate::challenge::Holder;
+use crate::event::{About, Event, Topic};
 use crate::fields::{Currency, Email, Phone};
 use crate::id::{AddressId, CustomerId, StoreId};
 use crate::key::{self, IndexKey};
 use crate::money::Money;
+use crate::throttle::{Kind, Subject};
 
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use view::{AccountView, CustomerDeleted, CustomerView};
@@ -156,31 +159,80 @@ impl Customer {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account with every session ended.
+    /// The account at another address, which its owner has proven. Its sessions live on; codes and
+    /// links that were sent to the former one are dead.
     #[must_use]
-    pub fn with_sessions_ended(&self, now: Timestamp) -> Self {
-        let credential_generation = self.credential_generation.saturating_add(1);
-        Self { credential_generation, ..self.changed(now) }
+    pub fn moved(&self, email: Email, now: Timestamp) -> Self {
+        Self { email, ..self.changed(now) }
     }
 
-    /// The account with another password, which ends every session.
-    #[must_use]
-    pub fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
-        let credential_generation = self.credential_generation.saturating_add(1);
-        Self { credential_generation, ..self.with_password_alone(password_hash, now) }
-    }
-
-    /// The account with another password, and every session as it was.
-    #[must_use]
-    pub fn with_password_alone(&self, password_hash: String, now: Timestamp) -> Self {
-        let password_generation = self.password_generation.saturating_add(1);
-        Self { password_hash: Some(password_hash), password_generation, ..self.changed(now) }
+    /// What happened to the account, with the account as it is now.
+    pub fn event(&self, topic: &Topic<CustomerView>, now: Timestamp) -> Event {
+        Event::new(topic, self.about(), &CustomerView::from(self), now)
     }
 }
 
-/// Writes a changed customer, without what others count in it.
-pub fn replace(write: Write, customer: &Customer, refused: impl Into<Problem>) -> Write {
-    write.replace_except(customer, COUNTED, Condition::default(), refused)
+impl Account for Customer {
+    type Realm = StoreId;
+    type Claim = UniqueCustomerEmail;
+    type Session = CustomerSession;
+
+    fn subject(kind: Kind, store: &StoreId, email: &Email, network: &str) -> Subject {
+        Subject::on_store(kind, store, email, network)
+    }
+    fn claim_key(store: &StoreId, email: &str) -> Key {
+        key::unique_customer_email(store, email)
+    }
+    fn key_by(store: &StoreId, claim: Option<&UniqueCustomerEmail>, email: &str) -> Key {
+        let nobody = || CustomerId::derive(&["nobody", email]);
+        key::customer(store, &claim.map_or_else(nobody, |claim| claim.customer_id.clone()))
+    }
+    fn key_of(holder: &Holder) -> Option<Key> {
+        match holder {
+            Holder::Customer { store_id, customer_id }
+            | Holder::Mover { store_id, customer_id, .. } => {
+                Some(key::customer(store_id, customer_id))
+            }
+            Holder::Merchant { .. } | Holder::Applicant { .. } => None,
+        }
+    }
+
+    fn holder(&self) -> Holder {
+        Holder::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
+    }
+    fn realm(&self) -> StoreId {
+        self.store_id.clone()
+    }
+    fn email(&self) -> &Email {
+        &self.email
+    }
+    fn password_hash(&self) -> Option<&str> {
+        self.password_hash.as_deref()
+    }
+    fn generations(&self) -> Generations {
+        Generations { credential: self.credential_generation, password: self.password_generation }
+    }
+    fn closed(&self) -> Option<Problem> {
+        match self.status {
+            CustomerStatus::Active => None,
+            CustomerStatus::Disabled => Some(Code::AccountDisabled.into()),
+        }
+    }
+    fn keeps(&self, session: &CustomerSession, now: Timestamp) -> bool {
+        session.is_alive(self, now)
+    }
+
+    fn at(&self, to: Generations, password_hash: Option<String>, now: Timestamp) -> Self {
+        Self {
+            credential_generation: to.credential,
+            password_generation: to.password,
+            password_hash: password_hash.or_else(|| self.password_hash.clone()),
+            ..self.changed(now)
+        }
+    }
+    fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, COUNTED, Condition::default(), refused)
+    }
 }
 
 /// Adds what a customer has paid, or takes off what went back: `minor_units` may be negative.

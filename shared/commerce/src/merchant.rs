@@ -5,14 +5,19 @@ use std::time::Duration;
 use gateway::clock::{DAY, Timestamp};
 use gateway::config::Config;
 use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::account::{Account, Generations};
+use crate::challenge::Holder;
+use crate::event::{About, Event, MERCHANT_PASSWORD_UPDATED, Topic};
 use crate::fields::{Email, Locale};
 use crate::id::MerchantId;
 use crate::key;
+use crate::session::Session;
+use crate::throttle::{Kind, Subject};
 
 /// How long a deleted account is kept before it is removed.
 pub const GRACE: Duration = DAY.saturating_mul(30);
@@ -117,27 +122,6 @@ impl Merchant {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account with every session ended.
-    #[must_use]
-    pub fn with_sessions_ended(&self, now: Timestamp) -> Self {
-        let credential_generation = self.credential_generation.saturating_add(1);
-        Self { credential_generation, ..self.changed(now) }
-    }
-
-    /// The account with another password, which ends every session.
-    #[must_use]
-    pub fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
-        let credential_generation = self.credential_generation.saturating_add(1);
-        Self { credential_generation, ..self.with_password_alone(password_hash, now) }
-    }
-
-    /// The account with another password, whose sessions live on.
-    #[must_use]
-    pub fn with_password_alone(&self, password_hash: String, now: Timestamp) -> Self {
-        let password_generation = self.password_generation.saturating_add(1);
-        Self { password_hash, password_generation, ..self.changed(now) }
-    }
-
     /// The account whose owner has proven to receive mail at its address.
     #[must_use]
     pub fn verified(&self, now: Timestamp) -> Self {
@@ -154,6 +138,13 @@ impl Merchant {
         }
     }
 
+    /// What happened to the account, with the account as it is now.
+    pub fn event(&self, topic: &Topic<MerchantView>, config: &Config, now: Timestamp) -> Event {
+        let entity = self.id.as_str();
+        let about = About { store: None, app: None, entity, version: self.version };
+        Event::new(topic, about, &MerchantView::of(self, config), now)
+    }
+
     /// Whether this is a platform operator: the settings name its address, and it has proven that
     /// one. Asked anew each time, so that the role goes with the address and with its listing.
     pub fn is_operator(&self, config: &Config) -> bool {
@@ -163,17 +154,83 @@ impl Merchant {
     }
 }
 
+/// Where a merchant's address is their alone.
+#[derive(Debug)]
+pub struct Platform;
+
+impl Account for Merchant {
+    type Realm = Platform;
+    type Claim = UniqueEmail;
+    type Session = Session;
+
+    fn subject(kind: Kind, _: &Platform, email: &Email, network: &str) -> Subject {
+        Subject::new(kind, email, network)
+    }
+    fn claim_key(_: &Platform, email: &str) -> Key {
+        key::unique_email(email)
+    }
+    fn key_by(_: &Platform, claim: Option<&UniqueEmail>, email: &str) -> Key {
+        let nobody = || MerchantId::derive(&["nobody", email]);
+        key::merchant(&claim.map_or_else(nobody, |claim| claim.merchant_id.clone()))
+    }
+    fn key_of(holder: &Holder) -> Option<Key> {
+        let Holder::Merchant { merchant_id } = holder else { return None };
+        Some(key::merchant(merchant_id))
+    }
+
+    fn holder(&self) -> Holder {
+        Holder::Merchant { merchant_id: self.id.clone() }
+    }
+    fn realm(&self) -> Platform {
+        Platform
+    }
+    fn email(&self) -> &Email {
+        &self.email
+    }
+    fn password_hash(&self) -> Option<&str> {
+        Some(&self.password_hash)
+    }
+    fn generations(&self) -> Generations {
+        Generations { credential: self.credential_generation, password: self.password_generation }
+    }
+    fn closed(&self) -> Option<Problem> {
+        match self.status {
+            MerchantStatus::Active => None,
+            MerchantStatus::Disabled => Some(Code::AccountDisabled.into()),
+            MerchantStatus::Deleted => {
+                Some(Code::AccountDisabled.detail("This account is deleted."))
+            }
+        }
+    }
+    fn keeps(&self, session: &Session, now: Timestamp) -> bool {
+        session.is_alive(self, now)
+    }
+
+    fn at(&self, to: Generations, password_hash: Option<String>, now: Timestamp) -> Self {
+        Self {
+            credential_generation: to.credential,
+            password_generation: to.password,
+            password_hash: password_hash.unwrap_or_else(|| self.password_hash.clone()),
+            ..self.changed(now)
+        }
+    }
+    fn proven(self) -> Self {
+        Self { email_verified: true, ..self }
+    }
+    fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    }
+    fn password_updated(&self, config: &Config, now: Timestamp) -> Option<Event> {
+        Some(self.event(&MERCHANT_PASSWORD_UPDATED, config, now))
+    }
+}
+
 /// How an account is written.
 impl Merchant {
     /// The counter: changed in place with each store that is opened or deleted, in the same
-    /// transaction, and therefore never written by [`Merchant::save`]. It does not move the
+    /// transaction, and therefore never written by [`Account::save`]. It does not move the
     /// version.
     pub const COUNTED: &'static [&'static str] = &["stores"];
-
-    /// Writes this account, at its next version, without its counter.
-    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
-    }
 
     /// Writes this account, at its next version, unless it owns a store.
     pub fn save_unless_owner(&self, write: Write, refused: impl Into<Problem>) -> Write {

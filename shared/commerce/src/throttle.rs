@@ -39,6 +39,8 @@ gateway::words! {
         Reset = "reset",
         /// A verification link is asked for.
         Verify = "verify",
+        /// An account is to be moved to another address.
+        Move = "move",
     }
 }
 
@@ -50,7 +52,7 @@ impl Kind {
         let first = match self {
             Self::SignIn if attempts < PATIENCE => return Duration::ZERO,
             Self::SignIn => Duration::from_secs(1),
-            Self::Code | Self::Reset | Self::Verify => MINUTE,
+            Self::Code | Self::Reset | Self::Verify | Self::Move => MINUTE,
         };
         let doublings = attempts.saturating_sub(PATIENCE);
         first.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST)

@@ -141,6 +141,7 @@ impl CustomerSession {
 mod tests {
     use super::super::tests::cleo;
     use super::*;
+    use crate::account::Account;
 
     #[test]
     fn a_token_opens_its_session_until_the_day_or_the_generation_ends() {

@@ -1,0 +1,158 @@
+//! A customer's change of address: asked for by the owner who is signed in, done once the code
+//! that is mailed to the new address comes back.
+//!
+//! Whoever asks learns nothing of the new address: for one that has an account at the store the
+//! answer and the work are the same, its owner is told, and no code passes.
+
+use commerce::account::code::{self, Sending, Sent};
+use commerce::account::{Account, confirm};
+use commerce::caller;
+use commerce::challenge::{Challenge, Holder};
+use commerce::customer::{AccountView, Customer, UniqueCustomerEmail};
+use commerce::event::CUSTOMER_UPDATED;
+use commerce::fields::Email;
+use commerce::id::ChallengeId;
+use commerce::key;
+use commerce::mail::{Letter, Mail};
+use commerce::password::Guess;
+use commerce::session::CreatedVia;
+use commerce::throttle::{self, Kind, Subject};
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::outbox::Outgoing;
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use gateway::table::Write;
+use http::StatusCode;
+use serde::Serialize;
+
+use crate::customer::begin;
+
+/// A change of address that waits for its code.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    email: Email,
+    sending: Sending,
+    subject: Option<Subject>,
+}
+
+/// An account whose address is about to change.
+#[derive(Debug, Serialize)]
+struct Moving {
+    #[serde(flatten)]
+    account: AccountView,
+    email_change: EmailChange,
+}
+
+/// What is told of a change of address that waits for its code.
+#[derive(Debug, Serialize)]
+struct EmailChange {
+    /// The address to be.
+    email: Email,
+    #[serde(flatten)]
+    sent: Sent,
+}
+
+/// Mails a code to another address. It takes the current password, if there is one: a stolen token
+/// must not be enough. Counted by account, so that nobody has mails sent to one address after the
+/// other; and under a kind of its own, which remembers no challenge, so that the code does not
+/// sign in whoever knows nothing but the address.
+///
+/// # Errors
+/// 422 without the password; `invalid_credentials`; `too_many_attempts`.
+pub(crate) async fn ask(
+    app: &App,
+    caller: &caller::Customer,
+    email: Email,
+    guess: Option<&Guess>,
+    inbound: &Inbound,
+) -> Result<Pending, Problem> {
+    let account = &caller.account;
+    let needed_to = "Needed to change the e-mail address.";
+    let subject = confirm(app, account, guess, needed_to, inbound).await?;
+    let id = ChallengeId::mint(app.clock.now());
+    let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
+    let counted = account.attempted(Kind::Move, inbound);
+    let (throttle, mut batch) = throttle::attempt(app, &counted, None, &[&claim_key]).await?;
+    let taken: Option<UniqueCustomerEmail> = batch.take(&claim_key)?;
+    let holder = Holder::Mover {
+        store_id: account.store_id.clone(),
+        customer_id: account.id.clone(),
+        email: email.clone(),
+        password_generation: account.password_generation,
+    };
+    let shop = &caller.store.subdomain;
+    let letter = |code: &str| match taken {
+        None => Some(Letter::customer_moves(&email, shop, code)),
+        Some(_) => Some(Letter::customer_stays(&email, shop)),
+    };
+    let bound = (taken.is_none().then_some(holder), Some(account));
+    let sending = Sending::new(app, id, bound, &throttle, letter).await?;
+    Ok(Pending { email, sending, subject })
+}
+
+impl Pending {
+    /// What is told of it: the account as it is, and what waits.
+    pub(crate) fn answer(&self, account: &Customer) -> Answer {
+        let email_change = EmailChange { email: self.email.clone(), sent: self.sending.sent() };
+        Answer::accepted(&Moving { account: account.into(), email_change }).version(account.version)
+    }
+}
+
+impl Outgoing for Pending {
+    fn put_into(self, write: Write) -> Write {
+        write.emit(self.sending).also(self.subject, |write, subject| write.delete(&subject.key()))
+    }
+}
+
+/// Moves the account to the address that the right code has proven, and signs in. One transaction:
+/// the code is used up, one address is claimed and the other let go, the former one is told. The
+/// account's sessions live on, as a merchant's do.
+///
+/// # Errors
+/// `email_taken`: the address was claimed meanwhile, which its owner may know;
+/// `invalid_or_expired_code`, also when the password has changed; `account_disabled`.
+pub(crate) async fn finish(
+    app: &App,
+    challenge: &Challenge,
+    holder: &Holder,
+    inbound: &Inbound,
+) -> Result<Answer, Problem> {
+    let Holder::Mover { email, password_generation, .. } = holder else {
+        return Err(Code::InvalidOrExpiredCode.into());
+    };
+    let former: Customer = code::owner(app, challenge, holder).await?;
+    if former.password_generation != *password_generation {
+        return Err(Code::InvalidOrExpiredCode.into());
+    }
+    let now = app.clock.now();
+    let account = former.moved(email.clone(), now);
+    let notice = notice(app, &former, &account, now).await?;
+    let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Otp, inbound, now);
+    let former_key = key::unique_customer_email(&former.store_id, &former.email.normalized());
+    let held = UniqueCustomerEmail::is_held_by(&former);
+    let write = code::used(app, challenge, now)
+        .create(&UniqueCustomerEmail::of(&account), Code::EmailTaken)
+        .delete_if(&former_key, held, Code::VersionConflict);
+    account
+        .save(write, Code::VersionConflict)
+        .create(&session, Code::VersionConflict)
+        .emit(account.event(&CUSTOMER_UPDATED, now))
+        .emit(notice)
+        .answer(answer, now)
+        .await
+}
+
+/// The mail that tells the former address.
+async fn notice(
+    app: &App,
+    former: &Customer,
+    account: &Customer,
+    now: Timestamp,
+) -> Result<Mail, Problem> {
+    let keys = app.secrets.keys().await?;
+    let letter = Letter::email_changed(&former.email, &account.email, now)
+        .from_store(Some(&account.store_id));
+    Mail::compose(&keys.seal, &letter, now)
+}

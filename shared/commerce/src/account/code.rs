@@ -1,0 +1,194 @@
+//! One-time codes: mailed with a challenge that remembers whom they are for, and judged once they
+//! come back.
+
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::outbox::Outgoing;
+use gateway::password;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Fault, Inbound, Text};
+use gateway::table::Write;
+use serde::Serialize;
+
+use super::{Account, Found, find};
+use crate::challenge::{self, CODE_LIFETIME, Challenge, Holder};
+use crate::fields::Email;
+use crate::id::ChallengeId;
+use crate::key;
+use crate::mail::{Letter, Mail};
+use crate::throttle::{Kind, Subject, Throttle};
+
+/// A code on its way: the challenge, and the mail if there is somebody to write to.
+#[derive(Debug)]
+pub struct Sending {
+    challenge: Challenge,
+    mail: Option<Mail>,
+    resend_after: i64,
+}
+
+/// What is told of a code on its way.
+#[derive(Debug, Serialize)]
+pub struct Sent {
+    /// What the code answers.
+    challenge_id: ChallengeId,
+    channel: &'static str,
+    /// Seconds until the code ends.
+    expires_in: u64,
+    /// Seconds until another may be asked for.
+    resend_after: i64,
+}
+
+impl Sending {
+    /// A new code for `holder`, bound to the account as it is now. `letter` says to whom it goes,
+    /// if to anybody.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn new<A: Account>(
+        app: &App,
+        id: ChallengeId,
+        (holder, account): (Option<Holder>, Option<&A>),
+        throttle: &Throttle,
+        letter: impl FnOnce(&str) -> Option<Letter>,
+    ) -> Result<Self, Problem> {
+        let keys = app.secrets.keys().await?;
+        let code = challenge::six_digits();
+        let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
+        let now = app.clock.now();
+        let owner = account.map(A::holder);
+        let store = holder.as_ref().or(owner.as_ref()).and_then(Holder::store_id);
+        let letter = letter(&code).map(|letter| letter.from_store(store));
+        let mail = letter.map(|letter| Mail::compose(&keys.seal, &letter, now));
+        Ok(Self {
+            challenge: Challenge::begin(id, holder, hash, now).bound_to(account),
+            mail: mail.transpose()?,
+            resend_after: now.seconds_until(throttle.next_at),
+        })
+    }
+
+    /// What is told of it.
+    pub fn sent(&self) -> Sent {
+        Sent {
+            challenge_id: self.challenge.id.clone(),
+            channel: "email",
+            expires_in: CODE_LIFETIME.as_secs(),
+            resend_after: self.resend_after,
+        }
+    }
+
+    /// Writes it, and tells of it.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn answer(self, app: &App) -> Result<Answer, Problem> {
+        let answer = Answer::accepted(&self.sent());
+        app.table.write().emit(self).answer(answer, app.clock.now()).await
+    }
+}
+
+impl Outgoing for Sending {
+    fn put_into(self, write: Write) -> Write {
+        write.create(&self.challenge, Code::VersionConflict).also(self.mail, Write::emit)
+    }
+}
+
+/// Mails a code that signs in. For an address without an account the answer and the work are the
+/// same: a challenge is written that nothing can pass.
+///
+/// # Errors
+/// `too_many_attempts` before `resend_after` has passed.
+pub async fn request<A: Account>(
+    app: &App,
+    at: (&A::Realm, &Email),
+    inbound: &Inbound,
+) -> Result<Answer, Problem> {
+    let id = ChallengeId::mint(app.clock.now());
+    let Found::<A> { throttle, account, .. } =
+        find(app, Kind::Code, at, inbound, Some(&id)).await?;
+    let account = account.filter(Account::is_active);
+    let letter = |code: &str| Some(Letter::one_time_code(account.as_ref()?.email(), code));
+    let bound = (account.as_ref().map(A::holder), account.as_ref());
+    Sending::new(app, id, bound, &throttle, letter).await?.answer(app).await
+}
+
+/// Which challenge a code is said to answer.
+#[derive(Debug)]
+pub enum Named {
+    /// This one; `None` for what is no id.
+    Challenge(Option<ChallengeId>),
+    /// The newest that was asked for in the same network, for this address.
+    SentTo(Email),
+}
+
+impl Named {
+    /// The one of the two that is given.
+    ///
+    /// # Errors
+    /// 422 unless it is one.
+    pub fn new(id: Option<Text<1, 100>>, email: Option<Email>) -> Result<Self, Problem> {
+        match (id, email) {
+            (Some(id), None) => Ok(Self::Challenge(ChallengeId::parse(id.as_str()))),
+            (None, Some(email)) => Ok(Self::SentTo(email)),
+            (None, None) | (Some(_), Some(_)) => {
+                let fault = Fault::new("required", "Give either `challenge_id` or `email`.");
+                let at = |pointer: &str| FieldError {
+                    pointer: pointer.to_owned(),
+                    fault: fault.clone(),
+                };
+                Err(Problem::invalid(vec![at("/challenge_id"), at("/email")]))
+            }
+        }
+    }
+}
+
+/// The newest challenge that somebody asked for.
+///
+/// # Errors
+/// 503.
+pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>, Problem> {
+    let throttle: Option<Throttle> = app.table.get(&subject.key()).await?;
+    Ok(throttle.and_then(|throttle| throttle.challenge_id))
+}
+
+/// The challenge, and whose it is, for the right code. The try is counted first, by a write of its
+/// own (traps 17); what comes of it uses the challenge up ([`used`]).
+///
+/// # Errors
+/// `invalid_or_expired_code`, for every way to fail.
+pub async fn judge(
+    app: &App,
+    id: Option<ChallengeId>,
+    code: &Text<1, 100>,
+) -> Result<(Challenge, Holder), Problem> {
+    let failed = Code::InvalidOrExpiredCode;
+    let challenge_key = key::challenge(&id.ok_or(failed)?);
+    let try_it = Challenge::count_try(app.clock.now());
+    app.table.write().update(&challenge_key, try_it, failed).commit().await?;
+    let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
+    let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
+    let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
+    Ok((challenge, holder))
+}
+
+/// The account whose code it was, if it may be used and the code still matters to it.
+///
+/// # Errors
+/// `invalid_or_expired_code`; `account_disabled`.
+pub async fn owner<A: Account>(
+    app: &App,
+    challenge: &Challenge,
+    holder: &Holder,
+) -> Result<A, Problem> {
+    let failed = Code::InvalidOrExpiredCode;
+    let account: Option<A> = app.table.get(&A::key_of(holder).ok_or(failed)?).await?;
+    account.filter(|account| challenge.fits(account)).ok_or(failed)?.admit()
+}
+
+/// Begins a transaction that uses the challenge up: of several right answers at the same moment
+/// one succeeds.
+pub fn used(app: &App, challenge: &Challenge, now: Timestamp) -> Write {
+    let used = challenge::use_up(now);
+    app.table.write().update(&challenge.key(), used, Code::InvalidOrExpiredCode)
+}

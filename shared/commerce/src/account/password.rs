@@ -1,0 +1,195 @@
+//! Passwords: reset by mail, update by link or by session.
+
+use std::sync::Arc;
+
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Fault, FieldErrors, Flag, Inbound, Text};
+use gateway::table::{Change, Write};
+use serde_json::json;
+
+use super::{Account, Found, confirm, find, follow, live_sessions, send_link};
+use crate::challenge::{self, Purpose};
+use crate::fields::Email;
+use crate::mail::{Letter, Mail};
+use crate::password::{Guess, NewPassword};
+use crate::throttle::Kind;
+
+/// Mails a link that sets a new password. The answer and the work are the same for an address
+/// without an account.
+///
+/// # Errors
+/// `too_many_attempts`.
+pub async fn reset<A: Account>(
+    app: &App,
+    at: (&A::Realm, &Email),
+    inbound: &Inbound,
+    letter: impl FnOnce(&Email, &str) -> Letter,
+) -> Result<Answer, Problem> {
+    let Found::<A> { account, .. } = find(app, Kind::Reset, at, inbound, None).await?;
+    let account = account.filter(Account::is_active);
+    send_link(app, Purpose::Reset, account.as_ref(), letter).await
+}
+
+/// Who may change a password: whoever has a token from a mail, or the owner who is signed in.
+#[derive(Debug, Clone)]
+pub enum Changer<C> {
+    /// Somebody with a token, which [`by_link`] judges.
+    Link(Public),
+    /// The owner.
+    Session(Box<C>),
+}
+
+gateway::caller_argument!(Changer where C: Caller);
+
+impl<C: Caller> Caller for Changer<C> {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        // A body that is no JSON is refused as such, whoever sent it.
+        let by_link = inbound.json().map_or(true, |body| body.get("token").is_some());
+        if by_link {
+            return Public::authenticate(app, inbound).await.map(Self::Link);
+        }
+        Ok(Self::Session(Box::new(C::authenticate(app, inbound).await?)))
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Link(public) => public.identity(),
+            Self::Session(owner) => owner.identity(),
+        }
+    }
+}
+
+/// A change of password.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The token of a reset mail; without a session.
+    #[deserr(default)]
+    token: Option<Text<1, 200>>,
+    /// The current password, if there is one; with a session.
+    #[deserr(default)]
+    current_password: Option<Guess>,
+    /// 8 to 128 characters, and not a common one.
+    new_password: NewPassword,
+    /// Whether the account's other sessions end; they do unless this is `false`. A reset always
+    /// ends them.
+    #[deserr(default)]
+    revoke_other_sessions: Option<Flag>,
+}
+
+impl UpdateRequest {
+    /// The token, if it is all that authorizes the request.
+    fn token_alone(&self) -> Result<&str, Problem> {
+        let given = [
+            ("/current_password", self.current_password.is_some()),
+            ("/revoke_other_sessions", self.revoke_other_sessions.is_some()),
+        ];
+        let fault = |pointer: &str, code, detail: &'static str| FieldError {
+            pointer: pointer.to_owned(),
+            fault: Fault::new(code, detail),
+        };
+        let extra = given.into_iter().filter(|(_, given)| *given);
+        let mut errors: Vec<FieldError> = extra
+            .map(|(pointer, _)| fault(pointer, "not_with_token", "Cannot be given with `token`."))
+            .collect();
+        match &self.token {
+            Some(token) if errors.is_empty() => return Ok(token.as_str()),
+            Some(_) => {}
+            None => errors.push(fault("/token", "required", "This field is required.")),
+        }
+        Err(Problem::invalid(errors))
+    }
+}
+
+/// A new password for who has a token: token → used, password, credential generation + 1, in one
+/// transaction. It also proves the address, and lets the owner sign in without waiting out other
+/// people's guesses.
+///
+/// # Errors
+/// `invalid_or_expired_token`.
+pub async fn by_link<A: Account>(
+    app: &App,
+    inbound: &Inbound,
+    ask: &UpdateRequest,
+) -> Result<Answer, Problem> {
+    let (link, account) = follow::<A>(app, Purpose::Reset, ask.token_alone()?).await?;
+    let hash = ask.new_password.hash().await?;
+    let now = app.clock.now();
+    let ended = live_sessions(app, &account, now).await?.len();
+    let next = account.with_password(hash, now).proven();
+    let subject = account.attempted(Kind::SignIn, inbound);
+    let used = challenge::use_up(now);
+    let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
+    let write = next.save(write, Code::VersionConflict).delete(&subject.key());
+    announced(app, write, &next, now).await?.answer(updated(ended), now).await
+}
+
+/// A new password for the owner who is signed in. The current session outlives the change: it is
+/// moved to the new credential generation in the same transaction. With `revoke_other_sessions:
+/// false` the generation stays, and all live on.
+///
+/// # Errors
+/// 422 without the current password, if there is one; `invalid_credentials`, `too_many_attempts`.
+pub async fn by_session<A: Account>(
+    app: &App,
+    inbound: &Inbound,
+    ask: &UpdateRequest,
+    (account, session): (&A, &A::Session),
+) -> Result<Answer, Problem> {
+    let guess = ask.current_password.as_ref();
+    let subject = confirm(app, account, guess, "This field is required.", inbound).await?;
+    let hash = ask.new_password.hash().await?;
+    let now = app.clock.now();
+    let revoke = ask.revoke_other_sessions.is_none_or(|flag| flag.0);
+    let next = if revoke {
+        account.with_password(hash, now)
+    } else {
+        account.with_password_alone(hash, now)
+    };
+    let mut ended = if revoke { live_sessions(app, account, now).await? } else { Vec::new() };
+    let current = session.key();
+    ended.retain(|session| session.key() != current);
+    let write = next
+        .save(app.table.write(), Code::VersionConflict)
+        .update(&current, moved_to(&next), Code::Unauthenticated)
+        .also(subject, |write, subject| write.delete(&subject.key()));
+    announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
+}
+
+/// Moves a session to the account's credential generation. In place, because a session's use is
+/// recorded behind its reader's back.
+fn moved_to(account: &impl Account) -> Change {
+    Change::new("SET credential_generation = :generation, #version = #version + :one")
+        .only_if("attribute_exists(PK)")
+        .name("#version", "version")
+        .value(":generation", account.generations().credential)
+        .value(":one", 1)
+}
+
+/// Adds what tells of a new password: a mail to the owner, and the event if there is one.
+async fn announced(
+    app: &App,
+    write: Write,
+    account: &impl Account,
+    now: Timestamp,
+) -> Result<Write, Problem> {
+    let keys = app.secrets.keys().await?;
+    let letter = Letter::password_changed(account.email(), now);
+    let letter = letter.from_store(account.holder().store_id());
+    let event = account.password_updated(&app.config, now);
+    Ok(write.also(event, Write::emit).emit(Mail::compose(&keys.seal, &letter, now)?))
+}
+
+fn updated(sessions_revoked: usize) -> Answer {
+    Answer::ok(&json!({"updated": true, "sessions_revoked": sessions_revoked}))
+}

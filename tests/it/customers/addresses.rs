@@ -1,0 +1,123 @@
+//! Address books.
+
+use std::time::Duration;
+
+use support::{Shopper, json, race};
+
+use super::{Front, address, at};
+
+async fn defaults(shopper: &Shopper) -> Vec<String> {
+    let list = shopper.get(&at("/addresses?limit=100")).await.expect(200);
+    let first = list.data().first().map(|address| address["is_default"] == true);
+    assert_ne!(first, Some(false), "the default comes first");
+    let of_default = list.data().iter().filter(|address| address["is_default"] == true);
+    of_default.map(|address| address["line1"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn an_address_book_has_one_default_which_moves_to_the_newest() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    let path = at("/addresses");
+    let one = shopper.post(&path).json(address("One")).await.expect(201);
+    assert_eq!(one.at("/is_default"), true);
+    let two = shopper.post(&path).json(address("Two")).await.expect(201);
+    assert_eq!(two.at("/is_default"), false);
+    let mut third = address("Three");
+    third["is_default"] = json!(true);
+    let three = shopper.post(&path).json(third).await.expect(201);
+    assert_eq!(defaults(&shopper).await, ["Three"]);
+
+    let no_id = shopper.patch(&path).json(json!({"city": "Pune"})).await.expect(400);
+    no_id.problem("id_required");
+    let in_body = json!({"id": one.str("/id"), "city": "Pune", "region": null});
+    let changed = shopper.patch(&path).json(in_body).await.expect(200);
+    assert_eq!((changed.str("/city"), changed.int("/version")), ("Pune".to_owned(), 2));
+    assert_eq!(changed.at("/region"), &json!(null));
+    let in_query = shopper.patch(&path).query(&[("id", &one.str("/id"))]);
+    in_query.json(json!({"is_default": true})).await.expect(200);
+    assert_eq!(defaults(&shopper).await, ["One"]);
+    let none = json!({"is_default": false});
+    let by_path = format!("{path}/{}", one.str("/id"));
+    let refused = shopper.patch(&by_path).json(none).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/is_default".into(), "default_required".into())]);
+    let stale = shopper.patch(&by_path).json(json!({"city": "X"})).if_match("\"1\"").await;
+    stale.expect(412);
+
+    shopper.delete(&path).query(&[("id", &one.str("/id"))]).await.expect(204);
+    assert_eq!(defaults(&shopper).await, ["Three"]);
+    shopper.delete(&path).json(json!({"id": three.str("/id")})).await.expect(204);
+    assert_eq!(defaults(&shopper).await, ["Two"]);
+    shopper.delete(&format!("{path}/{}", two.str("/id"))).await.expect(204);
+    shopper.delete(&path).query(&[("id", &two.str("/id"))]).await.expect(404);
+    assert!(defaults(&shopper).await.is_empty());
+    shopper.post(&path).json(address("Four")).await.expect(201);
+    assert_eq!(defaults(&shopper).await, ["Four"]);
+}
+
+#[tokio::test]
+async fn an_address_is_judged_and_somebody_elses_is_not_there() {
+    let front = Front::open().await;
+    let (shopper, other) = (front.shopper().await, front.shopper().await);
+    let path = at("/addresses");
+    let bad = json!({"line1": "", "country": "XX", "is_default": 7, "planet": "Mars"});
+    let refused = shopper.post(&path).json(bad).await.expect(422);
+    let pair = |pointer: &str, code: &str| (pointer.to_owned(), code.to_owned());
+    assert_eq!(
+        refused.field_errors(),
+        [
+            pair("/city", "required"),
+            pair("/country", "invalid_country"),
+            pair("/is_default", "invalid_type"),
+            pair("/line1", "too_short"),
+            pair("/planet", "unknown_field"),
+        ]
+    );
+    let own = shopper.post(&path).json(address("One")).await.expect(201);
+    let named = format!("{path}/{}", own.str("/id"));
+    shopper.get(&named).await.expect(200);
+    let before = front.gateway.count().await;
+    other.get(&named).await.expect(404);
+    other.patch(&named).json(json!({"city": "X"})).await.expect(404);
+    other.delete(&named).await.expect(404);
+    shopper.get(&format!("{path}/adr_x")).await.expect(404);
+    assert_eq!(front.gateway.count().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_book_takes_50_addresses_of_60_parallel_ones_and_has_one_default() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    let add = || {
+        let shopper = shopper.clone();
+        async move {
+            // Crowded out is not refused: whoever is, asks again.
+            loop {
+                let reply = shopper.post(&at("/addresses")).json(address("A")).await;
+                match reply.status {
+                    429 => tokio::time::sleep(Duration::from_millis(300)).await,
+                    409 if reply.json["code"] == "version_conflict" => {}
+                    _ => return reply,
+                }
+            }
+        }
+    };
+    let answers = race(60, add).await;
+    let limit = answers.iter().filter(|answer| answer.json["code"] == "address_limit").count();
+    let added = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!((added, limit), (50, 10));
+    assert_eq!(front.gateway.items_of("address", "STO#").await.len(), 50);
+    front.gateway.advance(Duration::from_secs(10));
+    assert_eq!(defaults(&shopper).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_replayed_key_adds_an_address_once() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    let add = || shopper.post(&at("/addresses")).json(address("One")).key("k-1");
+    let (first, second) = (add().await.expect(201), add().await.expect(201));
+    assert_eq!(first.str("/id"), second.str("/id"));
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
+    assert_eq!(front.gateway.items_of("address", "STO#").await.len(), 1);
+}
