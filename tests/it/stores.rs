@@ -1,11 +1,12 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
-use commerce::id::{MerchantId, StoreId};
+use commerce::id::{MerchantId, OrderId, StoreId};
 use commerce::key;
-use gateway::clock::DAY;
+use commerce::order::{Order, OrderStatus};
+use gateway::clock::{DAY, MINUTE};
 use gateway::problem::Code;
 use gateway::table::Change;
-use support::{Client, Gateway, Merchant, Value, json, race, unique};
+use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
 
 fn fields(subdomain: &str) -> Value {
     json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"})
@@ -146,6 +147,106 @@ async fn a_store_the_index_still_lists_is_read_again() {
     }
 }
 
+#[tokio::test]
+async fn a_deletion_is_answered_again_under_its_key_and_nothing_else_is() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let path = format!("/v1/stores/{}", store.id);
+    let confirm = json!({"confirm": store.subdomain});
+    let delete = |client: &Client, key: &str| client.delete(&path).json(confirm.clone()).key(key);
+    let first = delete(&merchant, "give-up").await.expect(202);
+    let again = delete(&merchant, "give-up").await.expect(202);
+    assert_eq!((again.header("idempotent-replayed"), &again.json), (Some("true"), &first.json));
+    assert_eq!(gateway.events("store.deleted").await.len(), 1);
+    // Without the key, under another, with another body, or from somebody else: no such store.
+    let absent = merchant.get(&path).await.expect(404);
+    for key in ["another", "another"] {
+        assert_eq!(delete(&merchant, key).await.expect(404).json["code"], absent.json["code"]);
+    }
+    merchant.delete(&path).json(confirm.clone()).await.expect(404).problem("not_found");
+    merchant.delete(&path).json(json!({"x": 1})).await.expect(404).problem("not_found");
+    let other = Merchant::sign_up(&gateway).await;
+    delete(&other, "give-up").await.expect(404).problem("not_found");
+    delete(&gateway.client(), "give-up").await.expect(401);
+    for action in ["activate", "pause", "close", "reopen"] {
+        merchant.post(&format!("{path}/{action}")).json(json!({})).await.expect(404);
+    }
+    merchant.get(&format!("{path}/settings")).await.expect(404);
+    merchant.at(&store).get("/v1/products").await.expect(404);
+    assert_eq!(gateway.events("store.deleted").await.len(), 1);
+    // The record lasts a day; the session lives on by being used.
+    for _ in 0..3 {
+        gateway.advance(DAY / 3 + MINUTE);
+        merchant.get("/v1/stores").await.expect(200);
+    }
+    delete(&merchant, "give-up").await.expect(404).problem("not_found");
+}
+
+/// What makes the first price of a store.
+fn priced(what: &str) -> (&'static str, Value) {
+    let price = json!({"amount": 100, "currency": "INR"});
+    match what {
+        "gift card" => ("/v1/products/gift-cards", json!({"initial_value": price})),
+        _ => ("/v1/products", json!({"title": "Mug", "variants": [{"price": price}]})),
+    }
+}
+
+#[tokio::test]
+async fn the_currency_of_a_draft_is_settled_by_its_first_price() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    for what in ["product", "gift card"] {
+        let store = merchant.open_store().await;
+        let path = format!("/v1/stores/{}", store.id);
+        let set = |currency: &str| merchant.patch(&path).json(json!({"currency": currency}));
+        assert_eq!(set("EUR").await.expect(200).str("/currency"), "EUR");
+        assert_eq!(set("INR").await.expect(200).int("/version"), 3);
+        let (at, ask) = priced(what);
+        let make = || merchant.at(&store).post(at).json(ask.clone()).key(&unique("make"));
+        make().await.expect(201);
+        let locked = set("EUR").await.expect(409).problem("currency_locked");
+        assert_eq!(locked.str("/currency"), "INR", "{what}");
+        assert_eq!(set("INR").await.expect(200).str("/currency"), "INR");
+        // The mark is no write of the store, and none of its writes takes it away.
+        let rename = merchant.patch(&path).json(json!({"name": "B Shop"})).if_match("\"3\"");
+        rename.await.expect(200);
+        set("EUR").await.expect(409).problem("currency_locked");
+        make().await.expect(201);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_price_is_made_in_a_currency_that_the_store_leaves_at_that_moment() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    for round in 0..6 {
+        let store = merchant.open_store().await;
+        let path = format!("/v1/stores/{}", store.id);
+        let (at, ask) = priced(if round % 2 == 0 { "product" } else { "gift card" });
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let answers = race(6, || {
+            let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let ask = match turn % 2 {
+                0 => merchant.patch(&path).json(json!({"currency": "EUR"})),
+                _ => merchant.at(&store).post(at).json(ask.clone()).key(&unique("make")),
+            };
+            async move { (turn % 2 == 1, ask.await) }
+        })
+        .await;
+        let made = answers.iter().filter(|(makes, answer)| *makes && answer.status == 201).count();
+        let moved = answers.iter().any(|(makes, answer)| !makes && answer.status == 200);
+        assert!(made == 0 || !moved, "{made} prices and another currency");
+        assert!(made > 0 || moved, "somebody wins");
+        let codes = ["version_conflict", "currency_locked", "validation_failed"];
+        for (_, answer) in answers.iter().filter(|(_, answer)| answer.status >= 300) {
+            assert!(codes.iter().any(|code| answer.json["code"] == *code), "{}", answer.text);
+        }
+        let currency = merchant.get(&path).await.expect(200).str("/currency");
+        assert_eq!(currency, if moved { "EUR" } else { "INR" });
+    }
+}
+
 async fn put(client: &Client, path: &str, body: Value) -> support::Reply {
     client.put(path).json(body).await
 }
@@ -190,4 +291,46 @@ async fn menus_policies_and_settings_are_judged_and_cleaned() {
     let at = "/checkout/payment_window_minutes".to_owned();
     assert_eq!(refused.field_errors(), [(at, "out_of_range".to_owned())]);
     assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
+}
+
+/// Orders like this one, later, and done with: in the table alone.
+async fn add_closed(gateway: &Gateway, like: &Order, count: u32) {
+    let ids: Vec<u32> = (1..=count).collect();
+    for hundred in ids.chunks(100) {
+        let mut write = gateway.app().table.write();
+        for place in hundred {
+            let created_at = like.created_at.plus(MINUTE * *place);
+            let (id, status) = (OrderId::mint(created_at), OrderStatus::Closed);
+            let order = Order { id, status, created_at, expires_at: None, ..like.clone() };
+            write = write.create(&order, Code::VersionConflict);
+        }
+        write.commit().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_open_order_keeps_its_store_however_many_came_after_it() {
+    let market = Market::open().await;
+    let book = market.stock(100, 10).await;
+    let path = format!("/v1/stores/{}", market.store.id);
+    let delete = || {
+        let confirm = json!({"confirm": market.store.subdomain});
+        market.owner.delete(&path).json(confirm)
+    };
+    // Not paid yet: the shopper may be paying at this moment.
+    let unpaid = market.order(cart(&[(&book, 1)])).await;
+    let refused = delete().await.expect(409).problem("open_orders");
+    assert_eq!(refused.int("/open_orders"), 1);
+    let cancel = json!({"reason": "customer_request"});
+    market.act(&unpaid.id, "cancel", cancel.clone()).await.expect(200);
+    // Paid, never sent, and long ago.
+    let owed = market.paid(&book, 1).await;
+    let store = StoreId::parse(&market.store.id).unwrap();
+    let order = key::order(&store, &OrderId::parse(&owed.id).unwrap());
+    let order: Order = market.gateway.app().table.get(&order).await.unwrap().unwrap();
+    add_closed(&market.gateway, &order, 2_100).await;
+    let refused = delete().await.expect(409).problem("open_orders");
+    assert_eq!(refused.int("/open_orders"), 1);
+    market.act(&owed.id, "cancel", cancel).await.expect(200);
+    delete().await.expect(202);
 }

@@ -14,6 +14,9 @@
 //! Where there is no SMTP server, in local systems, a mail becomes the file
 //! `<directory>/<mail id>.eml`: the very bytes SMTP would carry (RFC 5322, lines end in CRLF).
 //! Names sort by time; a file appears whole or not at all.
+//!
+//! A mail of a store to its customers comes from the platform's address, the only one it may send
+//! from, under the store's name; answers go to the store. Both are looked up when it is sent.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -22,12 +25,12 @@ use std::time::{Duration, SystemTime};
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use commerce::key;
-use commerce::mail::{Letter, Mail, Message, Take};
+use commerce::mail::{Letter, Mail, Message, Sender, Take};
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use lettre::message::SinglePart;
 use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use tokio::task::JoinSet;
 
@@ -87,10 +90,13 @@ async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
 }
 
 /// Writes down how an attempt ended.
-async fn settle(app: &App, mail: &Mail, outcome: Result<(), Failure>) -> Result<(), Problem> {
-    let Err(failure) = outcome else {
-        tracing::info!(mail_id = %mail.id, attempts = mail.attempts, "mail sent");
-        return app.table.write().delete(&mail.key()).commit().await;
+async fn settle(app: &App, mail: &Mail, outcome: Result<Fate, Failure>) -> Result<(), Problem> {
+    let failure = match outcome {
+        Ok(fate) => {
+            tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail done with");
+            return app.table.write().delete(&mail.key()).commit().await;
+        }
+        Err(failure) => failure,
     };
     let (next, wait) = mail.after_failure(failure.permanent, app.clock.now());
     let again = wait.is_some();
@@ -104,6 +110,15 @@ async fn settle(app: &App, mail: &Mail, outcome: Result<(), Failure>) -> Result<
         }
     }
     Ok(())
+}
+
+/// What became of a mail that is done with.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    /// It was handed over.
+    Sent,
+    /// What it brings is worth nothing any more.
+    Void,
 }
 
 /// Why a mail was not sent.
@@ -127,14 +142,19 @@ impl Failure {
     }
 }
 
-async fn send(app: &App, mail: &Mail) -> Result<(), Failure> {
+async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
     let keys = app.secrets.keys().await.map_err(Failure::passing)?;
     let letter = mail.letter(&keys.seal).map_err(Failure::permanent)?;
-    let message = compose(app, mail, &letter)?;
+    if !letter.is_wanted(app).await.map_err(Failure::passing)? {
+        return Ok(Fate::Void);
+    }
+    let sender = Sender::of(app, &letter).await.map_err(Failure::passing)?;
+    let message = compose(app, mail, &letter, &sender)?;
     let config = &app.config.mail;
     if let Some(url) = &config.smtp_url {
         let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(url, message));
-        return sending.await.unwrap_or_else(|_| Err(Failure::passing("time-out")));
+        let sent = sending.await.unwrap_or_else(|_| Err(Failure::passing("time-out")));
+        return sent.map(|()| Fate::Sent);
     }
     let Some(directory) = &config.directory else {
         return Err(Failure::passing("neither an SMTP server nor a directory is set"));
@@ -146,28 +166,38 @@ async fn send(app: &App, mail: &Mail) -> Result<(), Failure> {
     if config.print {
         print(&letter);
     }
-    Ok(())
+    Ok(Fate::Sent)
 }
 
 /// The mail as RFC 5322 has it.
-fn compose(app: &App, mail: &Mail, letter: &Letter) -> Result<lettre::Message, Failure> {
+fn compose(
+    app: &App,
+    mail: &Mail,
+    letter: &Letter,
+    sender: &Sender,
+) -> Result<lettre::Message, Failure> {
     let from = Some(app.config.mail.from.as_str()).filter(|from| !from.is_empty());
-    let from: lettre::message::Mailbox =
-        from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
+    let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
+    let from = Mailbox::new(sender.name.clone().or(platform.name), platform.email);
     let to = letter.to.as_str().parse().map_err(Failure::permanent)?;
+    // Without an address that works there, a mail is better than none.
+    let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());
     let millis = u64::try_from(mail.created_at.millis()).unwrap_or(0);
     let date = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis));
     // No vacation notice or ticket system shall answer (RFC 3834 §5).
     let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
-    lettre::Message::builder()
+    let message = lettre::Message::builder()
         .message_id(Some(format!("<{}@{}>", mail.id, from.email.domain())))
         .date(date.unwrap_or(SystemTime::UNIX_EPOCH))
         .from(from)
-        .to(lettre::message::Mailbox::new(None, to))
+        .to(Mailbox::new(None, to))
         .subject(&letter.subject)
-        .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
-        .singlepart(SinglePart::plain(letter.text.clone()))
-        .map_err(Failure::permanent)
+        .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()));
+    let message = match answers_to {
+        Some(to) => message.reply_to(Mailbox::new(None, to)),
+        None => message,
+    };
+    message.singlepart(SinglePart::plain(letter.text.clone())).map_err(Failure::permanent)
 }
 
 async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use commerce::payment::ProviderName;
 use commerce::payment::account::Account;
 use commerce::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
 use commerce::store::Contact;
+use commerce::store::branding::BrandingView;
 use commerce::storefront::{FRESH, Shopfront, StorefrontView};
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,15 +20,14 @@ use gateway::request::Path;
 use gateway::table::Query;
 use serde::{Deserialize, Serialize};
 
-/// Menus, policies and provider accounts of a store that its page names at most.
-const MAX_FIXTURES: usize = 300;
+/// Policies and provider accounts of a store: there are no more than these.
+const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName::ALL.len());
 
-/// What a store's page names. It lies side by side in the store's partition: from `NAV#…` over
-/// `POL#…` to `PPR#…`.
+/// What a store's page names besides its menus, which the store itself names. It lies side by side
+/// in the store's partition, from `POL#…` to `PPR#…`, with nothing between: one short query.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "entity", rename_all = "snake_case")]
 enum Fixture {
-    Navigation(Box<Menu>),
     Policy(Box<Policy>),
     PaymentProvider(Box<Account>),
     #[serde(other)]
@@ -38,7 +38,6 @@ impl Item for Fixture {
     const KIND: &'static str = "fixture";
     fn key(&self) -> Key {
         match self {
-            Self::Navigation(menu) => menu.key(),
             Self::Policy(policy) => policy.key(),
             Self::PaymentProvider(account) => account.key(),
             // Only ever read.
@@ -57,6 +56,8 @@ pub struct StorePage {
     storefront: StorefrontView,
     /// How customers reach the store.
     contact: Contact,
+    /// How it presents itself.
+    branding: BrandingView,
     /// The handles of its menus.
     navigation: Vec<Handle>,
     /// Its published policies, without their text.
@@ -79,18 +80,18 @@ struct Method {
 pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Answer, Problem> {
     let store = caller.store();
     let last = format!("{}\u{7f}", key::PAYMENT_PROVIDERS);
-    let query = in_store(&store.id).between("NAV#", last);
+    let query = in_store(&store.id).between("POL#", last);
     let mut page = StorePage {
         storefront: caller.open.view(&caller.asked),
         contact: store.contact.clone(),
-        navigation: Vec::new(),
+        branding: BrandingView::of(&store.branding, &app.config.base_url, &store.subdomain),
+        navigation: store.menus.iter().cloned().collect(),
         policies: Vec::new(),
         payment_methods: Vec::new(),
     };
     let mut accounts = vec![Account::manual(store)];
     for fixture in app.table.all::<Fixture>(&query, MAX_FIXTURES).await? {
         match fixture {
-            Fixture::Navigation(menu) => page.navigation.push(menu.handle),
             Fixture::Policy(policy) if policy.published => {
                 page.policies.push(PolicySummary::from(&*policy));
             }
@@ -123,8 +124,7 @@ pub async fn menus(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let query = in_store(&caller.store().id).begins_with("NAV#");
-    let menus = app.table.all::<Menu>(&query, MAX_FIXTURES).await?;
-    let answer = paging.whole(&app, menus.iter().map(MenuView::from).collect()).await?;
+    let answer = paging.answer(&app, &query, |_| true, |menu: Menu| MenuView::from(&menu)).await?;
     Ok(answer.cached(FRESH))
 }
 
@@ -152,9 +152,10 @@ pub async fn policies(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let query = in_store(&caller.store().id).begins_with("POL#");
-    let mut policies = app.table.all::<Policy>(&query, MAX_FIXTURES).await?;
+    let mut policies = app.table.all::<Policy>(&query, PolicyHandle::ALL.len()).await?;
     policies.retain(|policy| policy.published);
-    let answer = paging.whole(&app, policies.iter().map(PolicySummary::from).collect()).await?;
+    let views = policies.iter().map(PolicySummary::from).collect();
+    let answer = paging.whole(&app, views, |policy| policy.id.to_string()).await?;
     Ok(answer.cached(FRESH))
 }
 

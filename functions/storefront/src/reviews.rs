@@ -9,12 +9,14 @@ use commerce::id::{OrderId, OrderItemId, ProductId, ReviewId};
 use commerce::key;
 use commerce::order::{Order, OrderStatus};
 use commerce::product::{self, Product};
-use commerce::review::{Opinion, PublicReview, Review, ReviewStatus, ReviewView};
+use commerce::review::{self, Opinion, PublicReview, Review, ReviewStatus, ReviewView};
+use commerce::settings::Settings;
 use commerce::store::Store;
 use commerce::storefront::Shopfront;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, FromText, Inbound, Int, Raw, Text};
@@ -27,11 +29,30 @@ const ORDERS: usize = 200;
 
 /// The product of the path's handle, if shoppers see it.
 async fn named(app: &App, store: &Store, inbound: &Inbound) -> Result<Product, Problem> {
+    let key = place(app, store, inbound).await?;
+    let product: Option<Product> = app.table.get(&key).await?;
+    product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
+}
+
+/// The same, and the store's settings in the same round trip.
+async fn named_with_settings(
+    app: &App,
+    store: &Store,
+    inbound: &Inbound,
+) -> Result<(Product, Settings), Problem> {
+    let (key, untouched) = (place(app, store, inbound).await?, Settings::of(store));
+    let mut batch = app.table.get_many(&[&key, &untouched.key()]).await?;
+    let product: Option<Product> = batch.take(&key)?;
+    let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
+    Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
+}
+
+/// Where the product of the path's handle is kept.
+async fn place(app: &App, store: &Store, inbound: &Inbound) -> Result<Key, Problem> {
     let handle = inbound.param("handle").unwrap_or_default();
     let handle = Handle::from_text(handle).map_err(|_| Code::NotFound)?;
     let id = product::find(app, &store.id, &handle).await?.ok_or(Code::NotFound)?;
-    let product: Option<Product> = app.table.get(&key::product(&store.id, &id)).await?;
-    product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
+    Ok(key::product(&store.id, &id))
 }
 
 /// `GET /v1/storefront/{subdomain}/products/{handle}/reviews` — the approved reviews, newest
@@ -92,20 +113,30 @@ impl From<&Review> for OwnReview {
 }
 
 /// `POST /v1/storefront/{subdomain}/products/{handle}/reviews` — a review for the store to decide
-/// on: one for each purchase, and one without.
+/// on, unless it shows reviews at once: one for each purchase, and one without.
 ///
 /// # Errors
-/// `already_reviewed`, `not_found`; a fault of `order_item_id` when the customer did not buy the
-/// product by it.
+/// `already_reviewed`, `not_found`; `purchase_required` where the store takes reviews of purchases
+/// alone, otherwise a fault of `order_item_id`, when the customer did not buy the product by it.
 pub(crate) async fn write(
     caller: caller::Customer,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<WriteRequest>,
 ) -> Result<Answer, Problem> {
-    let product = named(&app, &caller.store, &inbound).await?;
-    if let Some(line) = &ask.order_item_id {
-        bought(&app, &caller.account, &product.id, line).await?;
+    let (product, settings) = named_with_settings(&app, &caller.store, &inbound).await?;
+    let is_bought = match &ask.order_item_id {
+        Some(line) => bought(&app, &caller.account, &product.id, line).await?,
+        None => false,
+    };
+    match &ask.order_item_id {
+        _ if is_bought => {}
+        _ if settings.reviews.purchase_required => return Err(Code::PurchaseRequired.into()),
+        Some(_) => {
+            let detail = "Must be a line of one of your paid orders, with this product.";
+            return Err(Problem::field("/order_item_id", "unknown_order_item", detail));
+        }
+        None => {}
     }
     let opinion = Opinion {
         order_item_id: ask.order_item_id,
@@ -114,37 +145,33 @@ pub(crate) async fn write(
         body: ask.body.into(),
     };
     let now = app.clock.now();
-    let review = Review::write(&product.id, &caller.account, opinion, now);
+    let review =
+        Review::write(&product.id, &caller.account, opinion, settings.reviews.auto_publish, now);
     let view = ReviewView::from(&review);
     let event = Event::new(&REVIEW_CREATED, review.about(), &view, now);
     let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
-    app.table
-        .write()
-        .create(&review, again)
+    let write = app.table.write().create(&review, again);
+    review::count(write, None, &review)
         .emit(event)
         .answer(Answer::created(&OwnReview::from(&review)).version(review.version), now)
         .await
 }
 
-/// # Errors
-/// A fault of `order_item_id`, unless it is a line of one of the customer's standing orders, with
-/// the product.
+/// Whether a line with the product is in one of the customer's orders that stand and are paid,
+/// or which the store honours as if they were.
 async fn bought(
     app: &App,
     customer: &Customer,
     product: &ProductId,
     line: &OrderItemId,
-) -> Result<(), Problem> {
+) -> Result<bool, Problem> {
     let any = OrderId::derive(&["any"]);
     let (index, place) =
         key::orders_of_customer(&customer.store_id, &customer.id, customer.created_at, &any);
     let query = Query::index(index, place.pk).newest_first();
     let orders: Vec<Order> = app.table.all(&query, ORDERS).await?;
     let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
-    let mut lines = orders.iter().filter(stands).flat_map(|order| &order.items);
-    if lines.any(|item| item.id == *line && item.product_id == *product) {
-        return Ok(());
-    }
-    let detail = "Must be a line of one of your orders, with this product.";
-    Err(Problem::field("/order_item_id", "unknown_order_item", detail))
+    let paid = orders.iter().filter(stands).filter(|order| order.is_firm());
+    let mut lines = paid.flat_map(|order| &order.items);
+    Ok(lines.any(|item| item.id == *line && item.product_id == *product))
 }

@@ -1,11 +1,14 @@
 //! `/v1/stores` — opening a store, its data and its life; its menus, policy pages and settings.
 
+mod branding;
 mod lifecycle;
 mod navigation;
 mod policies;
 mod settings;
 mod stores;
 
+use commerce::id::StoreId;
+use commerce::store;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::item::Item;
@@ -27,6 +30,7 @@ pub fn routes() -> Routes {
         .delete("/v1/stores/{id}", Cost::WRITE, lifecycle::delete)
         .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
         .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
+        .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)
         .get("/v1/stores/{id}/policies/{handle}", Cost::READ, policies::show)
         .put("/v1/stores/{id}/policies/{handle}", Cost::WRITE, policies::put)
         .get("/v1/stores/{id}/settings", Cost::READ, settings::show)
@@ -34,9 +38,14 @@ pub fn routes() -> Routes {
 }
 
 /// Begins the write of an item that a store may or may not have had before: at version 1 it is
-/// new. Whoever comes second, to making it or to changing it, reads again.
-fn save<T: Item>(app: &App, item: &T) -> Write {
-    let write = app.table.write();
+/// new. Whoever comes second, to making it or to changing it, reads again. Storefronts that keep
+/// what they show find out.
+fn save<T: Item>(app: &App, store: &StoreId, item: &T) -> Write {
+    written(store::configured(app.table.write(), store), item)
+}
+
+/// Adds an item: at version 1 it is new.
+fn written<T: Item>(write: Write, item: &T) -> Write {
     if item.version() == 1 {
         write.create(item, Code::VersionConflict)
     } else {

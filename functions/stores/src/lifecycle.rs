@@ -1,17 +1,19 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
 use axum::extract::State;
-use commerce::caller::Owner;
+use commerce::caller::{LeavingOwner, Owner};
 use commerce::event::{
     Event, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Topic,
 };
 use commerce::id::OrderId;
 use commerce::key;
 use commerce::order::{Order, OrderStatus};
-use commerce::store::{GRACE, Store, StoreAction, StoreView};
+use commerce::settings::LONGEST_PAYMENT_WINDOW;
+use commerce::store::{self, GRACE, Store, StoreAction, StoreView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::clock::MINUTE;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Query, Text};
 use gateway::table;
@@ -91,11 +93,10 @@ async fn act(
     if_match.check(caller.store.version)?;
     let now = app.clock.now();
     let store = caller.store.act(action, ask.reason.map(String::from), now)?;
-    app.table
-        .write()
-        .replace(&store, Code::VersionConflict)
-        .emit(Event::new(topic, about(&store), &StoreView::from(&store), now))
-        .answer(shown(&store), now)
+    let view = StoreView::of(&store, &app.config.base_url);
+    store::replace(app.table.write(), &store)
+        .emit(Event::new(topic, about(&store), &view, now))
+        .answer(shown(&view), now)
         .await
 }
 
@@ -110,13 +111,15 @@ pub struct DeleteRequest {
 }
 
 /// `DELETE /v1/stores/{id}`: gives the store up. From the next request on it is gone for its
-/// owner and its apps; its data is removed, and its subdomain free for others, in 30 days.
+/// owner and its apps. In 30 days its subdomain is free for others, and `store.redacted` tells
+/// whoever holds a copy of its data to remove it; the platform keeps its own, out of reach, for
+/// the records. Sent again with the same key, the request is answered as it was.
 ///
 /// # Errors
-/// `open_orders`, `precondition_failed`, `version_conflict`; `required` and `confirmation_mismatch` as faults of
-/// `confirm`.
+/// `open_orders`, `precondition_failed`, `version_conflict`; `required` and
+/// `confirmation_mismatch` as faults of `confirm`.
 pub async fn delete(
-    caller: Owner,
+    LeavingOwner(caller): LeavingOwner,
     State(app): State<App>,
     if_match: IfMatch,
     Query(query): Query<DeleteRequest>,
@@ -135,28 +138,51 @@ pub async fn delete(
     let store = before.act(StoreAction::Delete, None, now)?;
     refuse_open_orders(&app, before).await?;
     let answer = json!({"id": store.id, "status": store.status, "redact_at": store.redact_at});
-    let write = app.table.write().replace(&store, Code::VersionConflict);
+    let view = StoreView::of(&store, &app.config.base_url);
+    let write = store::replace(app.table.write(), &store);
     let write = give_up(write, &store, now.plus(GRACE));
     caller
         .account
         .one_store_less(write, Code::VersionConflict)
-        .emit(Event::new(&STORE_DELETED, about(&store), &StoreView::from(&store), now))
+        .emit(Event::new(&STORE_DELETED, about(&store), &view, now))
         .answer(Answer::accepted(&answer), now)
         .await
 }
 
-/// Orders looked at in one read, newest first: open ones are among the newest.
-const ORDERS_AT_ONCE: usize = 100;
+/// Open orders that are counted at most.
+const MOST_COUNTED: usize = 100;
+/// Orders that one read looks at, as many as fit its megabyte.
+const ORDERS_AT_ONCE: usize = 1_000;
+/// Reads of recent orders.
+const READS: u32 = 20;
 
-/// Customers who wait for something keep the store. From the index: an order placed in this very
-/// moment may slip through, and the 30 days of grace are there for it.
+/// Customers who wait for something keep the store. What it owes lies in an index of its own,
+/// whatever its age. An unpaid order can be paid for a day at most: it is looked for among the
+/// orders since then; a store with more of these than [`READS`] reads show is busy, and kept.
+///
+/// From indexes: an order placed in this very moment may slip through, and the 30 days of grace
+/// are there for it.
 async fn refuse_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
-    let (index, place) = key::orders_of_store(&store.id, store.created_at, &OrderId::derive(&[]));
-    let orders = table::Query::index(index, place.pk).newest_first();
-    let is_open = |order: &Order| order.status == OrderStatus::Open;
-    let open = app.table.page(&orders, ORDERS_AT_ONCE, None, is_open).await?.items;
-    if open.is_empty() {
-        return Ok(());
+    let nobody = OrderId::derive(&[]);
+    let (index, owed) = key::open_orders_of_store(&store.id, store.created_at, &nobody);
+    let owed = table::Query::index(index, owed.pk).newest_first();
+    let owed = app.table.keys(&owed, MOST_COUNTED).await?.len();
+    let now = app.clock.now();
+    let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
+    let since = now.minus(MINUTE.saturating_mul(minutes));
+    let (index, place) = key::orders_of_store(&store.id, since, &nobody);
+    let recent = table::Query::index(index, place.pk)
+        .between(since.to_string(), "~")
+        .newest_first()
+        .looking_ahead(ORDERS_AT_ONCE, READS);
+    let is_unpaid = |order: &Order| {
+        order.status == OrderStatus::Open && order.expires_at.is_some_and(|at| now < at)
+    };
+    let unpaid = app.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
+    let open = owed.saturating_add(unpaid.items.len()).min(MOST_COUNTED);
+    match (open, unpaid.next) {
+        (0, None) => Ok(()),
+        (0, Some(_)) => Err(Code::OpenOrders.into()),
+        (open, _) => Err(Code::OpenOrders.with("open_orders", open)),
     }
-    Err(Code::OpenOrders.with("open_orders", open.len()))
 }

@@ -2,20 +2,21 @@
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
-use commerce::event::{About, Event, NAVIGATION_UPDATED};
+use commerce::event::{About, Event, NAVIGATION_DELETED, NAVIGATION_UPDATED};
 use commerce::fields::Handle;
 use commerce::id::StoreId;
 use commerce::key;
 use commerce::navigation::{Items, Menu, MenuView};
 use commerce::scope::{ReadContent, WriteContent};
+use commerce::store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path};
-use gateway::table::retry;
+use gateway::table::{Condition, retry};
 
-use crate::save;
+use crate::{save, written};
 
 /// `GET /v1/stores/{id}/navigation/{handle}`: one menu.
 ///
@@ -40,14 +41,15 @@ fn shown(menu: &Menu) -> Answer {
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct PutRequest {
     /// The items of the first level, each with those below it: at most 200 in all, in at most
-    /// three levels.
+    /// three levels, and at most 100 KiB.
     items: Items,
 }
 
-/// `PUT /v1/stores/{id}/navigation/{handle}`: makes a menu, or puts another in its place.
+/// `PUT /v1/stores/{id}/navigation/{handle}`: makes a menu, or puts another in its place, an empty
+/// one too. A store has at most [`store::MAX_MENUS`].
 ///
 /// # Errors
-/// `precondition_failed`.
+/// `menu_limit`, `precondition_failed`.
 pub async fn put(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
@@ -62,15 +64,49 @@ pub async fn put(
         let present = present.unwrap_or_else(|| Menu::blank(store, handle.clone(), now));
         if_match.check(present.version)?;
         let menu = present.with(ask.items.clone(), now);
-        let about = About {
-            store: Some(store),
-            app: None,
-            entity: menu.handle.as_str(),
-            version: menu.version,
+        let write = if menu.version == 1 {
+            written(store::menu_made(app.table.write(), store, &menu.handle), &menu)
+        } else {
+            save(&app, store, &menu)
         };
-        save(&app, &menu)
-            .emit(Event::new(&NAVIGATION_UPDATED, about, &MenuView::from(&menu), now))
+        write
+            .emit(Event::new(&NAVIGATION_UPDATED, about(&menu), &MenuView::from(&menu), now))
             .answer(shown(&menu), now)
+            .await
+    })
+    .await
+}
+
+/// What an event says it is about.
+fn about(menu: &Menu) -> About<'_> {
+    let (store, entity) = (Some(&menu.store_id), menu.handle.as_str());
+    About { store, app: None, entity, version: menu.version }
+}
+
+/// `DELETE /v1/stores/{id}/navigation/{handle}`: removes a menu.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteContent>,
+    State(app): State<App>,
+    Path((_, handle)): Path<(StoreId, Handle)>,
+    if_match: IfMatch,
+) -> Result<Answer, Problem> {
+    let store = &caller.store.id;
+    let now = app.clock.now();
+    retry(|| async {
+        let key = key::navigation(store, handle.as_str());
+        let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+        if_match.check(menu.version)?;
+        let unchanged = Condition::new("#version = :read")
+            .name("#version", "version")
+            .value(":read", menu.version);
+        let gone = menu.gone(now);
+        store::menu_removed(app.table.write(), store, &handle)
+            .delete_if(&key, unchanged, Code::VersionConflict)
+            .emit(Event::new(&NAVIGATION_DELETED, about(&gone), &MenuView::from(&gone), now))
+            .answer(Answer::no_content(), now)
             .await
     })
     .await

@@ -77,7 +77,7 @@ pub async fn put(
             entity: handle.as_str(),
             version: policy.version,
         };
-        save(&app, &policy)
+        save(&app, store, &policy)
             .emit(Event::new(&POLICY_UPDATED, about, &PolicySummary::from(&policy), now))
             .answer(shown(&policy), now)
             .await

@@ -3,14 +3,17 @@
 use axum::extract::State;
 use commerce::caller::Owner;
 use commerce::event::{About, Event, STORE_SETTINGS_UPDATED};
-use commerce::settings::{Checkout, Notifications, Settings, SettingsView};
+use commerce::fields::Line;
+use commerce::settings::{
+    Checkout, LONGEST_PAYMENT_WINDOW, Notifications, Reviews, Settings, SettingsView,
+};
 use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Text};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch};
 use gateway::table::retry;
 
 use crate::save;
@@ -41,6 +44,9 @@ pub struct UpdateRequest {
     /// What customers are told by mail.
     #[deserr(default)]
     notifications: Patch<NotificationsRequest>,
+    /// How products are reviewed.
+    #[deserr(default)]
+    reviews: Patch<ReviewsRequest>,
 }
 
 /// What to change about the checkout.
@@ -49,7 +55,7 @@ pub struct UpdateRequest {
 pub struct CheckoutRequest {
     /// Minutes for which an unpaid order keeps its stock.
     #[deserr(default)]
-    payment_window_minutes: Patch<Int<5, 1_440>>,
+    payment_window_minutes: Patch<Int<5, LONGEST_PAYMENT_WINDOW>>,
     /// Whether customers can order without an account.
     #[deserr(default)]
     guest_checkout: Patch<Flag>,
@@ -68,9 +74,21 @@ pub struct NotificationsRequest {
     /// Whether a shipment is announced.
     #[deserr(default)]
     shipping_confirmation: Patch<Flag>,
-    /// Whom mails are from.
+    /// Whom customers see mails from; the store's name when none is set.
     #[deserr(default)]
-    sender_name: Patch<Text<1, 100>>,
+    sender_name: Patch<Line<1, 100>>,
+}
+
+/// What to change about how products are reviewed.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReviewsRequest {
+    /// Whether only who has bought a product may review it.
+    #[deserr(default)]
+    purchase_required: Patch<Flag>,
+    /// Whether a review is shown at once, without the store's approval.
+    #[deserr(default)]
+    auto_publish: Patch<Flag>,
 }
 
 /// Changes one setting.
@@ -86,7 +104,7 @@ impl CheckoutRequest {
     /// The group as the caller wants it.
     fn apply(self, mut group: Checkout) -> Checkout {
         let default = Checkout::default();
-        let minutes = |Int(minutes): Int<5, 1_440>| minutes.unsigned_abs();
+        let minutes = |Int(minutes): Int<5, LONGEST_PAYMENT_WINDOW>| minutes.unsigned_abs();
         let window = &mut group.payment_window_minutes;
         set(window, self.payment_window_minutes, default.payment_window_minutes, minutes);
         let guest = &mut group.guest_checkout;
@@ -109,21 +127,34 @@ impl NotificationsRequest {
     }
 }
 
+impl ReviewsRequest {
+    /// The group as the caller wants it.
+    fn apply(self, mut group: Reviews) -> Reviews {
+        let default = Reviews::default();
+        let bought = &mut group.purchase_required;
+        set(bought, self.purchase_required, default.purchase_required, |flag| flag.0);
+        set(&mut group.auto_publish, self.auto_publish, default.auto_publish, |flag| flag.0);
+        group
+    }
+}
+
+/// Changes one group.
+fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -> T) -> T {
+    match change {
+        Patch::Keep => group,
+        Patch::Clear => T::default(),
+        Patch::Set(change) => apply(change, group),
+    }
+}
+
 impl UpdateRequest {
     /// The settings as the caller wants them.
     fn apply(self, settings: &Settings) -> Settings {
-        let Settings { checkout, notifications, .. } = settings.clone();
+        let Settings { checkout, notifications, reviews, .. } = settings.clone();
         Settings {
-            checkout: match self.checkout {
-                Patch::Keep => checkout,
-                Patch::Clear => Checkout::default(),
-                Patch::Set(change) => change.apply(checkout),
-            },
-            notifications: match self.notifications {
-                Patch::Keep => notifications,
-                Patch::Clear => Notifications::default(),
-                Patch::Set(change) => change.apply(notifications),
-            },
+            checkout: regroup(checkout, self.checkout, CheckoutRequest::apply),
+            notifications: regroup(notifications, self.notifications, NotificationsRequest::apply),
+            reviews: regroup(reviews, self.reviews, ReviewsRequest::apply),
             ..settings.clone()
         }
     }
@@ -153,7 +184,7 @@ pub async fn update(
             entity: store.id.as_str(),
             version: settings.version,
         };
-        save(&app, &settings)
+        save(&app, &store.id, &settings)
             .emit(Event::new(&STORE_SETTINGS_UPDATED, about, &SettingsView::from(&settings), now))
             .answer(shown(&settings), now)
             .await

@@ -3,13 +3,15 @@
 use axum::extract::State;
 use commerce::caller::{Merchant, StoreAccess};
 use commerce::event::{About, Event, STORE_CREATED, STORE_UPDATED};
-use commerce::fields::{Country, Currency, Email, Locale, Phone, Subdomain, TimeZone};
+use commerce::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
 use commerce::key;
+use commerce::location;
 use commerce::merchant::Merchant as Account;
 use commerce::scope::{ReadStore, WriteStore};
+use commerce::store::branding::hold_pictures;
 use commerce::store::{
-    Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix, Store, StoreStatus,
-    StoreView, UniqueSubdomain,
+    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix, Store,
+    StoreStatus, StoreView, UniqueSubdomain,
 };
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -17,8 +19,10 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Patch, Text};
+use gateway::request::{Body, FieldErrors, IfMatch, Patch};
 use gateway::table::{Query, Write};
+
+use crate::branding::{self, BrandingRequest};
 
 /// The stores of a merchant.
 fn stores_of(caller: &Merchant) -> Query {
@@ -31,9 +35,13 @@ pub(crate) fn about(store: &Store) -> About<'_> {
     About { store: Some(&store.id), app: None, entity: store.id.as_str(), version: store.version }
 }
 
+fn view(app: &App, store: &Store) -> StoreView {
+    StoreView::of(store, &app.config.base_url)
+}
+
 /// The answer that shows a store.
-pub(crate) fn shown(store: &Store) -> Answer {
-    Answer::ok(&StoreView::from(store)).version(store.version)
+pub(crate) fn shown(view: &StoreView) -> Answer {
+    Answer::ok(view).version(view.version)
 }
 
 /// `GET /v1/stores`: the merchant's own stores, newest first.
@@ -48,7 +56,7 @@ pub async fn list(
     let query = stores_of(&caller).newest_first();
     // The index may still show a store that was deleted a moment ago.
     let exists = |store: &Store| store.status != StoreStatus::Deleted;
-    paging.answer(&app, &query, exists, |store| StoreView::from(&store)).await
+    paging.answer(&app, &query, exists, |store| view(&app, &store)).await
 }
 
 /// A store to open.
@@ -56,7 +64,7 @@ pub async fn list(
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct OpenRequest {
     /// The name customers see.
-    name: Text<1, 200>,
+    name: Line<1, 200>,
     /// The storefront's subdomain.
     subdomain: Subdomain,
     /// The currency of all its prices.
@@ -96,9 +104,9 @@ pub async fn open(
         timezone: ask.timezone,
     };
     let store = Store::open(&caller.account.id, opening, now);
-    let view = StoreView::from(&store);
+    let view = view(&app, &store);
     let write = app.table.write().create(&store, Code::VersionConflict);
-    let write = claim(write, &store, now);
+    let write = location::with_new_store(claim(write, &store, now), &store, now);
     // An account that was given up since the request began has no session left either.
     Account::one_store_more(write, &store.owner_id, Code::Unauthenticated)
         .emit(Event::new(&STORE_CREATED, about(&store), &view, now))
@@ -119,8 +127,11 @@ pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
 }
 
 /// `GET /v1/stores/{id}`: one store. It was read to let the caller in.
-pub async fn show(caller: StoreAccess<ReadStore>) -> Result<Answer, Problem> {
-    Ok(shown(&caller.store))
+pub async fn show(
+    caller: StoreAccess<ReadStore>,
+    State(app): State<App>,
+) -> Result<Answer, Problem> {
+    Ok(shown(&view(&app, &caller.store)))
 }
 
 /// What to change about a store.
@@ -129,11 +140,11 @@ pub async fn show(caller: StoreAccess<ReadStore>) -> Result<Answer, Problem> {
 pub struct UpdateRequest {
     /// The name customers see.
     #[deserr(default)]
-    name: Option<Text<1, 200>>,
+    name: Option<Line<1, 200>>,
     /// The storefront's subdomain; the old one leads to the store for 90 days more.
     #[deserr(default)]
     subdomain: Option<Subdomain>,
-    /// The currency of all its prices, while the store is a draft.
+    /// The currency of all its prices, while the store is a draft without any.
     #[deserr(default)]
     currency: Option<Currency>,
     /// Where it trades from.
@@ -148,6 +159,9 @@ pub struct UpdateRequest {
     /// How customers reach it; `null` clears it.
     #[deserr(default)]
     contact: Patch<ContactRequest>,
+    /// How it presents itself; `null` clears it.
+    #[deserr(default)]
+    branding: Patch<BrandingRequest>,
     /// What order numbers begin with.
     #[deserr(default)]
     order_prefix: Option<OrderPrefix>,
@@ -160,7 +174,7 @@ pub struct UpdateRequest {
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct ContactRequest {
-    /// Shown to customers, and the `Reply-To` of mails.
+    /// Shown to customers, and the `Reply-To` of the mails they get.
     #[deserr(default)]
     email: Patch<Email>,
     /// Shown to customers.
@@ -188,6 +202,11 @@ impl UpdateRequest {
                 contact.phone.apply(&mut wanted.contact.phone);
             }
         }
+        match self.branding {
+            Patch::Keep => {}
+            Patch::Clear => wanted.branding = Branding::default(),
+            Patch::Set(branding) => branding.apply(&mut wanted.branding),
+        }
         wanted
     }
 }
@@ -203,7 +222,8 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
 /// the subdomain included (our choice): the scope says so to the merchant who grants it.
 ///
 /// # Errors
-/// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`.
+/// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;
+/// `unknown_media` as a fault of its field.
 pub async fn update(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
@@ -214,18 +234,18 @@ pub async fn update(
     if_match.check(before.version)?;
     let now = app.clock.now();
     let Some(store) = before.revised(&ask.apply(before), now)? else {
-        return Ok(shown(before));
+        return Ok(shown(&view(&app, before)));
     };
+    branding::judge(&app, before, &store).await?;
     let moved = (store.subdomain != before.subdomain).then_some(before);
-    let view = StoreView::from(&store);
-    app.table
-        .write()
-        .replace(&store, Code::VersionConflict)
+    let view = view(&app, &store);
+    let write = store::replace(app.table.write(), &store);
+    hold_pictures(write, &store.id, &before.branding, &store.branding)
         .also(moved, |write, before| {
             give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
         })
         .emit(Event::new(&STORE_UPDATED, about(&store), &view, now))
-        .answer(shown(&store), now)
+        .answer(shown(&view), now)
         .await
 }
 

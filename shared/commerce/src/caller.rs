@@ -2,6 +2,7 @@
 //! not say which store, and it is looked for and read).
 
 mod app;
+mod leaving;
 mod shopper;
 
 use std::marker::PhantomData;
@@ -28,6 +29,7 @@ use crate::store::{MAX_STORES, Store, StoreStatus};
 
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
+pub use leaving::LeavingOwner;
 pub use shopper::{Customer, Shopper};
 
 /// The cookie that carries a session where no `Authorization` header does.
@@ -215,8 +217,16 @@ fn names_store_in_path(inbound: &Inbound) -> bool {
     inbound.row.path.starts_with("/v1/stores/{id}")
 }
 
-/// The owner's account, session and store.
+/// The owner's account, session and store, which exists.
 async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
+    match open_any_store(app, unverified, inbound).await? {
+        owner if owner.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
+        owner => Ok(owner),
+    }
+}
+
+/// The owner's account, session and store, be it deleted.
+async fn open_any_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
     let Some(named) = named_store(inbound) else {
         let (account, session, _) = open_session(app, unverified, &[]).await?;
         let store = only_store(app, &account).await?;
@@ -229,7 +239,7 @@ async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Ow
     let (account, session, mut batch) = open_session(app, unverified, &more).await?;
     let store_key = store_key.ok_or_else(|| no_such_store(inbound))?;
     let store: Store = batch.take(&store_key)?.ok_or_else(|| no_such_store(inbound))?;
-    if store.owner_id != account.id || store.status == StoreStatus::Deleted {
+    if store.owner_id != account.id {
         return Err(no_such_store(inbound));
     }
     Ok(Owner { account, session, store })

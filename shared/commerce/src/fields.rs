@@ -1,7 +1,11 @@
 //! Words that several nouns are made of, parsed at the edge.
 
+mod line;
+
 use gateway::request::{Fault, FromText};
 use serde::{Deserialize, Serialize};
+
+pub use line::Line;
 
 /// Implements what every text type has: reading it as text, its schema, its stored form.
 macro_rules! text_type {

@@ -7,10 +7,12 @@
 
 mod gift_card;
 mod order;
+mod sender;
 mod storefront;
 
 use std::time::Duration;
 
+use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
@@ -21,8 +23,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::fields::Email;
-use crate::id::MailId;
+use crate::gift_card::{GiftCard, GiftCardStatus};
+use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
+
+pub use sender::Sender;
 
 /// How long a mail may lie on the queue before the sweep puts it there again.
 const QUEUE_GRACE: Duration = MINUTE;
@@ -172,6 +177,12 @@ impl Mail {
 pub struct Letter {
     /// The recipient.
     pub to: Email,
+    /// The store that it is from; the platform, where there is none.
+    #[serde(default)]
+    pub store_id: Option<StoreId>,
+    /// The store's gift card that it brings: it is not sent when that cannot be spent.
+    #[serde(default)]
+    pub gift_card: Option<GiftCardId>,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -253,7 +264,26 @@ impl Letter {
     }
 
     fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
-        Self { to: to.clone(), subject: subject.to_owned(), text, useful_for }
+        let (to, subject) = (to.clone(), subject.to_owned());
+        Self { to, store_id: None, gift_card: None, subject, text, useful_for }
+    }
+
+    /// The letter as the store's, which is told to its customers: its name stands for who wrote
+    /// it, and answers go to it.
+    #[must_use]
+    pub fn from_store(self, store: Option<&StoreId>) -> Self {
+        Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// Whether it is still worth sending: what it brings may be worth nothing by now.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn is_wanted(&self, app: &App) -> Result<bool, Problem> {
+        let (Some(store), Some(card)) = (&self.store_id, &self.gift_card) else { return Ok(true) };
+        let card: Option<GiftCard> = app.table.get(&key::gift_card(store, card)).await?;
+        let now = app.clock.now();
+        Ok(card.is_some_and(|card| card.status_at(now) == GiftCardStatus::Active))
     }
 }
 

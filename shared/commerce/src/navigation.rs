@@ -22,8 +22,10 @@ pub use link::{LinkUrl, Reference};
 pub const MAX_ITEMS: usize = 200;
 /// Levels of one menu.
 pub const MAX_DEPTH: usize = 3;
-/// Characters of an item's title. With the limit of URLs it keeps a full menu below the 400 KB that an
-/// item of the table may have.
+/// Bytes of one menu's items as JSON (our choice): all menus of a store fit one answer, which has
+/// 6 MB at most, and an event fits an item of the table.
+pub const MAX_BYTES: usize = 100 * 1024;
+/// Characters of an item's title.
 const MAX_TITLE: usize = 100;
 
 gateway::words! {
@@ -113,7 +115,7 @@ fn level(location: ValuePointerRef<'_>) -> usize {
     }
 }
 
-/// The items of a menu: at most [`MAX_ITEMS`], in at most [`MAX_DEPTH`] levels.
+/// The items of a menu: at most [`MAX_ITEMS`], in at most [`MAX_DEPTH`] levels and [`MAX_BYTES`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Items(Vec<MenuItem>);
 
@@ -126,6 +128,10 @@ impl Deserr<FieldErrors> for Items {
         if count(&items) > MAX_ITEMS {
             let detail = format!("A menu has at most {MAX_ITEMS} items, at all levels together.");
             return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        if serde_json::to_vec(&items).is_ok_and(|json| json.len() > MAX_BYTES) {
+            let detail = format!("A menu has at most {MAX_BYTES} bytes of items.");
+            return Err(FieldErrors::at(location, Fault::new("too_long", detail)));
         }
         Ok(Self(items))
     }
@@ -174,6 +180,12 @@ impl Menu {
     pub fn with(&self, items: Items, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
         Self { items: items.0, updated_at: now, version, ..self.clone() }
+    }
+
+    /// The menu as it was, at the version that ends it.
+    #[must_use]
+    pub fn gone(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 }
 
@@ -336,10 +348,10 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_menu_fits_an_item_of_the_table() {
+    fn a_menu_has_bounds_in_bytes_too() {
         let url = format!("/{}", "x".repeat(MAX_URL - 1));
         let largest = json!({"title": "\u{1F375}".repeat(MAX_TITLE), "type": "link", "url": url});
-        let ask: Ask = read(json!({"items": vec![largest; MAX_ITEMS]})).unwrap();
-        assert!(serde_json::to_string(&ask.items.0).unwrap().len() < 380_000);
+        assert_eq!(faults(&json!(vec![largest.clone(); 65])), []);
+        assert_eq!(faults(&json!(vec![largest; 75])), [fault("/items", "too_long")]);
     }
 }

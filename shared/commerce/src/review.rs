@@ -104,13 +104,15 @@ pub struct Opinion {
 }
 
 impl Review {
-    /// A review by a customer, for the store to decide on.
+    /// A review by a customer: for the store to decide on, unless it is `approved` beforehand.
     pub fn write(
         product: &ProductId,
         customer: &Customer,
         opinion: Opinion,
+        approved: bool,
         now: Timestamp,
     ) -> Self {
+        let status = if approved { ReviewStatus::Approved } else { ReviewStatus::Pending };
         Self {
             id: ReviewId::mint(now),
             store_id: customer.store_id.clone(),
@@ -121,7 +123,7 @@ impl Review {
             rating: opinion.rating,
             title: opinion.title,
             body: opinion.body,
-            status: ReviewStatus::Pending,
+            status,
             reply: None,
             created_at: now,
             updated_at: now,
@@ -190,11 +192,11 @@ fn shown_name(name: Option<&str>) -> String {
     }
 }
 
-/// Moves what a product's approved reviews add up to, when `after` follows `before`.
-pub fn count(write: Write, before: &Review, after: &Review) -> Write {
+/// Moves what a product's approved reviews add up to, when `after` follows `before`, or nothing.
+pub fn count(write: Write, before: Option<&Review>, after: &Review) -> Write {
     let counts = |review: &Review| i64::from(review.status == ReviewStatus::Approved);
     let stars = i64::from(after.rating);
-    let step = counts(after).saturating_sub(counts(before));
+    let step = counts(after).saturating_sub(before.map_or(0, counts));
     if step == 0 {
         return write;
     }
@@ -311,7 +313,7 @@ mod tests {
     fn review(now: Timestamp) -> Review {
         let opinion =
             Opinion { order_item_id: None, rating: 4, title: "Good".into(), body: "Yes.".into() };
-        Review::write(&ProductId::mint(now), &cleo(now), opinion, now)
+        Review::write(&ProductId::mint(now), &cleo(now), opinion, false, now)
     }
 
     #[test]

@@ -5,6 +5,7 @@ use gateway::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event::{EXAMPLE_TIME, Example, sample_id};
 use crate::id::StoreId;
 use crate::key;
 use crate::store::Store;
@@ -13,6 +14,8 @@ use crate::store::Store;
 const EVERY_GROUP: &str = "all";
 /// How long an unpaid order keeps its stock, in minutes (protocols §9).
 const PAYMENT_WINDOW_MINUTES: u64 = 30;
+/// The longest that a store may let it, in minutes (our choice).
+pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
 
 /// How customers check out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +47,7 @@ pub struct Notifications {
     pub order_confirmation: bool,
     /// Whether a shipment is announced.
     pub shipping_confirmation: bool,
-    /// Whom mails are from; the store's name when none is set.
+    /// Whom customers see mails from; the store's name when none is set.
     pub sender_name: Option<String>,
 }
 
@@ -52,6 +55,16 @@ impl Default for Notifications {
     fn default() -> Self {
         Self { order_confirmation: true, shipping_confirmation: true, sender_name: None }
     }
+}
+
+/// How products are reviewed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Reviews {
+    /// Whether only who has bought a product may review it.
+    pub purchase_required: bool,
+    /// Whether a review is shown at once, without the store's approval.
+    pub auto_publish: bool,
 }
 
 /// A store's settings.
@@ -65,6 +78,9 @@ pub struct Settings {
     /// What customers are told by mail.
     #[serde(default)]
     pub notifications: Notifications,
+    /// How products are reviewed.
+    #[serde(default)]
+    pub reviews: Reviews,
     /// When the store was made.
     pub created_at: Timestamp,
     /// When they were changed last.
@@ -76,7 +92,7 @@ pub struct Settings {
 impl Item for Settings {
     const KIND: &'static str = "settings";
     fn key(&self) -> Key {
-        key::settings(&self.store_id, EVERY_GROUP)
+        Self::key_of(&self.store_id)
     }
     fn version(&self) -> u64 {
         self.version
@@ -84,12 +100,18 @@ impl Item for Settings {
 }
 
 impl Settings {
+    /// The key of a store's settings.
+    pub fn key_of(store: &StoreId) -> Key {
+        key::settings(store, EVERY_GROUP)
+    }
+
     /// The settings of a store that has changed none: version 0, not in the table.
     pub fn of(store: &Store) -> Self {
         Self {
             store_id: store.id.clone(),
             checkout: Checkout::default(),
             notifications: Notifications::default(),
+            reviews: Reviews::default(),
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
@@ -113,6 +135,8 @@ pub struct SettingsView {
     pub checkout: Checkout,
     /// What customers are told by mail.
     pub notifications: Notifications,
+    /// How products are reviewed.
+    pub reviews: Reviews,
     /// When the store was made.
     pub created_at: Timestamp,
     /// When they were changed last.
@@ -127,9 +151,24 @@ impl From<&Settings> for SettingsView {
             id: settings.store_id.clone(),
             checkout: settings.checkout.clone(),
             notifications: settings.notifications.clone(),
+            reviews: settings.reviews.clone(),
             created_at: settings.created_at,
             updated_at: settings.updated_at,
             version: settings.version,
+        }
+    }
+}
+
+impl Example for SettingsView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(StoreId),
+            checkout: Checkout::default(),
+            notifications: Notifications::default(),
+            reviews: Reviews::default(),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
         }
     }
 }
@@ -144,6 +183,7 @@ mod tests {
             store_id: StoreId::mint(now),
             checkout: Checkout::default(),
             notifications: Notifications::default(),
+            reviews: Reviews::default(),
             created_at: now,
             updated_at: now,
             version: 0,

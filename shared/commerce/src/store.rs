@@ -1,7 +1,11 @@
 //! Stores: their states, and who may do what in which.
 
+pub mod branding;
+mod counted;
 mod subdomain;
 mod view;
+
+use std::collections::BTreeSet;
 
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
@@ -11,16 +15,22 @@ use gateway::request::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
+use crate::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
 use crate::id::{LocationId, MerchantId, StoreId};
 use crate::key::{self, IndexKey};
+use crate::location::Location;
 
+pub use branding::Branding;
+pub use counted::{configured, keep_currency, menu_made, menu_removed, replace};
 pub use subdomain::UniqueSubdomain;
 pub use view::StoreView;
 
 /// Stores one merchant may own (our choice).
 pub const MAX_STORES: usize = 100;
-/// How long a deleted store can be asked back for before its data is removed.
+/// Menus one store may have (our choice).
+pub const MAX_MENUS: usize = 50;
+/// How long after its deletion a store is announced as redacted. The platform keeps what it must
+/// of it; whoever holds a copy removes theirs then.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
 /// How long an old subdomain leads to the new one (our choice).
 pub const MOVED_FOR: std::time::Duration = DAY.saturating_mul(90);
@@ -36,7 +46,7 @@ gateway::words! {
         Paused = "paused",
         /// Shut; can be opened again.
         Closed = "closed",
-        /// Deleted; its data is removed when the grace ends.
+        /// Deleted: nobody reaches it any more; announced as redacted when the grace ends.
         Deleted = "deleted",
     }
 }
@@ -99,7 +109,7 @@ const FIRST_ORDER_PREFIX: &str = "#";
 /// How customers reach the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contact {
-    /// Shown to customers, and the `Reply-To` of mails.
+    /// Shown to customers, and the `Reply-To` of the mails they get.
     pub email: Option<Email>,
     /// Shown to customers.
     pub phone: Option<String>,
@@ -143,6 +153,8 @@ pub struct Store {
     pub timezone: TimeZone,
     /// How customers reach it.
     pub contact: Contact,
+    /// How it presents itself.
+    pub branding: Branding,
     /// What order numbers begin with.
     pub order_prefix: String,
     /// What happens to an order line whose stock is short, unless the variant says otherwise.
@@ -151,13 +163,20 @@ pub struct Store {
     /// checkout need not read the locations.
     #[serde(default)]
     pub online_locations: Vec<LocationId>,
+    /// The handles of its menus: kept here so that they have a number, and so that the store's page
+    /// need not read the menus; written by [`menu_made`] and [`menu_removed`] alone.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub menus: BTreeSet<Handle>,
     /// Where it is in its life.
     pub status: StoreStatus,
     /// Why it is in that state, in the owner's words.
     pub status_reason: Option<String>,
-    /// Counts changes that a storefront caches by.
-    pub config_version: u64,
-    /// When its data is removed, once deleted.
+    /// Counts changes of what a storefront shows or obeys besides the store itself; written by
+    /// [`configured`] and what is named with the menus alone.
+    pub config_changes: u64,
+    /// Whether something is priced in its currency; written by [`keep_currency`] alone.
+    pub currency_locked: bool,
+    /// When it is announced as redacted, once deleted.
     pub redact_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -186,10 +205,13 @@ impl Item for Store {
 }
 
 impl Store {
-    /// A new store of `owner`, as a draft.
+    /// A new store of `owner`, as a draft; its first location comes with it
+    /// ([`crate::location::with_new_store`]).
     pub fn open(owner: &MerchantId, opening: Opening, now: Timestamp) -> Self {
+        let id = StoreId::mint(now);
         Self {
-            id: StoreId::mint(now),
+            online_locations: vec![Location::default_id(&id)],
+            id,
             owner_id: owner.clone(),
             name: opening.name,
             subdomain: opening.subdomain,
@@ -198,12 +220,14 @@ impl Store {
             locale: opening.locale.unwrap_or_default(),
             timezone: opening.timezone.unwrap_or_default(),
             contact: Contact::default(),
+            branding: Branding::default(),
             order_prefix: FIRST_ORDER_PREFIX.to_owned(),
             inventory_policy: InventoryPolicy::Deny,
-            online_locations: Vec::new(),
+            menus: BTreeSet::new(),
             status: StoreStatus::Draft,
             status_reason: None,
-            config_version: 1,
+            config_changes: 0,
+            currency_locked: false,
             redact_at: None,
             created_at: now,
             updated_at: now,
@@ -214,15 +238,22 @@ impl Store {
     /// The store at its next version with what `wanted` says; `None` when that is what it is.
     ///
     /// # Errors
-    /// `currency_locked`: prices may exist once the store has left its draft.
+    /// `currency_locked`: the store has left its draft, or something is priced already.
     pub fn revised(&self, wanted: &Self, now: Timestamp) -> Result<Option<Self>, Problem> {
         if wanted == self {
             return Ok(None);
         }
-        if wanted.currency != self.currency && self.status != StoreStatus::Draft {
+        let is_settled = self.currency_locked || self.status != StoreStatus::Draft;
+        if wanted.currency != self.currency && is_settled {
             return Err(Code::CurrencyLocked.with("currency", self.currency.as_str()));
         }
         Ok(Some(wanted.changed(now)))
+    }
+
+    /// Counts changes that a storefront caches by: those of the store, and those of what belongs
+    /// to it.
+    pub fn config_version(&self) -> u64 {
+        self.version.saturating_add(self.config_changes)
     }
 
     /// What the owner can do now.
@@ -258,12 +289,7 @@ impl Store {
     /// The store at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
-        Self {
-            config_version: self.config_version.saturating_add(1),
-            updated_at: now,
-            version: self.version.saturating_add(1),
-            ..self.clone()
-        }
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 }
 
@@ -284,106 +310,4 @@ impl StoreStatus {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-
-    fn text<T: FromText>(text: &str) -> T {
-        T::from_text(text).unwrap()
-    }
-
-    fn store(status: StoreStatus) -> Store {
-        let opening = Opening {
-            name: "Blue Bottle Books".into(),
-            subdomain: text("blue-bottle"),
-            currency: text("INR"),
-            country: text("IN"),
-            locale: None,
-            timezone: None,
-        };
-        Store { status, ..Store::open(&MerchantId::mint(NOW), opening, NOW) }
-    }
-
-    #[test]
-    fn every_state_takes_exactly_its_own_actions() {
-        use StoreAction::{Activate, Close, Delete, Pause, Reopen};
-        use StoreStatus::{Active, Closed, Deleted, Draft, Paused};
-        let allowed = [
-            (Draft, Activate, Active),
-            (Draft, Close, Closed),
-            (Draft, Delete, Deleted),
-            (Active, Pause, Paused),
-            (Active, Close, Closed),
-            (Active, Delete, Deleted),
-            (Paused, Activate, Active),
-            (Paused, Close, Closed),
-            (Paused, Delete, Deleted),
-            (Closed, Reopen, Paused),
-            (Closed, Delete, Deleted),
-        ];
-        for status in StoreStatus::ALL {
-            for action in StoreAction::ALL {
-                let expected = allowed
-                    .iter()
-                    .find(|row| (row.0, row.1) == (*status, *action))
-                    .map(|row| row.2);
-                let before = store(*status);
-                let after = before.act(*action, Some("why".into()), NOW.plus(DAY));
-                assert_eq!(after.as_ref().ok().map(|store| store.status), expected);
-                let listed = before.allowed_actions().contains(&action.as_str());
-                assert_eq!(listed, expected.is_some(), "{status} {action}");
-                match after {
-                    Ok(after) => {
-                        assert_eq!((after.version, after.config_version), (2, 2));
-                        assert_eq!(after.status_reason.as_deref(), Some("why"));
-                        let redacted = (*action == Delete).then(|| NOW.plus(DAY).plus(GRACE));
-                        assert_eq!(after.redact_at, redacted);
-                    }
-                    Err(problem) => assert_eq!(problem.code, Code::InvalidStateTransition),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_deleted_store_is_in_no_list_and_due_for_redaction() {
-        assert_eq!(store(StoreStatus::Draft).indexes().len(), 2);
-        let deleted = store(StoreStatus::Active).act(StoreAction::Delete, None, NOW).unwrap();
-        let [(index, _)] = <[IndexKey; 1]>::try_from(deleted.indexes()).unwrap();
-        assert_eq!(index, gateway::item::Index::Gsi3);
-    }
-
-    #[test]
-    fn the_currency_changes_only_while_the_store_is_a_draft() {
-        for status in StoreStatus::ALL {
-            let before = store(*status);
-            let wanted = Store { currency: text("EUR"), ..before.clone() };
-            let after = before.revised(&wanted, NOW).map(|after| after.map(|store| store.version));
-            match status {
-                StoreStatus::Draft => assert_eq!(after.unwrap(), Some(2)),
-                _ => assert_eq!(after.unwrap_err().code, Code::CurrencyLocked),
-            }
-        }
-    }
-
-    #[test]
-    fn what_changes_nothing_is_no_new_version() {
-        let before = store(StoreStatus::Active);
-        assert!(before.revised(&before, NOW.plus(DAY)).unwrap().is_none());
-        let wanted = Store { name: "Red Bottle Books".into(), ..before.clone() };
-        let after = before.revised(&wanted, NOW.plus(DAY)).unwrap().unwrap();
-        assert_eq!((after.version, after.config_version), (2, 2));
-        assert_eq!((after.created_at, after.updated_at), (NOW, NOW.plus(DAY)));
-    }
-
-    #[test]
-    fn order_prefixes_are_short_and_plain() {
-        for good in ["", "#", "BB-", "a_1"] {
-            assert!(OrderPrefix::from_text(good).is_ok(), "{good}");
-        }
-        for bad in ["12345678901", "a b", "é", "<b>"] {
-            assert!(OrderPrefix::from_text(bad).is_err(), "{bad}");
-        }
-    }
-}
+mod tests;

@@ -32,10 +32,10 @@ pub const KEPT: Duration = Duration::from_secs(5);
 /// How long browsers and shared caches may show a page of a storefront (our choice).
 pub const FRESH: Duration = Duration::from_secs(30);
 
-/// A store whose storefront can be visited.
+/// A store as it was a moment ago: out of [`open_store`], one whose storefront can be visited.
 #[derive(Debug)]
 pub struct OpenStore {
-    /// The store: active, or paused.
+    /// The store.
     pub store: Store,
     settings: OnceLock<Settings>,
 }
@@ -57,6 +57,11 @@ impl OpenStore {
         (!now.as_str().eq_ignore_ascii_case(asked.trim())).then_some(now)
     }
 
+    /// Whether its storefront can be visited: it is active, or paused.
+    fn is_open(&self) -> bool {
+        matches!(self.store.status, StoreStatus::Active | StoreStatus::Paused)
+    }
+
     /// Whether it takes orders now.
     pub fn takes_orders(&self) -> bool {
         self.store.status == StoreStatus::Active
@@ -69,18 +74,49 @@ impl OpenStore {
 /// # Errors
 /// `store_not_found`: there is none, or its storefront is not open (a draft, or closed).
 pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
-    let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
-    let now = app.clock.now();
-    if let Some(kept) = app.cache.get::<OpenStore>(subdomain.as_str(), now) {
+    // One that was not open a moment ago may be by now.
+    let found = kept_or_found(app, subdomain, OpenStore::is_open).await?;
+    if found.is_open() { Ok(found) } else { Err(Code::StoreNotFound.into()) }
+}
+
+/// As [`open_store`], for what is public of a store whether its storefront is open or not: a store
+/// that is being set up shows its own images. By its id, too, which it never changes: a URL that is
+/// kept for long names it so.
+///
+/// # Errors
+/// `store_not_found`: there is none, or it was deleted.
+pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem> {
+    let Some(id) = StoreId::parse(name) else {
+        return kept_or_found(app, name, |_| true).await;
+    };
+    if let Some(kept) = app.cache.get::<OpenStore>(id.as_str(), app.clock.now()) {
         return Ok(kept);
     }
-    let store = find(app, &subdomain).await?.ok_or(Code::StoreNotFound)?;
-    if !matches!(store.status, StoreStatus::Active | StoreStatus::Paused) {
-        return Err(Code::StoreNotFound.into());
+    keep(app, id.as_str(), app.table.get(&key::store(&id)).await?)
+}
+
+/// The store of a subdomain as it is kept, if that will do, or as it is found.
+async fn kept_or_found(
+    app: &App,
+    subdomain: &str,
+    will_do: impl Fn(&OpenStore) -> bool,
+) -> Result<Arc<OpenStore>, Problem> {
+    let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
+    let now = app.clock.now();
+    let kept = app.cache.get::<OpenStore>(subdomain.as_str(), now);
+    if let Some(kept) = kept.filter(|kept| will_do(kept)) {
+        return Ok(kept);
     }
-    let open = Arc::new(OpenStore { store, settings: OnceLock::new() });
-    app.cache.keep(subdomain.as_str(), Arc::clone(&open), now, KEPT);
-    Ok(open)
+    keep(app, subdomain.as_str(), find(app, &subdomain).await?)
+}
+
+/// The store that was found, which is kept for the next who asks for it by this name.
+fn keep(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
+    let store = found.filter(|store| store.status != StoreStatus::Deleted);
+    let store = store.ok_or(Code::StoreNotFound)?;
+    let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
+    app.cache.keep(name, Arc::clone(&known), app.clock.now(), KEPT);
+    Ok(known)
 }
 
 async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem> {
@@ -187,7 +223,7 @@ impl OpenStore {
             locale: store.locale.clone(),
             storefront_status: store.status,
             theme: None,
-            config_version: store.config_version,
+            config_version: store.config_version(),
             moved_to: self.moved_to(asked).cloned(),
             created_at: store.created_at,
             updated_at: store.updated_at,

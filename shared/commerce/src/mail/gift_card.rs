@@ -25,7 +25,8 @@ impl Letter {
             card.initial_value.currency,
             code.reveal(),
         );
-        Self::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7))
+        let letter = Self::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
+        Self { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
     }
 }
 

@@ -28,6 +28,7 @@ impl Letter {
             order.currency,
         );
         Self::new(to, &format!("Your order {}", order.number), text, DAY.saturating_mul(3))
+            .from_store(Some(&order.store_id))
     }
 
     /// Something of the order left.
@@ -48,6 +49,6 @@ impl Letter {
             order.number,
         );
         let subject = format!("Your order {} is on its way", order.number);
-        Self::new(to, &subject, text, DAY.saturating_mul(3))
+        Self::new(to, &subject, text, DAY.saturating_mul(3)).from_store(Some(&order.store_id))
     }
 }

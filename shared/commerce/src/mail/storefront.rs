@@ -35,6 +35,32 @@ impl Letter {
         Self::new(to, "You already have an account", text, CODE_LIFETIME)
     }
 
+    /// A one-time code that proves the address an account is to be moved to.
+    pub fn customer_moves(to: &Email, shop: &Subdomain, code: &str) -> Self {
+        let text = format!(
+            "Somebody asked to move their account to this address at the shop\n\n\
+             \x20   {shop}\n\n\
+             To confirm that it was you, use this code. It is good for 10 minutes\n\
+             and works once.\n\n\
+             Code: {code}\n\n\
+             If it was not you, do nothing: no account is moved without the code.\n\
+             Never tell it to anybody.\n"
+        );
+        Self::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME)
+    }
+
+    /// What is sent in place of [`Letter::customer_moves`] to who has an account of their own.
+    pub fn customer_stays(to: &Email, shop: &Subdomain) -> Self {
+        let text = format!(
+            "Somebody asked to move their account to this address at the shop\n\n\
+             \x20   {shop}\n\n\
+             This address has an account there already, and both stay as they are.\n\
+             If it was you, sign in to the one with this address, or delete it and\n\
+             ask again.\n"
+        );
+        Self::new(to, "Your account stays as it is", text, CODE_LIFETIME)
+    }
+
     /// A link that sets a customer's new password.
     pub fn customer_reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Self {
         let text = format!(
@@ -76,6 +102,8 @@ mod tests {
         for letter in [
             Letter::customer_welcome(&to, &shop, "042137"),
             Letter::customer_known(&to, &shop, "042137"),
+            Letter::customer_moves(&to, &shop, "042137"),
+            Letter::customer_stays(&to, &shop),
             Letter::customer_reset(&to, &shop, &token, "https://api.example.com"),
             Letter::customer_deleted(&to, &shop, now),
         ] {

@@ -4,7 +4,9 @@ use gateway::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};
+use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
 use crate::fields::{Country, Currency, Locale, Subdomain, TimeZone};
 use crate::id::{MerchantId, StoreId};
 
@@ -29,6 +31,8 @@ pub struct StoreView {
     pub timezone: TimeZone,
     /// How customers reach it.
     pub contact: Contact,
+    /// How it presents itself.
+    pub branding: BrandingView,
     /// What order numbers begin with.
     pub order_prefix: String,
     /// What happens to an order line whose stock is short.
@@ -53,8 +57,9 @@ pub struct StoreView {
     pub version: u64,
 }
 
-impl From<&Store> for StoreView {
-    fn from(store: &Store) -> Self {
+impl StoreView {
+    /// A store whose public pictures are found below this URL.
+    pub fn of(store: &Store, base_url: &str) -> Self {
         Self {
             id: store.id.clone(),
             name: store.name.clone(),
@@ -65,17 +70,46 @@ impl From<&Store> for StoreView {
             locale: store.locale.clone(),
             timezone: store.timezone.clone(),
             contact: store.contact.clone(),
+            branding: BrandingView::of(&store.branding, base_url, &store.subdomain),
             order_prefix: store.order_prefix.clone(),
             inventory_policy: store.inventory_policy,
             status: store.status,
             status_reason: store.status_reason.clone(),
             plan: "standard",
             owner_id: store.owner_id.clone(),
-            config_version: store.config_version,
+            config_version: store.config_version(),
             allowed_actions: store.allowed_actions(),
             created_at: store.created_at,
             updated_at: store.updated_at,
             version: store.version,
+        }
+    }
+}
+
+impl Example for StoreView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(StoreId),
+            name: "Blue Bottle Books".into(),
+            subdomain: sample("blue-bottle"),
+            primary_domain: None,
+            currency: sample("INR"),
+            country: sample("IN"),
+            locale: sample("en"),
+            timezone: sample("Asia/Kolkata"),
+            contact: Contact { email: Some(sample("hello@example.com")), phone: None },
+            branding: BrandingView::default(),
+            order_prefix: "BB-".into(),
+            inventory_policy: InventoryPolicy::Deny,
+            status: StoreStatus::Active,
+            status_reason: None,
+            plan: "standard",
+            owner_id: sample_id!(MerchantId),
+            config_version: 2,
+            allowed_actions: vec!["pause", "close", "delete"],
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
         }
     }
 }

@@ -1,0 +1,55 @@
+//! Whom a mail is from, as its reader sees it.
+
+use gateway::app::App;
+use gateway::problem::Problem;
+
+use super::Letter;
+use crate::fields::Email;
+use crate::key;
+use crate::settings::Settings;
+use crate::store::Store;
+
+/// Who stands for a mail. What is unset is the platform's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sender {
+    /// The name beside the address.
+    pub name: Option<String>,
+    /// Where answers go.
+    pub reply_to: Option<Email>,
+}
+
+impl Sender {
+    /// Who stands for this letter: one read for a store's, none for the platform's.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn of(app: &App, letter: &Letter) -> Result<Self, Problem> {
+        let Some(store_id) = &letter.store_id else { return Ok(Self::default()) };
+        let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
+        let mut found = app.table.get_many(&[&store_key, &settings_key]).await?;
+        let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
+        let settings: Option<Settings> = found.take(&settings_key)?;
+        let name = settings.and_then(|settings| settings.notifications.sender_name);
+        Ok(Self {
+            name: Some(on_one_line(name.as_deref().unwrap_or(&store.name))),
+            reply_to: store.contact.email,
+        })
+    }
+}
+
+/// A name as a header takes it. The names of stores may have more lines than one.
+fn on_one_line(name: &str) -> String {
+    let clean: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_begins_no_header() {
+        assert_eq!(on_one_line("A\r\nBcc: x@example.com\u{85}\tB"), "A Bcc: x@example.com B");
+        assert_eq!(on_one_line(" Lotus   Tea "), "Lotus Tea");
+    }
+}
