@@ -246,6 +246,99 @@ async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
 }
 
 #[tokio::test]
+async fn a_card_that_is_worth_nothing_is_not_sent() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let now = gateway.app().clock.now();
+    let after = |hours| now.plus(Duration::from_hours(hours)).to_string();
+    let tomorrow = after(24)[..10].to_owned();
+    let late = json!({
+        "initial_value": inr(500), "expires_on": tomorrow,
+        "recipient": {"email": "late@example.com", "send_at": after(72)},
+    });
+    let refused = issue(&owner, late).await.expect(422);
+    assert_eq!(refused.str("/errors/0/pointer"), "/recipient/send_at");
+    assert_eq!(refused.str("/errors/0/code"), "after_expiry");
+    let send = async |name: &str| {
+        let ask = json!({
+            "initial_value": inr(500),
+            "recipient": {"email": format!("{name}@example.com"), "send_at": after(72)},
+        });
+        issue(&owner, ask).await.expect(201)
+    };
+    let names = [unique("disabled"), unique("expired"), unique("good")];
+    let disabled = send(&names[0]).await.str("/id");
+    owner.post(&format!("{CARDS}/{disabled}/disable")).json(json!({})).await.expect(200);
+    let expired = send(&names[1]).await.str("/id");
+    let ask = json!({"expires_on": tomorrow});
+    owner.patch(&format!("{CARDS}/{expired}")).json(ask).await.expect(200);
+    let good = send(&names[2]).await.str("/code");
+    gateway.advance(Duration::from_hours(73));
+    gateway.sweep().await;
+    let mailbox = |name: &String| gateway.mailbox(&format!("{name}@example.com"));
+    assert_eq!(mailbox(&names[2]).code().await, good);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(names[..2].iter().all(|name| mailbox(name).letters().is_empty()));
+    assert!(gateway.items_of("mail", "MAI#").await.is_empty(), "done with");
+}
+
+#[tokio::test]
+async fn a_checkout_is_no_way_to_try_codes_out() {
+    let gateway = Gateway::start().await;
+    let (owner, store) = store(&gateway).await;
+    owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
+    let ask = json!({"title": "Pin", "status": "active", "variants": [{"price": inr(100)}]});
+    let product = owner.post("/v1/products").json(ask).await.expect(201);
+    let variant = product.str("/variants/0/id");
+    let code = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/code");
+    let path = format!("/v1/storefront/{}/orders", store.subdomain);
+    gateway.app().clock.stop();
+    let shopper = gateway.client();
+    let dry_run = |codes: Value| {
+        let ask = json!({
+            "email": "shopper@example.com", "gift_card_codes": codes, "dry_run": true,
+            "items": [{"variant_id": variant, "quantity": 1}],
+        });
+        let ask = shopper.post(&path).json(ask).key(&key());
+        async move { ask.await }
+    };
+    for _ in 0..3 {
+        dry_run(json!([code])).await.expect(200);
+    }
+    for _ in 0..5 {
+        let wrong = dry_run(json!(["AAAABBBBCCCCDDDD"])).await.expect(422);
+        assert_eq!(wrong.str("/errors/0/code"), "unknown_gift_card");
+    }
+    for codes in [json!(["AAAABBBBCCCCDDDD"]), json!([code])] {
+        let refused = dry_run(codes).await.expect(429);
+        assert!(refused.header("retry-after").is_some());
+        refused.problem("too_many_attempts");
+    }
+    dry_run(json!([])).await.expect(200);
+    let balance = format!("/v1/storefront/{}/gift-cards/balance", store.subdomain);
+    shopper.post(&balance).json(json!({"code": code})).await.expect(429);
+    gateway.advance(Duration::from_mins(1));
+    let three = json!(["AAAABBBBCCCCDDDD", "AAAABBBBCCCCDDDE", "AAAABBBBCCCCDDDF"]);
+    dry_run(three.clone()).await.expect(422);
+    dry_run(three).await.expect(429).problem("too_many_attempts");
+}
+
+#[tokio::test]
+async fn a_balance_that_is_not_what_the_caller_saw_stays() {
+    let gateway = Gateway::start().await;
+    let (owner, _) = store(&gateway).await;
+    let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201);
+    let (id, seen) = (card.str("/id"), card.etag());
+    for (how, status) in [("credit", 200), ("credit", 412), ("debit", 412)] {
+        let path = format!("{CARDS}/{id}/{how}");
+        let ask = json!({"amount": inr(100), "reason": "test"});
+        owner.post(&path).json(ask).key(&key()).if_match(&seen).await.expect(status);
+    }
+    let shown = owner.get(&format!("{CARDS}/{id}")).await.expect(200);
+    assert_eq!(shown.int("/balance/amount"), 1_100);
+}
+
+#[tokio::test]
 async fn a_foreign_card_is_an_unknown_one() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;

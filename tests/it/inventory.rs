@@ -1,8 +1,12 @@
 //! Stock: locations, levels, changes by hand and the ledger.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use commerce::id::{LocationId, StoreId, VariantId};
+use commerce::inventory::Level;
+use gateway::problem::Code;
 use support::{Client, Gateway, Merchant, Reply, Shop, Value, json, race, unique};
 
 const LOCATIONS: &str = "/v1/inventory/locations";
@@ -49,6 +53,35 @@ impl Stock {
         });
         let product = self.owner.post("/v1/products").json(ask).await.expect(201);
         product.str("/variants/0/id")
+    }
+
+    /// An item that can be ordered, and where.
+    async fn on_sale(&self, inventory: Value) -> (String, String) {
+        let store = self.owner.get("/v1/stores").await.expect(200);
+        let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
+        self.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+        let ask = json!({
+            "title": "Lamp", "status": "active", "variants": [{
+                "price": {"amount": 1_000, "currency": "INR"}, "inventory": inventory,
+            }],
+        });
+        let product = self.owner.post("/v1/products").json(ask).await.expect(201);
+        (product.str("/variants/0/id"), format!("/v1/storefront/{subdomain}/orders"))
+    }
+
+    /// So many levels at the main location, as if made long ago.
+    async fn fill(&self, levels: usize) {
+        let store = self.owner.get("/v1/stores").await.expect(200).str("/data/0/id");
+        let store = StoreId::parse(&store).unwrap();
+        let main = LocationId::parse(&self.main).unwrap();
+        let now = self.gateway.app().clock.now();
+        for hundred in (0..levels).collect::<Vec<_>>().chunks(100) {
+            let write = hundred.iter().fold(self.gateway.app().table.write(), |write, _| {
+                let level = Level::open(&store, &VariantId::mint(now), &main, 1, now);
+                write.create(&level, Code::VersionConflict)
+            });
+            write.commit().await.unwrap();
+        }
     }
 
     async fn change(&self, how: &str, changes: Value) -> Reply {
@@ -106,15 +139,19 @@ async fn a_store_has_a_first_location_and_gets_more() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_looked_at_from_many_sides_at_once_gets_one_first_location() {
+async fn looking_at_a_stores_locations_changes_nothing_about_the_store() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let owner = merchant.at(&store);
-    let lists = race(20, || async { owner.get(LOCATIONS).await.expect(200).json["data"].clone() });
-    let lists = lists.await;
-    assert!(lists.iter().all(|list| *list == lists[0] && list.as_array().unwrap().len() == 1));
-    assert_eq!(gateway.events("location.created").await.len(), 1);
+    let path = format!("/v1/stores/{}", store.id);
+    let before = owner.get(&path).await.expect(200);
+    let first = owner.get(LOCATIONS).await.expect(200);
+    assert_eq!(first.data().len(), 1);
+    assert_eq!(first.data()[0]["name"], "Main");
+    let held = owner.patch(&path).json(json!({"name": "Held"})).if_match(&before.etag());
+    held.await.expect(200);
+    assert_eq!(gateway.events("location.created").await.len(), 1, "it came with the store");
 }
 
 #[tokio::test]
@@ -163,6 +200,134 @@ async fn a_location_with_stock_is_emptied_before_it_goes() {
     stock.verify(&item, &second).await;
     let late = json!([{"item_id": item, "location_id": stock.main, "delta": 1}]);
     stock.change("adjust", late).await.expect(409).problem("location_inactive");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_order_waits_at_a_location_that_went_while_it_was_placed() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let (item, checkout) = stock
+        .on_sale(json!({
+            "tracked": true, "levels": [{"location_id": stock.main, "quantity": 30}],
+        }))
+        .await;
+    let orders = race(20, || async {
+        let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
+        stock.gateway.client().post(&checkout).json(ask).key(&unique("o")).await
+    });
+    let path = format!("{LOCATIONS}/{}/deactivate", stock.main);
+    let leaving = async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        stock.owner.post(&path).json(json!({"move_stock_to": second})).await
+    };
+    let (orders, gone) = tokio::join!(orders, leaving);
+    let placed = orders.iter().filter(|order| order.status == 201).count();
+    let placed = i64::try_from(placed).unwrap();
+    let of = async |at: &str, what: &str| stock.quantities(&item, at).await[what].as_i64();
+    let here = of(&stock.main, "reserved").await.unwrap_or_default();
+    let there = of(&second, "reserved").await.unwrap_or_default();
+    assert_eq!(here + there, placed);
+    let lies = of(&stock.main, "on_hand").await.unwrap()
+        + of(&second, "on_hand").await.unwrap_or_default();
+    assert_eq!(lies, 30, "no stock is lost");
+    let location = stock.owner.get(&format!("{LOCATIONS}/{}", stock.main)).await.expect(200);
+    assert_eq!(*location.at("/closing"), json!(false));
+    if gone.status == 200 {
+        assert_eq!((here, of(&stock.main, "on_hand").await), (0, Some(0)), "{}", gone.text);
+    } else {
+        gone.expect(409).problem("location_has_stock");
+        assert_eq!(*location.at("/active"), json!(true));
+    }
+    stock.verify(&item, &stock.main).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_location_that_is_being_emptied_sells_nothing_and_may_be_called_back() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let (item, checkout) = stock
+        .on_sale(json!({
+            "tracked": true, "levels": [
+                {"location_id": stock.main, "quantity": 5}, {"location_id": second, "quantity": 5},
+            ],
+        }))
+        .await;
+    stock.fill(600).await;
+    stock.gateway.app().clock.stop();
+    let path = format!("{LOCATIONS}/{}", stock.main);
+    let deactivate = || {
+        let ask = stock.owner.post(&format!("{path}/deactivate"));
+        ask.json(json!({"move_stock_to": second})).key("leave")
+    };
+    let late = async {
+        while *stock.owner.get(&path).await.expect(200).at("/closing") == json!(false) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        stock.gateway.advance(Duration::from_secs(9));
+    };
+    let (slow, ()) = tokio::join!(deactivate().into_future(), late);
+    slow.expect(503).problem("location_emptying");
+    let closing = stock.owner.get(&path).await.expect(200);
+    assert_eq!(*closing.at("/active"), json!(true));
+    assert_eq!(*closing.at("/allowed_actions"), json!(["activate", "deactivate"]));
+    let late = json!([{"item_id": item, "location_id": stock.main, "delta": 1}]);
+    stock.change("adjust", late).await.expect(409).problem("location_inactive");
+    let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
+    let order = stock.gateway.client().post(&checkout).json(ask).key("o").await.expect(201);
+    assert_eq!(stock.quantities(&item, &second).await["reserved"], json!(1), "{}", order.text);
+    let back = stock.owner.post(&format!("{path}/activate")).json(json!({})).await.expect(200);
+    assert_eq!(*back.at("/closing"), json!(false));
+    let gone = deactivate().await.expect(200);
+    assert_eq!((gone.at("/active"), gone.at("/closing")), (&json!(false), &json!(false)));
+    let levels = stock.owner.get(&format!("{LEVELS}?location_ids={}&limit=100", stock.main)).await;
+    let levels = levels.expect(200);
+    assert!(levels.data().iter().all(|level| level["quantities"]["on_hand"] == 0));
+}
+
+#[tokio::test]
+async fn a_location_for_which_orders_wait_stays_in_use() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let (item, checkout) = stock
+        .on_sale(json!({
+            "tracked": true, "levels": [{"location_id": stock.main, "quantity": 5}],
+        }))
+        .await;
+    let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
+    stock.gateway.client().post(&checkout).json(ask).key("o").await.expect(201);
+    let path = format!("{LOCATIONS}/{}", stock.main);
+    let ask = json!({"move_stock_to": second});
+    let refused = stock.owner.post(&format!("{path}/deactivate")).json(ask).await.expect(409);
+    refused.problem("location_has_stock");
+    let stays = stock.owner.get(&path).await.expect(200);
+    assert_eq!((stays.at("/active"), stays.at("/closing")), (&json!(true), &json!(false)));
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(4, 1, 0));
+}
+
+#[tokio::test]
+async fn a_new_thing_is_not_stocked_where_nothing_may_come() {
+    let stock = Stock::new().await;
+    let second = stock.location("Second").await;
+    let path = format!("{LOCATIONS}/{second}/deactivate");
+    stock.owner.post(&path).json(json!({})).await.expect(200);
+    let variant = json!({
+        "price": {"amount": 1_000, "currency": "INR"}, "inventory": {
+            "tracked": true, "levels": [{"location_id": second, "quantity": 1}],
+        },
+    });
+    let ask = json!({"title": "Lamp", "variants": [variant.clone()]});
+    let refused = stock.owner.post("/v1/products").json(ask).await.expect(422);
+    assert_eq!(refused.str("/errors/0/pointer"), "/variants/0/inventory/levels/0/location_id");
+    assert_eq!(refused.str("/errors/0/code"), "location_inactive");
+    let ask = json!({"title": "Lamp", "options": [{"name": "Size", "values": ["S", "M"]}], "variants": [
+        {"price": {"amount": 1_000, "currency": "INR"}, "options": ["S"]},
+    ]});
+    let product = stock.owner.post("/v1/products").json(ask).await.expect(201).str("/id");
+    let mut variant = variant;
+    variant["options"] = json!(["M"]);
+    let refused = stock.owner.post(&format!("/v1/products/{product}/variants")).json(variant);
+    let refused = refused.await.expect(422);
+    assert_eq!(refused.str("/errors/0/code"), "location_inactive", "{}", refused.text);
 }
 
 #[tokio::test]
@@ -329,17 +494,75 @@ async fn levels_are_listed_by_items_and_by_locations() {
     stock.change("adjust", more).await.expect(200);
     let by_items = format!("{LEVELS}?item_ids={}", items.join(","));
     assert_eq!(stock.owner.get(&by_items).await.expect(200).data().len(), 4);
-    let (mut path, mut seen) =
-        (format!("{LEVELS}?location_ids={},{second}&limit=2", stock.main), 0);
-    loop {
-        let page = stock.owner.get(&path).await.expect(200);
-        seen += page.data().len();
-        let Some(cursor) = page.at("/page/next_cursor").as_str() else { break };
-        path = format!("{LEVELS}?location_ids={},{second}&limit=2&cursor={cursor}", stock.main);
+    let both = format!("{LEVELS}?location_ids={},{second}&limit=2", stock.main);
+    for list in [both, format!("{LEVELS}?limit=2")] {
+        let (mut path, mut seen) = (list.clone(), BTreeSet::new());
+        loop {
+            let page = stock.owner.get(&path).await.expect(200);
+            seen.extend(page.data().iter().map(|level| level["id"].to_string()));
+            let Some(cursor) = page.at("/page/next_cursor").as_str() else { break };
+            path = format!("{list}&cursor={cursor}");
+        }
+        assert_eq!(seen.len(), 4, "{list}");
     }
-    assert_eq!(seen, 4);
-    stock.owner.get(LEVELS).await.expect(422);
     stock.owner.get(&format!("{LEVELS}?item_ids=nonsense")).await.expect(422);
+}
+
+#[tokio::test]
+async fn what_is_no_more_gets_no_stock_and_much_that_is_new_gets_all_of_it() {
+    let stock = Stock::new().await;
+    let gone = {
+        let product = stock.owner.post("/v1/products");
+        let product = product.json(json!({
+            "title": "Brief", "variants": [{
+                "price": {"amount": 1_000, "currency": "INR"}, "inventory": {"tracked": true},
+            }],
+        }));
+        let product = product.await.expect(201);
+        stock
+            .owner
+            .delete(&format!("/v1/products/{}?hard=true", product.str("/id")))
+            .await
+            .expect(204);
+        product.str("/variants/0/id")
+    };
+    let change = |item: &str| json!({"item_id": item, "location_id": stock.main, "delta": 3});
+    let refused = stock.change("adjust", json!([change(&gone)])).await.expect(422);
+    assert_eq!(refused.str("/errors/0/code"), "unknown_item");
+    let mut items = Vec::new();
+    for _ in 0..45 {
+        items.push(stock.item_of(json!({"tracked": true})).await);
+    }
+    let changes: Value = items.iter().map(|item| change(item)).collect();
+    let done = stock.change("adjust", changes).await.expect(200);
+    assert_eq!(done.at("/ledger_ids").as_array().unwrap().len(), 45);
+    for item in [&items[0], &items[44]] {
+        assert_eq!(stock.quantities(item, &stock.main).await, counts(3, 0, 0));
+        stock.verify(item, &stock.main).await;
+    }
+}
+
+/// However the two meet, nothing is stocked that is no more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_goes_while_it_is_stocked_leaves_no_level() {
+    let stock = Stock::new().await;
+    for round in 0..8 {
+        let ask = json!({"title": "Brief", "variants": [{
+            "price": {"amount": 1_000, "currency": "INR"}, "inventory": {"tracked": true},
+        }]});
+        let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+        let item = product.str("/variants/0/id");
+        let change = json!([{"item_id": item, "location_id": stock.main, "delta": 3}]);
+        let path = format!("/v1/products/{}?hard=true", product.str("/id"));
+        let going = async {
+            tokio::time::sleep(Duration::from_millis(round)).await;
+            stock.owner.delete(&path).await
+        };
+        let (changed, gone) = tokio::join!(stock.change("adjust", change), going);
+        assert!(matches!(changed.status, 200 | 422), "{}", changed.text);
+        gone.expect(204);
+        assert_eq!(stock.quantities(&item, &stock.main).await, Value::Null);
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Images: uploaded, fetched, shown, deleted; and their bytes, which are stored once.
 
-use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race};
+use commerce::storefront::KEPT;
+use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race, unique};
 
 const MEDIA: &str = "/v1/media";
 
@@ -64,6 +65,37 @@ async fn an_image_comes_back_byte_for_byte_and_may_be_kept_for_ever() {
         assert!(odd.expect(200).bytes == bytes);
     }
     assert_eq!(front.gateway.events("media.created").await.len(), 4);
+}
+
+#[tokio::test]
+async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let front = Front { owner: merchant.at(&store), gateway, store };
+    let uploaded = front.upload(&png(400, 1)).await.expect(201);
+    let id = uploaded.str("/id");
+    front.show(&id).await.expect(200);
+    let path = format!("/v1/stores/{}", front.store.id);
+    let page = format!("/v1/storefront/{}", front.store.subdomain);
+    front.gateway.get(&page).await.expect(404).problem("store_not_found");
+    let renamed = unique("renamed");
+    front.owner.patch(&path).json(json!({"subdomain": renamed})).await.expect(200);
+    front.gateway.advance(KEPT);
+    front.show(&id).await.expect(200);
+    let now = format!("/v1/storefront/{renamed}/media/{id}");
+    front.gateway.get(&now).await.expect(200);
+    // Seen by the server while it was shut, it is open at once for all that.
+    let act = |action: &str| front.owner.post(&format!("{path}/{action}")).json(json!({}));
+    act("activate").await.expect(200);
+    front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(200);
+    act("close").await.expect(200);
+    front.gateway.advance(KEPT);
+    front.gateway.get(&now).await.expect(200);
+    front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(404);
+    front.owner.delete(&path).json(json!({"confirm": renamed})).await.expect(202);
+    front.gateway.advance(KEPT);
+    front.gateway.get(&now).await.expect(404).problem("store_not_found");
 }
 
 #[tokio::test]

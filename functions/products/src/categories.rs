@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
-use commerce::category::{Category, CategoryView, Tree, TreeGuard};
+use commerce::category::{Category, CategoryView, Emptying, Tree, TreeGuard};
 use commerce::event::{About, CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Event, Topic};
 use commerce::fields::Handle;
 use commerce::id::CategoryId;
@@ -69,7 +69,7 @@ pub async fn list(
 ) -> Result<Answer, Problem> {
     let tree = Tree::load(&app, &caller.store.id).await?;
     let views = tree.walk().into_iter().map(|(category, _)| CategoryView::of(category, &tree));
-    paging.whole(&app, views.collect()).await
+    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// A category to make.
@@ -215,7 +215,7 @@ pub async fn update(
 }
 
 /// `DELETE /v1/products/categories/{id}`: removes a category that has none below it. Its products
-/// stay, and belong to none that anybody sees until they are given another.
+/// stay and lose it within minutes; nobody finds them by it any more at once.
 ///
 /// # Errors
 /// `has_children`, `precondition_failed`.
@@ -240,6 +240,7 @@ pub async fn remove(
             .value(":read", category.version);
         let write =
             guarded(&app, &guard).delete_if(&category.key(), unchanged, Code::VersionConflict);
+        let write = write.create(&Emptying::of(category, now), Code::VersionConflict);
         let view = CategoryView::of(&gone, &tree);
         conclude(write, (&gone, &view), &CATEGORY_DELETED, Answer::no_content(), now).await
     })

@@ -73,7 +73,7 @@ pub(crate) async fn list(
             None => None,
         };
         let views = found.iter().filter(|customer| asked.takes(customer)).map(CustomerView::from);
-        return paging.whole(&app, views.collect()).await;
+        return paging.whole(&app, views.collect(), |view| view.id.to_string()).await;
     }
     let any = CustomerId::derive(&["any"]);
     let (index, place) = key::customers_of_store(&store.id, store.created_at, &any);

@@ -15,7 +15,7 @@ use commerce::key;
 use commerce::mail::{Letter, Mail};
 use commerce::money::{AskedMoney, Money};
 use commerce::scope::{ReadGiftCards, WriteGiftCards};
-use commerce::store::Store;
+use commerce::store::{self, Store};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -85,7 +85,7 @@ pub struct IssueRequest {
     /// Who it is sent to.
     #[deserr(default)]
     recipient: Option<RecipientRequest>,
-    /// The last day it can be spent.
+    /// The last day it can be spent, to its end in the store's time zone.
     #[deserr(default)]
     expires_on: Option<LastDay>,
     /// A note for the merchant.
@@ -102,7 +102,8 @@ struct RecipientRequest {
     /// What the sender says.
     #[deserr(default)]
     message: Option<Text<1, 500>>,
-    /// When it is sent; at once, unless said otherwise.
+    /// When it is sent; at once, unless said otherwise. A card that is disabled or has expired by
+    /// then is not sent.
     #[deserr(default)]
     send_at: Option<Timestamp>,
 }
@@ -116,11 +117,15 @@ impl IssueRequest {
             errors.push(FieldError { pointer: "/initial_value".into(), fault });
             Money::zero(&store.currency)
         });
-        errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, now)));
+        errors.extend(self.expires_on.as_ref().and_then(|day| in_past(day, store, now)));
+        let end = self.expires_on.as_ref().and_then(|day| day.end(&store.timezone));
         let latest = now.plus(LATEST_SENDING);
         let send_at = self.recipient.as_ref().and_then(|recipient| recipient.send_at);
         if send_at.is_some_and(|at| latest < at) {
             let fault = Fault::new("too_late", "Must be within a year.");
+            errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
+        } else if send_at.zip(end).is_some_and(|(at, end)| end <= at) {
+            let fault = Fault::new("after_expiry", "Must be before the card expires.");
             errors.push(FieldError { pointer: "/recipient/send_at".into(), fault });
         }
         if !errors.is_empty() {
@@ -151,8 +156,8 @@ pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
     }
 }
 
-fn in_past(day: &LastDay, now: Timestamp) -> Option<FieldError> {
-    let over = day.end().is_none_or(|end| end <= now);
+fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
+    let over = day.end(&store.timezone).is_none_or(|end| end <= now);
     let fault = || Fault::new("in_past", "Must not be over already.");
     over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
 }
@@ -171,7 +176,7 @@ pub async fn issue(
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;
     let keys = app.secrets.keys().await?;
-    let card = GiftCard::issue(&store.id, issue, &code, &keys.cursor, now);
+    let card = GiftCard::issue(store, issue, &code, &keys.cursor, now);
     let place = (&card.store_id, &card.id);
     let entry = GiftCardEntry::new(place, GiftCardEntryKind::Issued, &card.initial_value, now);
     let mail = match &card.recipient {
@@ -193,6 +198,7 @@ pub async fn issue(
         .create(&entry, Code::VersionConflict)
         .also(mail, Write::emit)
         .emit(event);
+    let write = store::keep_currency(write, store);
     with_customer(write, store, card.customer_id.as_ref())
         .answer(Answer::created(&issued).version(card.version).no_store(), now)
         .await
@@ -233,7 +239,8 @@ pub async fn show(
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct UpdateRequest {
-    /// The last day it can be spent; `null` takes the limit away.
+    /// The last day it can be spent, to its end in the store's time zone; `null` takes the limit
+    /// away.
     #[deserr(default)]
     expires_on: Patch<LastDay>,
     /// The customer it belongs to.
@@ -262,10 +269,14 @@ pub async fn update(
     if_match.check(before.version)?;
     let mut wanted = before.clone();
     if let Patch::Set(day) = &ask.expires_on {
-        in_past(day, now).map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
+        let over = in_past(day, &caller.store, now);
+        over.map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
     }
     ask.expires_on.apply(&mut wanted.expires_on);
-    wanted.expires_at = wanted.expires_on.as_ref().and_then(LastDay::end);
+    if wanted.expires_on != before.expires_on {
+        let day = wanted.expires_on.as_ref();
+        wanted.expires_at = day.and_then(|day| day.end(&caller.store.timezone));
+    }
     ask.customer_id.apply(&mut wanted.customer_id);
     ask.note.apply(&mut wanted.note);
     if wanted == before {

@@ -57,7 +57,7 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
     }
 }
 
-/// Which levels to list: of these items, at these locations, or both.
+/// Which levels to list: of these items, at these locations, or both; all, unless said otherwise.
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct ListQuery {
@@ -69,11 +69,11 @@ pub struct ListQuery {
     location_ids: Option<Ids<LocationId>>,
 }
 
-/// `GET /v1/inventory/levels`: by items in one batch of reads, by locations alone as a walk
-/// through them.
+/// `GET /v1/inventory/levels`: by items in one batch of reads; without, as a walk through the
+/// locations that are named, or all that there are.
 ///
 /// # Errors
-/// `invalid_cursor`; a fault when neither items nor locations are named.
+/// `invalid_cursor`.
 pub async fn list(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
@@ -81,26 +81,21 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &caller.store.id;
-    let (items, locations) = match (ask.item_ids, ask.location_ids) {
-        (None, None) => {
-            let detail = "Name items by `item_ids`, or locations by `location_ids`.";
-            return Err(Problem::field("/item_ids", "required", detail));
-        }
-        (None, Some(locations)) => {
-            let probe = VariantId::derive(&[]);
-            let query = |location: &LocationId| {
-                let (index, place) = key::levels_of_location(store, location, &probe);
-                TableQuery::index(index, place.pk)
-            };
-            let queries: Vec<_> = locations.0.iter().map(query).collect();
-            let view = |level: Level| LevelView::from(&level);
-            return paging.answer_over(&app, &queries, |_: &Level| true, view).await;
-        }
-        (Some(items), Some(locations)) => (items.0, locations.0),
-        (Some(items), None) => {
-            let all = location::all(&app, store).await?;
-            (items.0, all.into_iter().map(|location| location.id).collect())
-        }
+    let locations = if let Some(locations) = ask.location_ids {
+        locations.0
+    } else {
+        let all = location::all(&app, store).await?;
+        all.into_iter().map(|location| location.id).collect()
+    };
+    let Some(Ids(items)) = ask.item_ids else {
+        let probe = VariantId::derive(&[]);
+        let query = |location: &LocationId| {
+            let (index, place) = key::levels_of_location(store, location, &probe);
+            TableQuery::index(index, place.pk)
+        };
+        let queries: Vec<_> = locations.iter().map(query).collect();
+        let view = |level: Level| LevelView::from(&level);
+        return paging.answer_over(&app, &queries, |_: &Level| true, view).await;
     };
     let at = |item| locations.iter().map(move |location| key::level(store, item, location));
     let keys: Vec<Key> = items.iter().flat_map(at).collect();
@@ -115,7 +110,7 @@ pub async fn list(
             levels.extend(batch.take::<Level>(key)?.as_ref().map(LevelView::from));
         }
     }
-    paging.whole(&app, levels).await
+    paging.whole(&app, levels, |view| view.id.clone()).await
 }
 
 /// The movements of a level.

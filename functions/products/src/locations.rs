@@ -33,8 +33,8 @@ pub struct ListQuery {
     active: Option<Flag>,
 }
 
-/// `GET /v1/inventory/locations`: the store's locations in priority order. A store without one
-/// has its default made: its first stock has to lie somewhere.
+/// `GET /v1/inventory/locations`: the store's locations in priority order. A store has had one
+/// since it began.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -44,10 +44,11 @@ pub async fn list(
     Query(ask): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
-    let mut locations = location::settled(&app, &caller.store).await?;
+    let mut locations = location::all(&app, &caller.store.id).await?;
     locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0));
     locations.sort_by_key(|location| (location.priority, location.created_at));
-    paging.whole(&app, locations.iter().map(LocationView::from).collect()).await
+    let views = locations.iter().map(LocationView::from).collect();
+    paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
 /// Where a location is.
@@ -134,6 +135,7 @@ pub async fn create(
             name: ask.name.as_str().to_owned(),
             address: address.clone(),
             active: true,
+            closing: false,
             fulfills_online_orders: ask.fulfills_online_orders.is_none_or(|flag| flag.0),
             priority: ask.priority.map_or(after_all, |priority| priority.0),
             created_at: now,
@@ -171,6 +173,18 @@ impl Ground {
     /// which are in use, come one after the other.
     fn settle(&self, write: Write, changed: &Location, now: Timestamp) -> Write {
         location::with_store(write, &self.store, &self.locations, changed, now)
+    }
+
+    /// A change of whether a location is in use.
+    fn change(
+        &self,
+        app: &App,
+        next: &Location,
+        topic: &Topic<LocationView>,
+        now: Timestamp,
+    ) -> Write {
+        let write = app.table.write().replace(next, Code::VersionConflict);
+        announce(self.settle(write, next, now), topic, next, now)
     }
 }
 
@@ -267,13 +281,15 @@ pub struct DeactivateRequest {
 }
 
 /// `POST /v1/inventory/locations/{id}/deactivate`: nothing is taken from it any more. What lies
-/// there moves first, in transactions of its own: when a very large location does not empty at
-/// once, the answer says so, and the same request goes on.
+/// there moves first, in transactions of its own, while the location is `closing`: it stays so
+/// when there is more than one request can move, until the same request, sent again, finds the
+/// rest, or `activate` calls it off. When orders turn out to wait for it, it is in use as before,
+/// and what has moved stays where it is now.
 ///
 /// # Errors
 /// `location_has_stock`: stock lies there and nobody says where it goes, or orders wait for it;
 /// `last_active_location`, `location_inactive` (the other one), `invalid_state_transition`;
-/// `unknown_location` as a fault of its field.
+/// `location_emptying`: send it again; `unknown_location` as a fault of its field.
 pub async fn deactivate(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
@@ -281,28 +297,61 @@ pub async fn deactivate(
     if_match: IfMatch,
     Body(ask): Body<DeactivateRequest>,
 ) -> Result<Answer, Problem> {
-    retry(|| async {
-        let ground = Ground::read(&app, &caller.store.id).await?;
-        let before = ground.find(&id)?;
-        if_match.check(before.version)?;
-        before.switched(false, app.clock.now())?;
-        let others = ground.locations.iter().filter(|other| other.id != id);
-        if !others.clone().any(|other| other.active) {
-            return Err(Code::LastActiveLocation.into());
+    let (store, to) = (&caller.store.id, ask.move_stock_to.as_ref());
+    let (from, to) = retry(|| async { close(&app, store, (&id, to), &if_match).await }).await?;
+    match emptying::empty(&app, &from, to.as_ref()).await {
+        Ok(()) => retry(|| async { finish(&app, store, &id).await }).await,
+        Err(refused) if refused.code.status() < 500 => {
+            retry(|| async { call_off(&app, store, &id).await }).await?;
+            Err(refused)
         }
-        let target = match &ask.move_stock_to {
-            None => None,
-            Some(to) => Some(target(others, &id, to)?),
-        };
-        emptying::empty(&app, before, target).await?;
-        let now = app.clock.now();
-        let next = before.switched(false, now)?;
-        let write = app.table.write().replace(&next, Code::VersionConflict);
-        announce(ground.settle(write, &next, now), &LOCATION_DEACTIVATED, &next, now)
-            .answer(shown(&next), now)
-            .await
-    })
-    .await
+        Err(passing) => Err(passing),
+    }
+}
+
+/// The location, closing from now on, and the one that takes its stock.
+async fn close(
+    app: &App,
+    store: &StoreId,
+    (id, to): (&LocationId, Option<&LocationId>),
+    if_match: &IfMatch,
+) -> Result<(Location, Option<Location>), Problem> {
+    let now = app.clock.now();
+    let ground = Ground::read(app, store).await?;
+    let before = ground.find(id)?;
+    if_match.check(before.version)?;
+    let closing = before.closing(now)?;
+    let others = ground.locations.iter().filter(|other| other.id != *id);
+    if !others.clone().any(Location::is_open) {
+        return Err(Code::LastActiveLocation.into());
+    }
+    let to = to.map(|to| target(others, id, to)).transpose()?.cloned();
+    let Some(closing) = closing else { return Ok((before.clone(), to)) };
+    emptying::foresee(app, before, to.is_some()).await?;
+    ground.change(app, &closing, &LOCATION_UPDATED, now).commit().await?;
+    Ok((closing, to))
+}
+
+/// The emptied location goes.
+async fn finish(app: &App, store: &StoreId, id: &LocationId) -> Result<Answer, Problem> {
+    let now = app.clock.now();
+    let ground = Ground::read(app, store).await?;
+    let closed = ground.find(id)?.closed(now)?;
+    let write = ground.change(app, &closed, &LOCATION_DEACTIVATED, now);
+    write.answer(shown(&closed), now).await
+}
+
+/// The location stays in use, unless somebody else has ended its closing.
+async fn call_off(app: &App, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
+    let now = app.clock.now();
+    let ground = Ground::read(app, store).await?;
+    match ground.find(id)? {
+        closing if closing.active && closing.closing => {
+            let opened = closing.opened(now)?;
+            ground.change(app, &opened, &LOCATION_UPDATED, now).commit().await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The location that takes the stock of `id`.
@@ -317,14 +366,15 @@ fn target<'a>(
     }
     match others.find(|other| other.id == *to) {
         None => Err(Problem::field(POINTER, "unknown_location", "There is no such location.")),
-        Some(other) if !other.active => {
+        Some(other) if !other.is_open() => {
             Err(Code::LocationInactive.with("location_id", to.as_str()))
         }
         Some(other) => Ok(other),
     }
 }
 
-/// `POST /v1/inventory/locations/{id}/activate`: the location is in use again.
+/// `POST /v1/inventory/locations/{id}/activate`: the location is in use again, or stays so if it
+/// was closing.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -339,11 +389,9 @@ pub async fn activate(
         let ground = Ground::read(&app, &caller.store.id).await?;
         let before = ground.find(&id)?;
         if_match.check(before.version)?;
-        let next = before.switched(true, now)?;
-        let write = app.table.write().replace(&next, Code::VersionConflict);
-        announce(ground.settle(write, &next, now), &LOCATION_ACTIVATED, &next, now)
-            .answer(shown(&next), now)
-            .await
+        let next = before.opened(now)?;
+        let write = ground.change(&app, &next, &LOCATION_ACTIVATED, now);
+        write.answer(shown(&next), now).await
     })
     .await
 }

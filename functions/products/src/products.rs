@@ -16,7 +16,7 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::page::Paging;
+use gateway::page::{self, Paging};
 use gateway::problem::{Code, Problem};
 use gateway::request::{self, Fault, FieldErrors, FromText, Path, Text};
 use gateway::table::{Query, Scanned};
@@ -72,7 +72,7 @@ pub struct ListQuery {
     /// Those that changed at this time or later.
     #[deserr(default)]
     updated_since: Option<Timestamp>,
-    /// These, in this order.
+    /// These, in this order; with a collection, those of them that are in it.
     #[deserr(default)]
     ids: Option<ProductIds>,
 }
@@ -126,13 +126,30 @@ pub async fn list(
 ) -> Result<Answer, Problem> {
     let store = &caller.store.id;
     let takes = |product: &Product| query.takes(product);
-    if let Some(ids) = &query.ids {
-        let found = paging.part(ids.0.clone())?;
-        return resolve(&app, store, paging, found, takes).await;
-    }
-    if let Some(id) = &query.collection_id {
-        let collection: Option<Collection> = app.table.get(&key::collection(store, id)).await?;
-        return of_collection(&app, &collection.ok_or(Code::NotFound)?, paging, takes).await;
+    let collection = match &query.collection_id {
+        None => None,
+        Some(id) => {
+            let found: Option<Collection> = app.table.get(&key::collection(store, id)).await?;
+            Some(found.ok_or(Code::NotFound)?)
+        }
+    };
+    match (collection, &query.ids) {
+        (None, None) => {}
+        (None, Some(ids)) => {
+            let found = paging.part(ids.0.clone(), ToString::to_string)?;
+            return resolve(&app, store, paging, found, takes).await;
+        }
+        (Some(collection), None) => return of_collection(&app, &collection, paging, takes).await,
+        (Some(collection), Some(ids)) => {
+            let listed = members(&app, &collection).await?;
+            let holds = |product: &Product| match &listed {
+                Some(listed) => listed.contains(&product.id),
+                None => collection::holds(&collection.rules, collection.mode, product),
+            };
+            let found = paging.part(ids.0.clone(), ToString::to_string)?;
+            let both = |product: &Product| holds(product) && takes(product);
+            return resolve(&app, store, paging, found, both).await;
+        }
     }
     let all = everything(store, query.status);
     paging.answer(&app, &all, takes, |product| ProductSummary::from(&product)).await
@@ -153,11 +170,19 @@ pub(crate) async fn of_collection(
         let all = everything(store, None);
         return paging.answer(app, &all, holds, |product| ProductSummary::from(&product)).await;
     }
-    let members: Option<Members> =
-        app.table.get(&key::collection_members(store, &collection.id)).await?;
-    let listed = members.map(|members| members.product_ids).unwrap_or_default();
-    let found = paging.part(listed)?;
+    let listed = members(app, collection).await?.unwrap_or_default();
+    let found = paging.part(listed, ToString::to_string)?;
     resolve(app, store, paging, found, takes).await
+}
+
+/// The products that a manual collection lists; none of an automated one.
+async fn members(app: &App, collection: &Collection) -> Result<Option<Vec<ProductId>>, Problem> {
+    if collection.kind == CollectionKind::Automated {
+        return Ok(None);
+    }
+    let key = key::collection_members(&collection.store_id, &collection.id);
+    let members: Option<Members> = app.table.get(&key).await?;
+    Ok(Some(members.map(|members| members.product_ids).unwrap_or_default()))
 }
 
 /// Reads the products of a page of ids, and answers with those that are there and let through.
@@ -168,6 +193,7 @@ async fn resolve(
     found: Scanned<ProductId>,
     takes: impl Fn(&Product) -> bool,
 ) -> Result<Answer, Problem> {
+    page::count_read(found.items.len());
     let products = product::get_many(app, store, &found.items).await?;
     let items = products.into_iter().filter(takes).collect();
     let found = Scanned { items, next: found.next };

@@ -117,7 +117,7 @@ async fn decide(
         let after = before.decide(status, now)?;
         let view = ReviewView::from(&after);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        review::count(write, &before, &after)
+        review::count(write, Some(&before), &after)
             .emit(Event::new(topic, after.about(), &view, now))
             .answer(Answer::ok(&view).version(after.version), now)
             .await

@@ -45,7 +45,8 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let (_, variants) = load(&app, &caller.store, &id).await?;
-    paging.whole(&app, variants.iter().map(VariantView::from).collect()).await
+    let views = variants.iter().map(VariantView::from).collect();
+    paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
 /// `POST /v1/products/{id}/variants`: one more variant of a product.
@@ -89,21 +90,19 @@ async fn add(
     let choice = ask.choice();
     faults.judge_choice(&before.options, &choice, "");
     judge_new(&mut faults, &variants, &choice, None);
-    let position = variants.iter().map(|variant| variant.position).max().unwrap_or(0);
-    let position = position.saturating_add(1);
+    let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
     let draft = ask.draft(id, position, "", (store, &mut faults), now);
     let references = locations(std::slice::from_ref(&draft), |_| String::new());
     judge_references(app, references, &mut faults).await?;
     faults.done()?;
     let mut after = variants.clone();
     after.push(draft.variant.clone());
-    let product = before.changed(now).over(&after, store);
-    let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
-    let sellable = product.sellable(&draft.variant, store);
+    let product = before.changed(now).over(&after);
+    let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+    let sellable = product.sellable(&draft.variant);
     let answer = Answer::created(&VariantView::from(&draft.variant)).version(1);
-    let mut steps = vec![Step::Add(Box::new(draft.variant), Box::new(sellable), draft.levels)];
-    steps.extend(revision.steps());
-    revision.write(app, steps, &PRODUCT_UPDATED, answer, now).await
+    let add = Step::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
+    revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
 
 /// Judges that a choice is not one of another variant's.
@@ -208,36 +207,27 @@ impl UpdateRequest {
     }
 }
 
-/// The variants with this one in place of its former self and at this place, each changed one at
-/// its next version. Places are counted from 1 without gaps once one is chosen.
+/// The variants with this one in place of its former self, at its next version if it changes, and
+/// at this place. The others make room; that is no change of theirs.
 fn arranged(
     variants: &[Variant],
-    wanted: &Variant,
+    wanted: Variant,
     place: Option<i64>,
     now: Timestamp,
 ) -> Vec<Variant> {
     let mut after: Vec<Variant> = variants.to_vec();
-    for variant in &mut after {
-        if variant.id == wanted.id {
-            *variant = wanted.clone();
-        }
-    }
-    if let Some(place) = place {
-        let place = usize::try_from(place.saturating_sub(1)).unwrap_or(0);
-        let (moved, mut others): (Vec<_>, Vec<_>) =
-            after.into_iter().partition(|variant| variant.id == wanted.id);
-        let place = place.min(others.len());
-        others.splice(place..place, moved);
-        after = others;
-        for (variant, position) in after.iter_mut().zip(1_u32..) {
-            variant.position = position;
-        }
-    }
-    let changed = |variant: Variant| {
-        let same = variants.contains(&variant);
-        if same { variant } else { variant.changed(now) }
+    let Some(found) = after.iter().position(|variant| variant.id == wanted.id) else {
+        return after;
     };
-    after.into_iter().map(changed).collect()
+    let before = after.remove(found);
+    let asked = place.and_then(|place| usize::try_from(place.saturating_sub(1)).ok());
+    let place = asked.unwrap_or(found).min(after.len());
+    let changes = wanted != before || place != found;
+    after.insert(place, if changes { wanted.changed(now) } else { wanted });
+    for (variant, position) in after.iter_mut().zip(1_u32..) {
+        variant.position = position;
+    }
+    after
 }
 
 /// `PATCH /v1/products/{id}/variants/{vid}`: some of a variant's data.
@@ -265,15 +255,16 @@ pub async fn update(
             judge_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
         }
         faults.done()?;
-        let after = arranged(&variants, &wanted, place, now);
+        let after = arranged(&variants, wanted, place, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
         let answer = Answer::ok(&VariantView::from(shown)).version(shown.version);
         if after == variants {
             return Ok(answer);
         }
-        let product = before.changed(now).over(&after, store);
-        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
-        revision.write(&app, revision.steps(), &PRODUCT_UPDATED, answer, now).await
+        let product = before.changed(now).over(&after);
+        let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+        let nothing = (Vec::new(), Vec::new());
+        revision.write(&app, nothing, &PRODUCT_UPDATED, answer, now).await
     })
     .await
 }
@@ -298,12 +289,12 @@ pub async fn remove(
         if after.is_empty() {
             return Err(Code::LastVariant.into());
         }
-        let product = before.changed(now).over(&after, store);
-        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
-        let mut steps = vec![Step::Drop(Box::new(gone.clone()))];
-        steps.extend(close(&app, &gone).await?);
-        steps.extend(revision.steps());
-        revision.write(&app, steps, &PRODUCT_UPDATED, Answer::no_content(), now).await
+        let product = before.changed(now).over(&after);
+        let after = product.arranged(after);
+        let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+        let closed = close(&app, &gone).await?;
+        let more = (vec![Step::Drop(Box::new(gone))], closed);
+        revision.write(&app, more, &PRODUCT_UPDATED, Answer::no_content(), now).await
     })
     .await
 }

@@ -86,13 +86,14 @@ fn shown(address: Address, default: Option<&AddressId>) -> Answer {
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
-    paging: Paging,
+    mut paging: Paging,
 ) -> Result<Answer, Problem> {
     let default = caller.account.default_address_id.as_ref();
     let mut book = book(&app, &caller.account).await?;
-    book.sort_by_key(|address| default != Some(&address.id));
+    let first = paging.leader(default.map(ToString::to_string));
+    book.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
     let views = book.into_iter().map(|address| AddressView::of(address, default));
-    paging.whole(&app, views.collect()).await
+    paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
 /// `POST /v1/storefront/customer/addresses` — adds an address; the first one is the default.

@@ -12,12 +12,14 @@ use gateway::request::{FromText, Raw};
 use gateway::table::Write;
 use serde_json::json;
 
-/// `POST /v1/storefront/{subdomain}/forms/{form}` — takes what a visitor filled in: JSON or a plain
-/// HTML form. A submission with its honeypot filled in gets the same answer, and is filed as spam
-/// without telling anybody.
+/// `POST /v1/storefront/{subdomain}/forms/{form}` — takes what a visitor filled in: JSON or an HTML
+/// form, in either of the encodings that browsers send; texts of one name, as boxes to tick have,
+/// are joined by `, `. A form takes no files. A submission with its honeypot filled in gets the
+/// same answer, and is filed as spam without telling anybody.
 ///
 /// # Errors
-/// `store_not_found`; `not_found` for what cannot be a form's name; `body_too_large`.
+/// `store_not_found`; `not_found` for what cannot be a form's name; `body_too_large`;
+/// `invalid_form`.
 pub(crate) async fn submit(
     shop: Shopfront,
     State(app): State<App>,
@@ -28,7 +30,7 @@ pub(crate) async fn submit(
     if inbound.body.len() > MAX_BYTES {
         return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
     }
-    let filled = Filled::read(&inbound)?;
+    let filled = Filled::read(&inbound).await?;
     let now = app.clock.now();
     let source = inbound.client_prefix();
     let submission = FormSubmission::submit(&shop.store().id, form, filled, source, now);

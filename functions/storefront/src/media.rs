@@ -1,15 +1,19 @@
 //! The images of a storefront.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use commerce::blob::Blob;
 use commerce::id::MediaId;
 use commerce::key;
 use commerce::media::Media;
-use commerce::storefront::Shopfront;
+use commerce::store::Store;
+use commerce::storefront::{OpenStore, any_store, visitor};
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::Raw;
+use gateway::request::{Inbound, Raw};
 use http::{HeaderName, header};
 
 /// What is at a URL never changes, so it may be kept for a year (RFC 8246).
@@ -17,18 +21,50 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// Opened by itself, an image runs nothing and loads nothing.
 const NOTHING: &str = "default-src 'none'; sandbox";
 
+/// Anybody, at the images of the store that the path names: also of one that is not open yet, or no
+/// longer, so that whoever sets it up sees them.
+#[derive(Debug, Clone)]
+pub(crate) struct Beholder {
+    of: Arc<OpenStore>,
+    identity: Identity,
+}
+
+gateway::caller_argument!(Beholder);
+
+impl Beholder {
+    fn store(&self) -> &Store {
+        &self.of.store
+    }
+}
+
+impl Caller for Beholder {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let of = any_store(app, inbound.param("subdomain").unwrap_or_default()).await?;
+        let identity = visitor(&of.store.id, inbound);
+        Ok(Self { of, identity })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
 /// `GET /v1/storefront/{subdomain}/media/{id}` — the bytes of an image. For whoever has them, and
 /// says so by `If-None-Match`, they are not even read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
 pub(crate) async fn get(
-    shop: Shopfront,
+    caller: Beholder,
     State(app): State<App>,
     Raw(inbound): Raw,
 ) -> Result<Answer, Problem> {
     let id = MediaId::parse(inbound.param("id").unwrap_or_default()).ok_or(Code::NotFound)?;
-    let media: Option<Media> = app.table.get(&key::media(&shop.store().id, &id)).await?;
+    let media: Option<Media> = app.table.get(&key::media(&caller.store().id, &id)).await?;
     let media = media.ok_or(Code::NotFound)?;
     let tag = format!("\"{}\"", media.sha256);
     // A tag that is alone and to the letter: whatever else, the edge makes a 304 of the answer.

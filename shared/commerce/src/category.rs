@@ -5,6 +5,8 @@
 //! [`TreeGuard`], so that two moves at the same moment cannot close a circle, and no child comes
 //! under a parent that is being deleted.
 
+mod emptying;
+
 use std::collections::{HashMap, HashSet};
 
 use gateway::app::App;
@@ -14,6 +16,8 @@ use gateway::problem::{Code, Problem};
 use gateway::table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use emptying::Emptying;
 
 use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
 use crate::fields::Handle;

@@ -1,14 +1,16 @@
 //! Form submissions: what visitors send through a storefront's forms.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::problem::{FieldError, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Fault, Inbound};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use url::form_urlencoded;
 
 use crate::event::{About, EXAMPLE_TIME, Example, sample, sample_id};
 use crate::fields::Handle;
@@ -89,17 +91,25 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// What a request filled in: `{"fields": {…}}` as JSON, or a plain HTML form.
+    /// What a request filled in: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
+    /// a form, what has a name together, as boxes to tick have, is joined by commas; what is empty
+    /// is as good as none, and a file is refused.
     ///
     /// # Errors
-    /// `validation_failed`, with every field at fault.
-    pub fn read(inbound: &Inbound) -> Result<Self, Problem> {
-        let Value::Object(mut object) = inbound.form_or_json()? else {
+    /// `validation_failed`, with every field at fault; `invalid_form`.
+    pub async fn read(inbound: &Inbound) -> Result<Self, Problem> {
+        let object = match inbound.media_type().as_str() {
+            "application/x-www-form-urlencoded" => {
+                std::str::from_utf8(&inbound.body).map_err(|_| Code::InvalidForm)?;
+                let pairs = form_urlencoded::parse(&inbound.body).into_owned();
+                return Self::judge(joined(pairs), "");
+            }
+            "multipart/form-data" => return Self::judge(joined(parts(inbound).await?), ""),
+            _ => inbound.json()?.clone(),
+        };
+        let Value::Object(mut object) = object else {
             return Err(Problem::field("", "invalid_type", "Must be an object."));
         };
-        if inbound.media_type() == "application/x-www-form-urlencoded" {
-            return Self::judge(object, "");
-        }
         let trap = object.remove(HONEYPOT);
         let fields = object.remove("fields");
         let unknown = object.keys().map(|name| {
@@ -159,6 +169,41 @@ impl Filled {
         let (each, most) = PER_LINK;
         u8::try_from(links.saturating_mul(each).min(most)).unwrap_or(CERTAIN)
     }
+}
+
+/// The texts of a form in parts (RFC 7578).
+async fn parts(inbound: &Inbound) -> Result<Vec<(String, String)>, Problem> {
+    let boundary = inbound.header("content-type").map(multer::parse_boundary);
+    let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
+    let whole = futures_util::stream::iter([Ok::<_, Infallible>(inbound.body.clone())]);
+    let mut form = multer::Multipart::new(whole, boundary);
+    let (mut pairs, mut errors) = (Vec::new(), Vec::new());
+    while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
+        let name = part.name().unwrap_or_default().to_owned();
+        let is_file = part.file_name().is_some();
+        let bytes = part.bytes().await.map_err(|_| Code::InvalidForm)?;
+        if is_file && !bytes.is_empty() {
+            let detail = "A form takes no files.";
+            errors.push(fault(&format!("/{}", escaped(&name)), "file_refused", detail));
+        } else if !is_file {
+            let text = String::from_utf8(bytes.into()).map_err(|_| Code::InvalidForm)?;
+            pairs.push((name, text));
+        }
+    }
+    if errors.is_empty() { Ok(pairs) } else { Err(Problem::invalid(errors)) }
+}
+
+/// The texts of a form, each name once.
+fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    for (name, text) in pairs.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let known = texts.entry(name).or_default();
+        if !known.is_empty() {
+            known.push_str(", ");
+        }
+        known.push_str(&text);
+    }
+    texts.into_iter().map(|(name, text)| (name, Value::String(text))).collect()
 }
 
 fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldError {

@@ -13,7 +13,7 @@ mod orders;
 mod samples;
 mod view;
 
-use gateway::clock::{DAY, Timestamp};
+use gateway::clock::Timestamp;
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
@@ -23,13 +23,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::About;
-use crate::fields::Email;
+use crate::fields::{Email, TimeZone};
 use crate::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
 use crate::key::{self, IndexKey};
 use crate::money::Money;
+use crate::store::Store;
 
 pub use code::GiftCardCode;
-pub use lookups::count_lookup;
+pub use lookups::{count_lookup, demand_lookup};
 pub use orders::{credit, debit, find};
 pub use view::{
     GiftCardBalance, GiftCardEntryView, GiftCardMoved, GiftCardView, IssuedGiftCardView,
@@ -74,9 +75,12 @@ impl LastDay {
         &self.0
     }
 
-    /// When it is over, in UTC.
-    pub fn end(&self) -> Option<Timestamp> {
-        Timestamp::parse(&format!("{}T00:00:00Z", self.0)).map(|start| start.plus(DAY))
+    /// When it is over where the store is; in UTC, if there is no such zone.
+    pub fn end(&self, zone: &TimeZone) -> Option<Timestamp> {
+        let zone = jiff::tz::TimeZone::get(zone.as_str()).unwrap_or(jiff::tz::TimeZone::UTC);
+        let next: jiff::civil::Date = self.0.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?;
+        let end = next.to_zoned(zone).ok()?.timestamp();
+        Some(Timestamp::from_millis(end.as_millisecond()))
     }
 }
 
@@ -85,7 +89,7 @@ impl FromText for LastDay {
 
     fn from_text(text: &str) -> Result<Self, Fault> {
         let day = Self(text.trim().to_owned());
-        if day.0.len() == 10 && day.end().is_some() {
+        if day.0.len() == 10 && day.end(&TimeZone::default()).is_some() {
             Ok(day)
         } else {
             Err(Fault::new("invalid_date", "Must be a date like `2027-12-31`."))
@@ -123,9 +127,10 @@ pub struct GiftCard {
     pub code_hmac: String,
     /// The last four characters of its code.
     pub last_characters: String,
-    /// The last day it can be spent.
+    /// The last day it can be spent, where the store is.
     pub expires_on: Option<LastDay>,
-    /// When that day is over: what conditions compare with.
+    /// When that day is over: what conditions compare with. The store's time zone counted when the
+    /// day was set.
     pub expires_at: Option<Timestamp>,
     /// The customer it belongs to.
     pub customer_id: Option<CustomerId>,
@@ -267,7 +272,7 @@ pub struct Issue {
 impl GiftCard {
     /// A new card with this code.
     pub fn issue(
-        store: &StoreId,
+        store: &Store,
         issue: Issue,
         code: &GiftCardCode,
         mac: &MacKey,
@@ -275,13 +280,13 @@ impl GiftCard {
     ) -> Self {
         Self {
             id: GiftCardId::mint(now),
-            store_id: store.clone(),
+            store_id: store.id.clone(),
             balance: issue.initial_value.clone(),
             initial_value: issue.initial_value,
             status: GiftCardStatus::Active,
-            code_hmac: Self::code_hmac(mac, store, code),
+            code_hmac: Self::code_hmac(mac, &store.id, code),
             last_characters: code.last_characters(),
-            expires_at: issue.expires_on.as_ref().and_then(LastDay::end),
+            expires_at: issue.expires_on.as_ref().and_then(|day| day.end(&store.timezone)),
             expires_on: issue.expires_on,
             customer_id: issue.customer_id,
             recipient: issue.recipient,

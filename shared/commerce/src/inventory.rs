@@ -31,7 +31,7 @@ use crate::key::{self, IndexKey};
 pub use by_hand::{Adjustment, Ground, MAX_LEVELS, Place, Wanted, plan};
 pub use orders::{
     Line, Step, bring_back, commit, commit_at_once, fulfil, release_committed, release_reserved,
-    reserve, restock,
+    reserve, restock, uncommit,
 };
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
@@ -61,7 +61,7 @@ gateway::words! {
         Set = "set",
         /// A move by hand, between states or locations.
         Moved = "moved",
-        /// An order was placed.
+        /// An order was placed, or is to be paid anew.
         Reserved = "reserved",
         /// An order was paid or confirmed.
         Committed = "committed",

@@ -4,13 +4,16 @@
 //! order, and change in the same transaction as the location does. Every change of which locations
 //! are active writes the store too, so that two at the same moment cannot both be the last.
 //!
-//! A store begins without a location; the first request that needs one makes its default.
+//! A store begins with its default location: both are made in one transaction.
+//!
+//! A location that is given up is *closing* while its stock moves away: online orders are taken
+//! from elsewhere and nothing comes to it any more, so that it is empty when it goes.
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Write, retry};
+use gateway::table::{Query, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +21,7 @@ use crate::event::{About, EXAMPLE_TIME, Event, Example, LOCATION_CREATED, sample
 use crate::fields::{Country, Phone};
 use crate::id::{LocationId, StoreId};
 use crate::key;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// Locations that one store may have.
 pub const MAX_LOCATIONS: usize = 100;
@@ -59,6 +62,8 @@ pub struct Location {
     pub address: LocationAddress,
     /// Whether it is in use.
     pub active: bool,
+    /// Whether it is being emptied, to be in use no more; only while it is active.
+    pub closing: bool,
     /// Whether online orders are taken from it.
     pub fulfills_online_orders: bool,
     /// Locations with smaller numbers are taken from first.
@@ -82,11 +87,10 @@ impl Item for Location {
 }
 
 impl Location {
-    /// The location that a store begins with; its id follows from the store's, so that a store
-    /// has one such, whoever needs it first.
+    /// The location that a store begins with; its id follows from the store's.
     pub fn default_of(store: &Store, now: Timestamp) -> Self {
         Self {
-            id: LocationId::derive(&[store.id.as_str(), "default"]),
+            id: Self::default_id(&store.id),
             store_id: store.id.clone(),
             name: DEFAULT_NAME.to_owned(),
             address: LocationAddress {
@@ -99,6 +103,7 @@ impl Location {
                 phone: None,
             },
             active: true,
+            closing: false,
             fulfills_online_orders: true,
             priority: 0,
             created_at: now,
@@ -107,24 +112,68 @@ impl Location {
         }
     }
 
-    /// The location in use, or not.
+    /// The id of the location that a store begins with.
+    pub fn default_id(store: &StoreId) -> LocationId {
+        LocationId::derive(&[store.as_str(), "default"])
+    }
+
+    /// Whether stock may come to it: it is in use, and not being emptied.
+    pub fn is_open(&self) -> bool {
+        self.active && !self.closing
+    }
+
+    /// The location about to be emptied: no online order is taken from it any more. One that is
+    /// being emptied already stays as it is.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is so already.
-    pub fn switched(&self, active: bool, now: Timestamp) -> Result<Self, Problem> {
-        if self.active == active {
-            return Err(Problem::state(self.state(), &self.allowed_actions()));
+    /// `invalid_state_transition` when it is not in use.
+    pub fn closing(&self, now: Timestamp) -> Result<Option<Self>, Problem> {
+        match (self.active, self.closing) {
+            (true, false) => Ok(Some(Self { closing: true, ..self.changed(now) })),
+            (true, true) => Ok(None),
+            (false, _) => Err(self.refuse()),
         }
-        Ok(Self { active, ..self.changed(now) })
+    }
+
+    /// The emptied location out of use.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when it was not being emptied.
+    pub fn closed(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.active && self.closing {
+            Ok(Self { active: false, closing: false, ..self.changed(now) })
+        } else {
+            Err(self.refuse())
+        }
+    }
+
+    /// The location in use again; also one that is being emptied.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when it is in use.
+    pub fn opened(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.is_open() {
+            return Err(self.refuse());
+        }
+        Ok(Self { active: true, closing: false, ..self.changed(now) })
+    }
+
+    fn refuse(&self) -> Problem {
+        let state = match (self.active, self.closing) {
+            (false, _) => "inactive",
+            (true, true) => "closing",
+            (true, false) => "active",
+        };
+        Problem::state(state, &self.allowed_actions())
     }
 
     /// What can be done to its state.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
-        if self.active { vec!["deactivate"] } else { vec!["activate"] }
-    }
-
-    fn state(&self) -> &'static str {
-        if self.active { "active" } else { "inactive" }
+        match (self.active, self.closing) {
+            (false, _) => vec!["activate"],
+            (true, true) => vec!["activate", "deactivate"],
+            (true, false) => vec!["deactivate"],
+        }
     }
 
     /// The location at its next version.
@@ -149,7 +198,7 @@ impl Location {
 pub fn online<'a>(locations: impl IntoIterator<Item = &'a Location>) -> Vec<LocationId> {
     let mut online: Vec<&Location> = locations
         .into_iter()
-        .filter(|location| location.active && location.fulfills_online_orders)
+        .filter(|location| location.is_open() && location.fulfills_online_orders)
         .collect();
     online.sort_by_key(|location| (location.priority, location.created_at, &location.id));
     online.into_iter().map(|location| location.id.clone()).collect()
@@ -176,47 +225,33 @@ pub fn with_store(
 ) -> Write {
     let others = locations.iter().filter(|location| location.id != changed.id);
     let online_locations = online(others.chain([changed]));
-    let store = Store { online_locations, ..store.changed(now) };
-    write.replace(&store, Code::VersionConflict)
+    store::replace(write, &Store { online_locations, ..store.changed(now) })
+}
+
+/// Adds the location that a new store begins with to the transaction that creates the store.
+pub fn with_new_store(write: Write, store: &Store, now: Timestamp) -> Write {
+    let first = Location::default_of(store, now);
+    write.create(&first, Code::VersionConflict).emit(Event::new(
+        &LOCATION_CREATED,
+        first.about(),
+        &LocationView::from(&first),
+        now,
+    ))
 }
 
 /// The location that stock goes to when nobody says where: the first that online orders are taken
-/// from, or else the first that is active. A store without a location gets its default, in a
-/// transaction of its own. No round trip for a store that sells online.
+/// from, or else the first that is in use. No round trip for a store that sells online.
 ///
 /// # Errors
-/// `version_conflict` when the store changes all the time; 503.
+/// 503.
 pub async fn home(app: &App, store: &Store) -> Result<LocationId, Problem> {
     if let Some(first) = store.online_locations.first() {
         return Ok(first.clone());
     }
-    let mut locations = settled(app, store).await?;
-    locations.sort_by_key(|location| (!location.active, location.priority, location.created_at));
+    let mut locations = all(app, &store.id).await?;
+    locations.sort_by_key(|location| (!location.is_open(), location.priority, location.created_at));
     let first = locations.into_iter().next().map(|location| location.id);
     first.ok_or_else(|| Problem::internal("a store without a location"))
-}
-
-/// Every location of a store, with its default made if there was none.
-///
-/// # Errors
-/// As [`home`].
-pub async fn settled(app: &App, store: &Store) -> Result<Vec<Location>, Problem> {
-    retry(|| async {
-        let locations = all(app, &store.id).await?;
-        if !locations.is_empty() {
-            return Ok(locations);
-        }
-        let now = app.clock.now();
-        let current: Store = app.table.get(&store.key()).await?.ok_or(Code::NotFound)?;
-        let first = Location::default_of(&current, now);
-        let write = app.table.write().create(&first, Code::VersionConflict);
-        with_store(write, &current, &[], &first, now)
-            .emit(Event::new(&LOCATION_CREATED, first.about(), &LocationView::from(&first), now))
-            .commit()
-            .await?;
-        Ok(vec![first])
-    })
-    .await
 }
 
 /// A location as it is shown.
@@ -230,6 +265,8 @@ pub struct LocationView {
     pub address: LocationAddress,
     /// Whether it is in use.
     pub active: bool,
+    /// Whether it is being emptied, to be in use no more.
+    pub closing: bool,
     /// Whether online orders are taken from it.
     pub fulfills_online_orders: bool,
     /// Locations with smaller numbers are taken from first.
@@ -251,6 +288,7 @@ impl From<&Location> for LocationView {
             name: location.name.clone(),
             address: location.address.clone(),
             active: location.active,
+            closing: location.closing,
             fulfills_online_orders: location.fulfills_online_orders,
             priority: location.priority,
             allowed_actions: location.allowed_actions(),
@@ -276,6 +314,7 @@ impl Example for LocationView {
                 phone: None,
             },
             active: true,
+            closing: false,
             fulfills_online_orders: true,
             priority: 0,
             allowed_actions: vec!["deactivate"],
@@ -299,6 +338,7 @@ mod tests {
             name: "Here".into(),
             address: LocationView::example().address,
             active,
+            closing: false,
             fulfills_online_orders,
             priority,
             created_at: NOW,
@@ -318,14 +358,18 @@ mod tests {
     }
 
     #[test]
-    fn a_location_is_switched_once() {
+    fn a_location_is_emptied_before_it_goes_and_may_come_back() {
         let here = location(0, true, true);
-        assert!(here.switched(true, NOW).is_err());
-        let away = here.switched(false, NOW).unwrap();
-        assert_eq!(
-            (away.active, away.version, away.allowed_actions()),
-            (false, 2, vec!["activate"])
-        );
-        assert!(away.switched(false, NOW).is_err());
+        assert!(here.opened(NOW).is_err() && here.closed(NOW).is_err());
+        let closing = here.closing(NOW).unwrap().unwrap();
+        assert!(closing.active && !closing.is_open() && online([&closing]).is_empty());
+        assert_eq!(closing.allowed_actions(), ["activate", "deactivate"]);
+        assert_eq!(closing.closing(NOW).unwrap(), None);
+        assert!(closing.opened(NOW).unwrap().is_open());
+        let away = closing.closed(NOW).unwrap();
+        assert_eq!((away.active, away.closing, away.version), (false, false, 3));
+        assert_eq!(away.allowed_actions(), ["activate"]);
+        assert!(away.closing(NOW).is_err() && away.closed(NOW).is_err());
+        assert!(away.opened(NOW).unwrap().is_open());
     }
 }

@@ -142,8 +142,13 @@ impl Media {
 
     /// Where everybody finds it.
     pub fn url(&self, base_url: &str, subdomain: &Subdomain) -> String {
-        format!("{base_url}/v1/storefront/{subdomain}/media/{}", self.id)
+        url(&self.id, base_url, subdomain)
     }
+}
+
+/// Where everybody finds an image of the store of this subdomain.
+pub fn url(id: &MediaId, base_url: &str, subdomain: &Subdomain) -> String {
+    format!("{base_url}/v1/storefront/{subdomain}/media/{id}")
 }
 
 /// Writes a changed image, without what others count in it.

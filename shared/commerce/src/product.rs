@@ -5,29 +5,32 @@
 //! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
 //!   transaction that changes the product or the variant.
 //! - Handles and SKUs are unique by items of their own ([`UniqueHandle`], [`UniqueSku`]).
+//! - What a change cannot do in one transaction it leaves to do ([`Remainder`]).
 //!
 //! A product and its variants are one query ([`load`]).
 
 mod ask;
+mod find;
 mod options;
+mod remainder;
 mod sellable;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unique;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use gateway::table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
+pub use find::{find, get_many, load, visible};
 pub use options::{Faults, slug, variant_title};
+pub use remainder::{Leaving, Remainder, refresh};
 pub use sellable::{Sellable, note_ordered};
 pub use unique::{UniqueHandle, UniqueSku};
 pub use view::{InventoryView, PriceRange, ProductSummary, ProductView, VariantView};
@@ -125,23 +128,20 @@ pub struct Product {
     /// How many variants it has.
     pub variants_count: u32,
     /// Its variants, in their order: a list asks for their stock without reading them.
-    #[serde(default)]
     pub variant_ids: Vec<VariantId>,
-    /// The lowest price of its variants, in minor units.
-    pub price_min: i64,
-    /// The highest price of its variants, in minor units.
-    pub price_max: i64,
-    /// The lowest price to compare with, of the variants that have one.
-    pub compare_at_min: Option<i64>,
+    /// The prices of its variants, in minor units: each once, the lowest first.
+    pub prices: Vec<i64>,
+    /// What its cheapest variant is compared with, where that is more than it costs.
+    pub compare_at: Option<i64>,
+    /// Whether some variant costs less than what it is compared with.
+    pub on_sale: bool,
     /// The currency of its prices.
     pub currency: Currency,
-    /// Whether some variant can be bought whatever its stock: it is not tracked, or continues to
-    /// sell.
-    #[serde(default)]
-    pub sells_without_stock: bool,
-    /// Whether an order ever held it. Counted ([`COUNTED`]).
-    #[serde(default)]
-    pub was_ordered: bool,
+    /// Whether some variant can be bought whatever its stock: it is not tracked, or told to go on
+    /// selling.
+    pub always_sells: bool,
+    /// Whether some variant leaves it to the store whether to sell beyond its stock.
+    pub follows_store: bool,
     /// How many published reviews it has. Counted ([`COUNTED`]).
     #[serde(default)]
     pub rating_count: u64,
@@ -160,7 +160,7 @@ pub struct Product {
 
 /// Attributes of a product that others count in place: a write of the product leaves them alone
 /// (`Write::replace_except`).
-pub const COUNTED: &[&str] = &["was_ordered", "rating_count", "rating_sum"];
+pub const COUNTED: &[&str] = &["rating_count", "rating_sum"];
 
 impl Item for Product {
     const KIND: &'static str = "product";
@@ -212,7 +212,9 @@ pub struct Variant {
     pub tracked: bool,
     /// What happens to an order when its stock is short; the store's policy unless said.
     pub policy: Option<InventoryPolicy>,
-    /// Its place among the product's variants, from 1.
+    /// Its place among the product's variants, from 1. It is not kept with the variant: the product
+    /// lists its variants in their order ([`Product::arranged`]).
+    #[serde(skip)]
     pub position: u32,
     /// When it was made.
     pub created_at: Timestamp,
@@ -238,6 +240,12 @@ impl Variant {
         self.policy.unwrap_or(store.inventory_policy) == InventoryPolicy::Continue
     }
 
+    /// What it is compared with, where that is more than it costs; in minor units.
+    pub fn reduced_from(&self) -> Option<i64> {
+        let compared = self.compare_at.as_ref().map(|money| money.amount);
+        compared.filter(|before| *before > self.price.amount)
+    }
+
     /// The variant at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
@@ -261,22 +269,55 @@ impl Product {
 
     /// The product with what it says about these variants, which are all it has.
     #[must_use]
-    pub fn over(self, variants: &[Variant], store: &Store) -> Self {
-        let prices = || variants.iter().map(|variant| variant.price.amount);
-        let compared = variants.iter().filter_map(|variant| variant.compare_at.as_ref());
-        let free = |variant: &Variant| !variant.tracked || variant.continues_selling(store);
+    pub fn over(self, variants: &[Variant]) -> Self {
+        let prices: BTreeSet<i64> = variants.iter().map(|variant| variant.price.amount).collect();
+        let lowest = prices.first().copied();
+        let cheapest = variants.iter().filter(|variant| Some(variant.price.amount) == lowest);
+        let free = |variant: &Variant| {
+            !variant.tracked || variant.policy == Some(InventoryPolicy::Continue)
+        };
+        let follows = |variant: &Variant| variant.tracked && variant.policy.is_none();
         Self {
             variants_count: u32::try_from(variants.len()).unwrap_or(u32::MAX),
             variant_ids: variants.iter().map(|variant| variant.id.clone()).collect(),
-            price_min: prices().min().unwrap_or(0),
-            price_max: prices().max().unwrap_or(0),
-            compare_at_min: compared.map(|money| money.amount).min(),
+            compare_at: cheapest.filter_map(Variant::reduced_from).min(),
+            on_sale: variants.iter().any(|variant| variant.reduced_from().is_some()),
+            prices: prices.into_iter().collect(),
             currency: variants
                 .first()
                 .map_or_else(|| self.currency.clone(), |variant| variant.price.currency.clone()),
-            sells_without_stock: variants.iter().any(free),
+            always_sells: variants.iter().any(free),
+            follows_store: variants.iter().any(follows),
             ..self
         }
+    }
+
+    /// The lowest price of its variants, in minor units.
+    pub fn price_min(&self) -> i64 {
+        self.prices.first().copied().unwrap_or(0)
+    }
+
+    /// The highest price of its variants, in minor units.
+    pub fn price_max(&self) -> i64 {
+        self.prices.last().copied().unwrap_or(0)
+    }
+
+    /// These variants in the product's order, each with its place. What the product does not list
+    /// is left out: it is being added or removed.
+    pub fn arranged(&self, variants: Vec<Variant>) -> Vec<Variant> {
+        let mut found: HashMap<VariantId, Variant> =
+            variants.into_iter().map(|variant| (variant.id.clone(), variant)).collect();
+        let places = self.variant_ids.iter().zip(1_u32..);
+        let placed = |(id, position): (&VariantId, u32)| {
+            found.remove(id).map(|variant| Variant { position, ..variant })
+        };
+        places.filter_map(placed).collect()
+    }
+
+    /// Whether some variant can be bought whatever its stock, by the store's policy as it is now.
+    pub fn sells_without_stock(&self, store: &Store) -> bool {
+        let by_policy = store.inventory_policy == InventoryPolicy::Continue;
+        self.always_sells || (self.follows_store && by_policy)
     }
 
     /// What stands for it in lists.
@@ -301,72 +342,4 @@ impl Product {
         }
         Ok(())
     }
-}
-
-/// An item of a product's own range of its partition.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "entity", rename_all = "lowercase")]
-enum Part {
-    Product(Box<Product>),
-    Variant(Box<Variant>),
-}
-
-impl Item for Part {
-    const KIND: &'static str = "product";
-    fn key(&self) -> Key {
-        match self {
-            Self::Product(product) => product.key(),
-            Self::Variant(variant) => variant.key(),
-        }
-    }
-    fn version(&self) -> u64 {
-        match self {
-            Self::Product(product) => product.version,
-            Self::Variant(variant) => variant.version,
-        }
-    }
-}
-
-/// A product with its variants in their order, in one query.
-pub async fn load(
-    app: &App,
-    store: &StoreId,
-    id: &ProductId,
-) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    let place = key::product(store, id);
-    let query = Query::partition(place.pk).begins_with(place.sk);
-    let mut product = None;
-    let mut variants = Vec::new();
-    for part in app.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {
-        match part {
-            Part::Product(found) => product = Some(*found),
-            Part::Variant(variant) => variants.push(*variant),
-        }
-    }
-    variants.sort_by(|a, b| (a.position, &a.id).cmp(&(b.position, &b.id)));
-    Ok(product.map(|product| (product, variants)))
-}
-
-/// These products in the order asked for, without those that are not there: at most 100 in one
-/// round trip.
-pub async fn get_many(
-    app: &App,
-    store: &StoreId,
-    ids: &[ProductId],
-) -> Result<Vec<Product>, Problem> {
-    let keys: Vec<Key> = ids.iter().map(|id| key::product(store, id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let found = keys.iter().map(|key| batch.take(key)).collect::<Result<Vec<_>, _>>()?;
-    Ok(found.into_iter().flatten().collect())
-}
-
-/// The product of a handle.
-pub async fn find(
-    app: &App,
-    store: &StoreId,
-    handle: &Handle,
-) -> Result<Option<ProductId>, Problem> {
-    let key = key::unique_product_handle(store, handle.as_str());
-    let claim: Option<UniqueHandle> = app.table.get(&key).await?;
-    Ok(claim.map(|claim| claim.product_id))
 }

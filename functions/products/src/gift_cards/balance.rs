@@ -16,7 +16,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, FieldErrors, Path, Text};
+use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
 use serde::Serialize;
 
 use super::{load, positive};
@@ -43,36 +43,39 @@ struct MovedResponse {
 /// `POST /v1/products/gift-cards/{id}/credit`: more money on the card.
 ///
 /// # Errors
-/// `idempotency_key_required`, `not_found`, `gift_card_disabled`, `gift_card_expired`.
+/// `idempotency_key_required`, `not_found`, `gift_card_disabled`, `gift_card_expired`,
+/// `precondition_failed`.
 pub async fn credit(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
+    if_match: IfMatch,
     _: Required,
     Body(ask): Body<MoveRequest>,
 ) -> Result<Answer, Problem> {
-    change(&app, &caller.store, &id, GiftCardEntryKind::Credited, &ask).await
+    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Credited, &ask).await
 }
 
 /// `POST /v1/products/gift-cards/{id}/debit`: less money on the card, never less than nothing.
 ///
 /// # Errors
 /// `idempotency_key_required`, `not_found`, `insufficient_balance`, `gift_card_disabled`,
-/// `gift_card_expired`.
+/// `gift_card_expired`, `precondition_failed`.
 pub async fn debit(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
+    if_match: IfMatch,
     _: Required,
     Body(ask): Body<MoveRequest>,
 ) -> Result<Answer, Problem> {
-    change(&app, &caller.store, &id, GiftCardEntryKind::Debited, &ask).await
+    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Debited, &ask).await
 }
 
 async fn change(
     app: &App,
     store: &Store,
-    id: &GiftCardId,
+    (id, if_match): (&GiftCardId, &IfMatch),
     kind: GiftCardEntryKind,
     ask: &MoveRequest,
 ) -> Result<Answer, Problem> {
@@ -82,6 +85,7 @@ async fn change(
     persist(|| async {
         let now = app.clock.now();
         let before = load(app, store, id).await?;
+        if_match.check(before.version)?;
         let (card, topic) = if kind.takes() {
             (before.debited(&amount, now)?, &GIFT_CARD_DEBITED)
         } else {

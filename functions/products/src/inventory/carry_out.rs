@@ -14,9 +14,10 @@ use commerce::product::Sellable;
 use commerce::store::Store;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use gateway::table::{Condition, Write};
 
 use super::changes::fault;
 
@@ -43,11 +44,19 @@ pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result
     let terms = Terms::read(app, store, asked, &places).await?;
     persist(|| async {
         let now = app.clock.now();
-        let levels = read_levels(app, store, &places).await?;
-        let ground = Ground { levels, oversold: terms.oversold.clone() };
+        let decide = async || {
+            let levels = read_levels(app, store, &places).await?;
+            let ground = Ground { levels, oversold: terms.oversold.clone() };
+            let adjustment = plan(&store.id, (&asked.wanted, &ground), asked.kind, now)?;
+            check_locations(&adjustment, &terms.locations)?;
+            Ok::<_, Problem>(adjustment)
+        };
+        let mut adjustment = decide().await?;
+        if needed(&adjustment) > MAX_ACTIONS && !asked.dry_run {
+            open(app, store, asked, &adjustment, now).await?;
+            adjustment = decide().await?;
+        }
         let id = MovementId::mint(now);
-        let adjustment = plan(&store.id, (&asked.wanted, &ground), asked.kind, now)?;
-        check_locations(&adjustment, &terms.locations)?;
         let adjustment = adjustment.said(&id, said.0, said.1);
         let view = adjustment.view(id, said, asked.kind, now);
         if asked.dry_run {
@@ -56,13 +65,54 @@ pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result
         }
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
-        adjustment
-            .put_into(app.table.write())
+        let items = adjustment.new_items();
+        demand_items(adjustment.put_into(app.table.write()), store, asked, items)
             .also(changes.then_some(event), Write::emit)
             .answer(Answer::ok(&view), now)
             .await
     })
     .await
+}
+
+/// Actions that one transaction takes.
+const MAX_ACTIONS: usize = 100;
+
+/// The actions that a change takes: two for each level, one for each item that gets its first
+/// stock somewhere, the event, and the idempotency record.
+fn needed(adjustment: &Adjustment) -> usize {
+    let levels = adjustment.levels.len().saturating_mul(2);
+    levels.saturating_add(adjustment.new_items().len()).saturating_add(2)
+}
+
+/// Makes the levels that there are not yet, with nothing in them, where there are too many to be
+/// made together with what comes into them. An empty level does no harm.
+async fn open(
+    app: &App,
+    store: &Store,
+    asked: &Asked,
+    adjustment: &Adjustment,
+    now: Timestamp,
+) -> Result<(), Problem> {
+    let missing = adjustment.levels.iter().filter(|(before, _)| before.is_none());
+    let write = missing.fold(app.table.write(), |write, (_, next)| {
+        let empty = Level::open(&store.id, &next.variant_id, &next.location_id, 0, now);
+        write.create(&empty, Code::VersionConflict)
+    });
+    demand_items(write, store, asked, adjustment.new_items()).commit().await
+}
+
+/// Demands that these items are still there. It is of those alone that get a new level: a level
+/// goes with its item, so who changes one that is there finds it gone.
+fn demand_items<'a>(
+    write: Write,
+    store: &Store,
+    asked: &Asked,
+    items: impl IntoIterator<Item = &'a VariantId>,
+) -> Write {
+    items.into_iter().fold(write, |write, item| {
+        let exists = Condition::new("attribute_exists(PK)");
+        write.check(&key::sellable(&store.id, item), exists, unknown_item(asked, item))
+    })
 }
 
 /// What a request is decided over beside its levels.
@@ -164,8 +214,8 @@ fn check_locations(
 ) -> Result<(), Problem> {
     for (before, next) in &adjustment.levels {
         let grows = next.on_hand > before.as_ref().map_or(0, |level| level.on_hand);
-        let active = locations.get(&next.location_id).is_some_and(|location| location.active);
-        if grows && !active {
+        let open = locations.get(&next.location_id).is_some_and(Location::is_open);
+        if grows && !open {
             return Err(Code::LocationInactive.with("location_id", next.location_id.as_str()));
         }
     }

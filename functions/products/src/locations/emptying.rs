@@ -1,87 +1,147 @@
 //! Emptying a location: everything that lies there moves to another one.
+//!
+//! The location is closing by then, so that no checkout that begins takes from it and nothing
+//! comes to it. Whether orders wait for its stock is judged over each level as it is, in the
+//! transaction that empties it: an order that was faster is seen, and one that is slower finds
+//! nothing there and is taken from elsewhere.
+//!
+//! Only an item that is sold beyond its stock is given out where there is nothing, too: a checkout
+//! of one that chose the location before it was closing, and is written after it has gone, waits
+//! there. It is fulfilled from there, or cancelled, as any other.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use commerce::event::{Event, INVENTORY_ADJUSTED};
-use commerce::id::MovementId;
-use commerce::inventory::{Ground, Level, MovementKind, StockState, Wanted, persist, plan};
+use commerce::id::{MovementId, VariantId};
+use commerce::inventory::{Ground, Level, MovementKind, Place, StockState, Wanted, persist, plan};
 use commerce::key;
 use commerce::location::Location;
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use gateway::table::{Condition, Query};
+use http::header;
 
-/// Levels that one request moves.
-const MOST: usize = 500;
+/// Levels found at a time.
+const PAGE: usize = 500;
+/// Queries that look for them before it is asked how late it is.
+const TRIPS: u32 = 20;
 /// Levels that one transaction moves: for each, two levels and two movements.
 const AT_ONCE: usize = 20;
+/// How long one request goes on: well within what a request may take, and within the lease on its
+/// idempotency key.
+const LONGEST: Duration = Duration::from_secs(8);
+/// Items that a refusal names.
+const NAMED: usize = 20;
 /// What the ledger gives as the reason.
 const REASON: &str = "location_deactivated";
 
-/// Moves everything at `from` to the other location; or finds that there is nothing.
-///
-/// The levels of a location are listed by an index that may be a moment behind: stock that came in
-/// that moment stays where it is, to be seen there and moved by hand. Nothing is taken from a
-/// location that is not in use.
+/// Whether a location can be emptied, as far as an index tells that may be a moment behind: the
+/// refusal that costs nothing, before anything changes.
 ///
 /// # Errors
 /// `location_has_stock`.
+pub async fn foresee(app: &App, from: &Location, moves: bool) -> Result<(), Problem> {
+    let query = levels_of(from);
+    let hinders = |level: &Level| if moves { waited_for(level) } else { holds(level) };
+    let mut start = None;
+    loop {
+        let found = app.table.page(&query, NAMED, start, hinders).await?;
+        match found.items.as_slice() {
+            [] => {}
+            levels if moves => return Err(orders_wait(levels)),
+            levels => return Err(Code::LocationHasStock.with("items", named(levels))),
+        }
+        start = found.next;
+        if start.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Moves everything at `from` to the other location; or finds that there is nothing. It is gone
+/// through again until nothing is found, since the levels are listed by an index that may be a
+/// moment behind.
+///
+/// # Errors
+/// `location_has_stock`; `location_inactive`, when the other one closes meanwhile;
+/// `location_emptying` when there is more than one request can move.
 pub async fn empty(app: &App, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
-    let probe = commerce::id::VariantId::derive(&[]);
-    let (index, place) = key::levels_of_location(&from.store_id, &from.id, &probe);
-    let query = Query::index(index, place.pk);
-    let holds = |level: &Level| !level.counters().is_nothing();
-    let found = app.table.page(&query, MOST, None, holds).await?;
-    if found.items.is_empty() && found.next.is_none() {
-        return Ok(());
-    }
-    let Some(to) = to else {
-        return Err(Code::LocationHasStock.with("items", named(found.items.iter())));
-    };
-    let waited_for = |level: &&Level| {
-        level.committed != 0 || level.reserved != level.held || level.available < 0
-    };
-    let waited_for: Vec<&Level> = found.items.iter().filter(waited_for).collect();
-    if !waited_for.is_empty() {
-        let detail = "Orders wait for stock of this location; fulfil or cancel them first.";
-        let items = named(waited_for.into_iter());
-        return Err(Code::LocationHasStock.detail(detail).with("items", items));
-    }
-    for levels in found.items.chunks(AT_ONCE) {
-        persist(|| async { move_over(app, levels, to).await }).await?;
-    }
-    if found.next.is_some() {
-        let detail = "Much of the stock has moved; repeat the request to move the rest.";
-        return Err(Code::LocationHasStock.detail(detail).with("moved", found.items.len()));
+    let query = levels_of(from);
+    let end = app.clock.now().plus(LONGEST);
+    let mut again = true;
+    while again {
+        again = false;
+        let mut start = None;
+        loop {
+            let found = app.table.page(&query, PAGE, start, holds).await?;
+            for levels in found.items.chunks(AT_ONCE) {
+                let Some(to) = to else {
+                    return Err(Code::LocationHasStock.with("items", named(levels)));
+                };
+                again |= persist(|| async { move_over(app, levels, to).await }).await?;
+                in_time(app.clock.now(), end)?;
+            }
+            start = found.next;
+            if start.is_none() {
+                break;
+            }
+            in_time(app.clock.now(), end)?;
+        }
     }
     Ok(())
 }
 
-/// The first items of these levels, for an answer.
-fn named<'a>(levels: impl Iterator<Item = &'a Level>) -> Vec<&'a str> {
-    levels.take(20).map(|level| level.variant_id.as_str()).collect()
+/// The levels of a location, whether anything is left of them or not: a merchant who looks at
+/// what lies there wants to see what is sold out too.
+fn levels_of(location: &Location) -> Query {
+    let probe = VariantId::derive(&[]);
+    let (index, place) = key::levels_of_location(&location.store_id, &location.id, &probe);
+    Query::index(index, place.pk).looking_ahead(PAGE, TRIPS)
 }
 
-/// Moves what these levels hold to the other location, in one transaction.
-async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<(), Problem> {
+fn in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
+    if now < end {
+        return Ok(());
+    }
+    Err(Problem::from(Code::LocationEmptying).header(header::RETRY_AFTER, "1"))
+}
+
+fn holds(level: &Level) -> bool {
+    !level.counters().is_nothing()
+}
+
+/// Whether orders wait for what lies there, or for what does not.
+fn waited_for(level: &Level) -> bool {
+    level.committed != 0 || level.reserved != level.held || level.available < 0
+}
+
+fn orders_wait<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
+    let detail = "Orders wait for stock of this location; fulfil or cancel them first.";
+    Code::LocationHasStock.detail(detail).with("items", named(levels))
+}
+
+/// The first items of these levels, for an answer.
+fn named<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<&'a str> {
+    levels.into_iter().take(NAMED).map(|level| level.variant_id.as_str()).collect()
+}
+
+/// Moves what these levels hold to the other location, in one transaction. Says whether there was
+/// anything.
+async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, Problem> {
     let now = app.clock.now();
-    let keys: Vec<_> = levels
-        .iter()
-        .flat_map(|level| [&level.location_id, &to.id].map(|at| (&level.variant_id, at)))
-        .map(|(variant, at)| key::level(&to.store_id, variant, at))
-        .collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut known = BTreeMap::new();
-    for level in &keys {
-        if let Some(level) = batch.take::<Level>(level)? {
-            known.insert((level.variant_id.clone(), level.location_id.clone()), level);
-        }
+    let known = read(app, levels, to).await?;
+    let at = |level: &Level| known.get(&(level.variant_id.clone(), level.location_id.clone()));
+    let waiting: Vec<&Level> =
+        levels.iter().filter_map(at).filter(|level| waited_for(level)).collect();
+    if !waiting.is_empty() {
+        return Err(orders_wait(waiting));
     }
     let mut wanted = Vec::new();
-    for level in levels {
-        let from = (level.variant_id.clone(), level.location_id.clone());
-        let to = (level.variant_id.clone(), to.id.clone());
-        let Some(current) = known.get(&from) else { continue };
+    for current in levels.iter().filter_map(at) {
+        let from = (current.variant_id.clone(), current.location_id.clone());
+        let to = (current.variant_id.clone(), to.id.clone());
         let parts =
             [(StockState::Available, current.available), (StockState::Reserved, current.held)];
         let parts = parts.into_iter().filter(|(_, quantity)| *quantity > 0);
@@ -92,16 +152,42 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<(), Pro
         }));
     }
     if wanted.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let ground = Ground { levels: known, oversold: Vec::new() };
     let id = MovementId::mint(now);
     let adjustment =
         plan(&to.store_id, (&wanted, &ground), MovementKind::Moved, now)?.said(&id, REASON, None);
     let view = adjustment.view(id, (REASON, None), MovementKind::Moved, now);
+    let open =
+        Condition::new("active = :yes AND closing = :no").value(":yes", true).value(":no", false);
+    let closed = Code::LocationInactive.with("location_id", to.id.as_str());
     adjustment
         .put_into(app.table.write())
+        .check(&key::location(&to.store_id, &to.id), open, closed)
         .emit(Event::new(&INVENTORY_ADJUSTED, view.about(&to.store_id), &view, now))
         .commit()
-        .await
+        .await?;
+    Ok(true)
+}
+
+/// These levels as they are, and those of the same items at the other location; one round trip.
+async fn read(
+    app: &App,
+    levels: &[Level],
+    to: &Location,
+) -> Result<BTreeMap<Place, Level>, Problem> {
+    let keys: Vec<_> = levels
+        .iter()
+        .flat_map(|level| [&level.location_id, &to.id].map(|at| (&level.variant_id, at)))
+        .map(|(variant, at)| key::level(&to.store_id, variant, at))
+        .collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut known = BTreeMap::new();
+    for key in &keys {
+        if let Some(level) = batch.take::<Level>(key)? {
+            known.insert((level.variant_id.clone(), level.location_id.clone()), level);
+        }
+    }
+    Ok(known)
 }

@@ -1,6 +1,6 @@
 //! What requests say about variants, and the variants they make.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use commerce::id::{LocationId, ProductId, VariantId};
 use commerce::inventory::{Level, MAX_QUANTITY};
@@ -197,7 +197,18 @@ struct Present {
     pk: String,
     #[serde(rename = "SK")]
     sk: String,
+    /// Of a location alone: whether it is in use.
+    active: Option<bool>,
+    /// Of a location alone: whether it is being emptied.
+    closing: Option<bool>,
     version: u64,
+}
+
+impl Present {
+    /// Whether stock may come to it, as [`Location::is_open`](commerce::location::Location).
+    fn is_open(&self) -> bool {
+        self.active != Some(false) && self.closing != Some(true)
+    }
 }
 
 impl Item for Present {
@@ -210,7 +221,8 @@ impl Item for Present {
     }
 }
 
-/// Adds a fault for every reference to something that is not there. One round trip, or none.
+/// Adds a fault for every reference to something that is not there, or to a location that takes
+/// nothing. One round trip, or none.
 pub(crate) async fn judge_references(
     app: &App,
     references: Vec<(Key, String, &'static str)>,
@@ -219,18 +231,18 @@ pub(crate) async fn judge_references(
     let mut seen: HashSet<&Key> = HashSet::new();
     let distinct: Vec<&Key> =
         references.iter().map(|(key, ..)| key).filter(|key| seen.insert(*key)).collect();
-    let mut present = HashSet::new();
+    let mut present = HashMap::new();
     for keys in distinct.chunks(100) {
         let mut batch = app.table.get_many(keys).await?;
         for key in keys {
-            if batch.take::<Present>(key)?.is_some() {
-                present.insert((*key).clone());
-            }
+            present.extend(batch.take::<Present>(key)?.map(|one| ((*key).clone(), one.is_open())));
         }
     }
     for (key, pointer, code) in &references {
-        if !present.contains(key) {
-            faults.add(pointer, code, "There is no such thing on this store.");
+        match present.get(key) {
+            None => faults.add(pointer, code, "There is no such thing on this store."),
+            Some(false) => faults.add(pointer, "location_inactive", "The location is not active."),
+            Some(true) => {}
         }
     }
     Ok(())
@@ -262,10 +274,11 @@ pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'s
     own.collect()
 }
 
-/// The images as they are kept: the store's own media at its public address.
+/// The images as they are kept: the store's own media at the public address that a new name of the
+/// store does not change.
 pub(crate) fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
     let public = |id: &commerce::id::MediaId| {
-        format!("{}/v1/storefront/{}/media/{id}", app.config.base_url, store.subdomain)
+        format!("{}/v1/storefront/{}/media/{id}", app.config.base_url, store.id)
     };
     let image = |ask: ImageAsk| Image {
         url: match (&ask.media_id, ask.url) {

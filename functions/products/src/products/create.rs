@@ -87,9 +87,9 @@ pub async fn create(
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
-        let steps = steps(&product, &drafts, store);
+        let steps = steps(&product, &drafts);
         let written =
-            write::create(&app, (&product, &variants), steps, &PRODUCT_CREATED, now).await;
+            write::create((&app, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {
@@ -111,9 +111,9 @@ pub async fn create(
     }
 }
 
-fn steps(product: &Product, drafts: &[Draft], store: &Store) -> Vec<Step> {
+fn steps(product: &Product, drafts: &[Draft]) -> Vec<Step> {
     let add = |draft: &Draft| {
-        let sellable = product.sellable(&draft.variant, store);
+        let sellable = product.sellable(&draft.variant);
         Step::Add(Box::new(draft.variant.clone()), Box::new(sellable), draft.levels.clone())
     };
     drafts.iter().map(add).collect()
@@ -151,7 +151,7 @@ async fn plan(
     let status = ask.status.unwrap_or(ProductStatus::Draft);
     let product =
         Product { options, images: images(app, store, asked), ..ask.product(id, store, now)? };
-    let product = product.in_status(status, now).over(&variants, store);
+    let product = product.in_status(status, now).over(&variants);
     product.fits()?;
     Ok((product, drafts))
 }
@@ -180,12 +180,12 @@ impl CreateRequest {
             category_id: self.category_id,
             variants_count: 0,
             variant_ids: Vec::new(),
-            price_min: 0,
-            price_max: 0,
-            compare_at_min: None,
+            prices: Vec::new(),
+            compare_at: None,
+            on_sale: false,
             currency: store.currency.clone(),
-            sells_without_stock: false,
-            was_ordered: false,
+            always_sells: false,
+            follows_store: false,
             rating_count: 0,
             rating_sum: 0,
             published_at: None,

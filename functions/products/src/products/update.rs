@@ -1,10 +1,12 @@
 //! Changing, archiving and removing a product.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use axum::extract::State;
 use commerce::caller::StoreAccess;
 use commerce::event::{PRODUCT_ARCHIVED, PRODUCT_DELETED, PRODUCT_UPDATED, Topic};
 use commerce::fields::Handle;
-use commerce::id::{CategoryId, ProductId};
+use commerce::id::{CategoryId, ProductId, StoreId};
 use commerce::inventory::Level;
 use commerce::key;
 use commerce::policy::SafeHtml;
@@ -25,7 +27,7 @@ use gateway::table::{self, retry};
 
 use super::ask::{images, judge_references, media};
 use super::create::list;
-use super::write::{self, Revision, Step, shown};
+use super::write::{self, Chore, Revision, shown};
 
 /// What to change about a product.
 #[derive(Debug, Clone, Deserr)]
@@ -184,11 +186,12 @@ pub async fn update(
         } else {
             rechosen(&wanted.options, &variants, now)?
         };
-        let product = wanted.changed(now).over(&after, store);
+        let product = wanted.changed(now).over(&after);
         product.fits()?;
-        let revision = Revision { store, before: (&before, &variants), after: (&product, &after) };
+        let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let answer = shown(&product, &after);
-        revision.write(&app, revision.steps(), topic(&before, &product), answer, now).await
+        let nothing = (Vec::new(), Vec::new());
+        revision.write(&app, nothing, topic(&before, &product), answer, now).await
     })
     .await
 }
@@ -207,7 +210,7 @@ pub struct RemoveQuery {
 /// variants and their stock.
 ///
 /// # Errors
-/// `product_in_use`: it was ordered, or its stock belongs to orders. `precondition_failed`.
+/// `product_in_use`: it was ordered. `precondition_failed`.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -216,61 +219,89 @@ pub async fn remove(
     Query(query): Query<RemoveQuery>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
+    if query.hard.0 {
+        return remove_for_good(&app, &store.id, &id, &if_match).await;
+    }
     retry(|| async {
         let (before, variants) =
             product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
-        if query.hard.0 {
-            let steps = farewell(&app, &before, &variants).await?;
-            return write::remove(&app, (&before, &variants), steps, &PRODUCT_DELETED, now).await;
-        }
         if before.status == ProductStatus::Archived {
             return Ok(Answer::no_content());
         }
         let product = before.changed(now).in_status(ProductStatus::Archived, now);
-        let revision =
-            Revision { store, before: (&before, &variants), after: (&product, &variants) };
-        let (steps, answer) = (revision.steps(), Answer::no_content());
-        revision.write(&app, steps, &PRODUCT_ARCHIVED, answer, now).await
+        let revision = Revision { before: (&before, &variants), after: (&product, &variants) };
+        let (nothing, answer) = ((Vec::new(), Vec::new()), Answer::no_content());
+        revision.write(&app, nothing, &PRODUCT_ARCHIVED, answer, now).await
     })
     .await
 }
 
-/// What is to be removed with a product.
-async fn farewell(
+/// Removes a product that was never ordered: at once, or, where its variants are too many for one
+/// transaction, by way of the archive.
+async fn remove_for_good(
+    app: &App,
+    store: &StoreId,
+    id: &ProductId,
+    if_match: &IfMatch,
+) -> Result<Answer, Problem> {
+    // The version that it got in the archive is no news to who asked for another.
+    let archived_at = AtomicU64::new(0);
+    retry(|| async {
+        let now = app.clock.now();
+        let (mut product, variants) = product::load(app, store, id).await?.ok_or(Code::NotFound)?;
+        if archived_at.load(Ordering::Relaxed) != product.version {
+            if_match.check(product.version)?;
+        }
+        demand_unordered(app, &product, &variants).await?;
+        if !write::go_at_once(&variants) {
+            if product.status != ProductStatus::Archived {
+                let archived = product.changed(now).in_status(ProductStatus::Archived, now);
+                let revision =
+                    Revision { before: (&product, &variants), after: (&archived, &variants) };
+                revision.commit(app, &PRODUCT_ARCHIVED, now).await?;
+                product = archived;
+                archived_at.store(product.version, Ordering::Relaxed);
+            }
+            // Whatever an earlier change has left to do, too.
+            product::refresh(app, store, id).await?;
+            demand_unordered(app, &product, &variants).await?;
+        }
+        write::remove(app, (&product, &variants), &PRODUCT_DELETED, now).await
+    })
+    .await
+}
+
+/// Demands that no order ever held one of these variants.
+///
+/// # Errors
+/// `product_in_use`.
+async fn demand_unordered(
     app: &App,
     product: &Product,
     variants: &[Variant],
-) -> Result<Vec<Step>, Problem> {
+) -> Result<(), Problem> {
     let keys: Vec<Key> =
         variants.iter().map(|variant| key::sellable(&product.store_id, &variant.id)).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut was_ordered = product.was_ordered;
     for key in &keys {
-        was_ordered |= batch.take::<Sellable>(key)?.is_some_and(|sellable| sellable.was_ordered);
+        if batch.take::<Sellable>(key)?.is_some_and(|sellable| sellable.was_ordered) {
+            return Err(Code::ProductInUse.into());
+        }
     }
-    if was_ordered {
-        return Err(Code::ProductInUse.into());
-    }
-    let mut steps = Vec::new();
-    for variant in variants {
-        steps.extend(close(app, variant).await?);
-    }
-    // Whatever may be refused comes first.
-    steps.extend(variants.iter().map(|variant| Step::Drop(Box::new(variant.clone()))));
-    Ok(steps)
+    Ok(())
 }
 
 /// What is to be done about the stock of a variant that goes.
 ///
 /// # Errors
 /// `product_in_use`: some of it belongs to orders.
-pub(crate) async fn close(app: &App, variant: &Variant) -> Result<Vec<Step>, Problem> {
+pub(crate) async fn close(app: &App, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);
     let levels: Vec<Level> = app.table.all(&query, 100).await?;
     if levels.iter().any(|level| level.committed != 0 || level.reserved != 0) {
         return Err(Code::ProductInUse.into());
     }
-    Ok(levels.into_iter().map(|level| Step::Close(Box::new(level))).collect())
+    Ok(levels.into_iter().map(|level| Chore::Close(Box::new(level))).collect())
 }

@@ -45,13 +45,14 @@ pub struct ListQuery {
     /// Only products with this tag, whatever its case.
     #[deserr(default)]
     pub tag: Option<Text<1, 255>>,
-    /// Only products with a variant for this much or more, in minor units.
+    /// Only products with a variant for this much or more, in minor units; with `max_price`, one
+    /// between the two.
     #[deserr(default)]
     pub min_price: Option<Int<0, MAX_AMOUNT>>,
     /// Only products with a variant for this much or less, in minor units.
     #[deserr(default)]
     pub max_price: Option<Int<0, MAX_AMOUNT>>,
-    /// Only products that can be bought now; or, with `false`, that cannot.
+    /// Only products that can be bought now, or may be; or, with `false`, that cannot.
     #[deserr(default)]
     pub in_stock: Option<Flag>,
     /// The order; the newest first unless said otherwise.
@@ -120,8 +121,7 @@ impl Filter {
         let category = product.category_id.as_ref();
         let among = |wanted: &HashSet<_>| category.is_some_and(|own| wanted.contains(own));
         product.is_visible()
-            && self.min_price.is_none_or(|min| product.price_max >= min)
-            && self.max_price.is_none_or(|max| product.price_min <= max)
+            && self.costs(product)
             && self.categories.as_ref().is_none_or(among)
             && self.tag.as_ref().is_none_or(is_tagged)
             && self.holds_words(product)
@@ -129,6 +129,12 @@ impl Filter {
                 .automated
                 .as_ref()
                 .is_none_or(|collection| holds(&collection.rules, collection.mode, product))
+    }
+
+    /// Whether some variant costs as much as is asked for.
+    fn costs(&self, product: &Product) -> bool {
+        let (min, max) = (self.min_price.unwrap_or(0), self.max_price.unwrap_or(MAX_AMOUNT));
+        product.prices.iter().any(|price| (min..=max).contains(price))
     }
 
     fn holds_words(&self, product: &Product) -> bool {
@@ -158,14 +164,14 @@ impl ProductSort {
     /// What sorts a product, as text that sorts so; the id decides among equals.
     pub fn key(self, product: &Product) -> String {
         let id = &product.id;
-        let dear = MAX_AMOUNT.saturating_sub(product.price_max);
+        let dear = MAX_AMOUNT.saturating_sub(product.price_max());
         match self {
             Self::Oldest => format!("{}#{id}", product.created_at),
             Self::Newest => {
                 let age = i64::MAX.saturating_sub(product.created_at.millis());
                 format!("{age:020}#{id}")
             }
-            Self::Cheapest => format!("{:012}#{id}", product.price_min),
+            Self::Cheapest => format!("{:012}#{id}", product.price_min()),
             Self::Dearest => format!("{dear:012}#{id}"),
             Self::Title => format!("{}#{id}", product.title.to_lowercase()),
             Self::Best => format!("{:08}#{id}", 10_000_u64.saturating_sub(score(product))),

@@ -51,7 +51,8 @@ pub async fn categories(
 ) -> Result<Answer, Problem> {
     let tree = Tree::load(&app, &caller.store().id).await?;
     let branches = tree.children(None).map(|category| Branch::of(category, &tree)).collect();
-    Ok(paging.whole(&app, branches).await?.cached(FRESH))
+    let id = |branch: &Branch| branch.category.id.to_string();
+    Ok(paging.whole(&app, branches, id).await?.cached(FRESH))
 }
 
 /// `GET /v1/storefront/{subdomain}/categories/{handle}`: one category with the tree below it.

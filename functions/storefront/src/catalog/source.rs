@@ -10,13 +10,13 @@ use commerce::collection::{Collection, CollectionKind, Members, UniqueHandle};
 use commerce::fields::Handle;
 use commerce::id::{ProductId, StoreId};
 use commerce::key;
-use commerce::product::{Product, ProductStatus};
+use commerce::product::{Product, visible};
 use commerce::store::Store;
 use gateway::app::App;
-use gateway::item::{Attributes, Index, Key};
+use gateway::item::{Attributes, Key};
 use gateway::page;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Scanned};
+use gateway::table::Scanned;
 
 use super::ask::{Filter, ListQuery, ProductSort};
 
@@ -100,7 +100,7 @@ impl Source {
         match &self.order {
             Order::Index { newest_first } => {
                 // The merchant may have changed a collection's order since the page before.
-                if start.as_ref().is_some_and(|place| page::key_before(place).is_ok()) {
+                if start.as_ref().is_some_and(|place| !page::is_of_query(place)) {
                     return Err(Code::InvalidCursor.into());
                 }
                 let mut query = visible(&self.store);
@@ -123,8 +123,7 @@ impl Source {
         }
     }
 
-    /// A page of a manual collection. Its cursor names the last product shown and its place: if
-    /// the merchant has since taken it out, the one that moved up to its place comes next.
+    /// A page of a manual collection.
     async fn listed(
         &self,
         app: &App,
@@ -132,10 +131,8 @@ impl Source {
         limit: usize,
         start: Option<Attributes>,
     ) -> Result<Scanned<Product>, Problem> {
-        let mut next = match &start {
-            None => 0,
-            Some(place) => resume(listed, page::key_before(place)?)?,
-        };
+        let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
+        let mut next = start.map_or(Ok(0), |place| page::resume(&keys, &place))?;
         let mut items = Vec::new();
         for _ in 0..TRIPS {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(BATCH).cloned().collect();
@@ -152,26 +149,8 @@ impl Source {
                 break;
             }
         }
-        let last = next.checked_sub(1).and_then(|last| Some((last, listed.get(last)?)));
-        let more = last.filter(|_| next < listed.len());
-        let place = more.map(|(place, id)| page::place_after(&format!("{place}#{id}")));
-        Ok(Scanned { items, next: place })
+        Ok(Scanned { items, next: page::place_at(&keys, next) })
     }
-}
-
-/// Where a manual collection goes on after what a cursor says was shown last.
-fn resume(listed: &[ProductId], shown: &str) -> Result<usize, Problem> {
-    let (place, id) = shown.split_once('#').ok_or(Code::InvalidCursor)?;
-    let now = listed.iter().position(|listed| listed.as_str() == id);
-    match now {
-        Some(position) => Ok(position.saturating_add(1)),
-        None => place.parse().map_err(|_| Code::InvalidCursor.into()),
-    }
-}
-
-/// A store's products that shoppers see, by creation.
-pub fn visible(store: &StoreId) -> Query {
-    Query::index(Index::Gsi2, key::products_with_status(store, ProductStatus::Active.as_str()))
 }
 
 /// All visible products, to be sorted.
@@ -189,6 +168,7 @@ async fn whole(app: &App, store: &StoreId) -> Result<Vec<Product>, Problem> {
 
 /// These products, as far as they exist, perhaps a moment old.
 async fn read(app: &App, store: &StoreId, ids: &[ProductId]) -> Result<Vec<Product>, Problem> {
+    page::count_read(ids.len());
     let keys: Vec<Key> = ids.iter().map(|id| key::product(store, id)).collect();
     let wanted: Vec<&Key> = keys.iter().collect();
     let mut found = app.table.glance(&wanted).await?;

@@ -9,6 +9,7 @@ use commerce::store::Store;
 use gateway::clock::Timestamp;
 use serde::Serialize;
 
+use super::page::Page;
 use super::stock::Stock;
 
 /// A product as lists show it.
@@ -25,10 +26,11 @@ pub struct Card {
     price: Money,
     /// The highest price of its variants.
     price_max: Money,
-    /// The lowest price to compare with, of the variants that have one.
+    /// What the cheapest variant is compared with, where that is more than it costs.
     compare_at: Option<Money>,
     images: Vec<Image>,
-    /// Whether some variant of it can be bought now.
+    /// Whether some variant of it can be bought now; or may be, where that would take too long to
+    /// find out.
     in_stock: bool,
     /// Its variants: with one, a list can offer to buy it at once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +51,7 @@ struct VariantRef {
 
 impl Card {
     /// The product with this stock.
-    pub fn of(product: &Product, stock: &Stock) -> Self {
+    pub fn of(product: &Product, stock: &Stock, store: &Store) -> Self {
         let range = product.price_range();
         let variant = |id: &VariantId| VariantRef { id: id.clone() };
         Self {
@@ -64,7 +66,7 @@ impl Card {
             price_max: range.max,
             compare_at: range.compare_at,
             images: product.images.clone(),
-            in_stock: stock.has(product),
+            in_stock: stock.has(product, store),
             variants: Some(product.variant_ids.iter().map(variant).collect()),
             variants_count: product.variants_count,
             rating: product.rating(),
@@ -106,7 +108,7 @@ struct Choice {
     weight_grams: Option<u32>,
     barcode: Option<String>,
     requires_shipping: bool,
-    /// Whether it can be bought now.
+    /// Whether it can be bought now; or may be, where that would take too long to find out.
     in_stock: bool,
     position: u32,
     created_at: Timestamp,
@@ -115,14 +117,9 @@ struct Choice {
 }
 
 impl Detail {
-    /// The product with these variants, this stock, and these others beside it.
-    pub fn of(
-        product: &Product,
-        variants: &[Variant],
-        related: &[&Product],
-        stock: &Stock,
-        store: &Store,
-    ) -> Self {
+    /// The page as it was read.
+    pub fn of(page: &Page, store: &Store) -> Self {
+        let Page { product, variants, related, stock } = page;
         let choice = |variant: &Variant| Choice {
             id: variant.id.clone(),
             title: variant.title.clone(),
@@ -143,12 +140,12 @@ impl Detail {
         let in_stock = choices.iter().any(|choice| choice.in_stock);
         Self {
             // The names of the variants give way to the variants themselves.
-            card: Card { variants: None, in_stock, ..Card::of(product, stock) },
+            card: Card { variants: None, in_stock, ..Card::of(product, stock, store) },
             description: product.description.clone(),
             options: product.options.clone(),
             seo: product.seo.clone(),
             choices,
-            related: related.iter().map(|other| Card::of(other, stock)).collect(),
+            related: related.iter().map(|other| Card::of(other, stock, store)).collect(),
         }
     }
 }

@@ -150,16 +150,13 @@ impl Rule {
             }
             RuleField::Tag => product.tags.iter().any(|tag| self.compares(tag)),
             RuleField::Price => amount(&self.value).is_some_and(|value| match self.relation {
-                RuleRelation::Equals => product.price_min == value,
-                RuleRelation::NotEquals => product.price_min != value,
-                RuleRelation::GreaterThan => product.price_min > value,
-                RuleRelation::LessThan => product.price_min < value,
+                RuleRelation::Equals => product.price_min() == value,
+                RuleRelation::NotEquals => product.price_min() != value,
+                RuleRelation::GreaterThan => product.price_min() > value,
+                RuleRelation::LessThan => product.price_min() < value,
                 _ => false,
             }),
-            RuleField::OnSale => {
-                let on_sale = product.compare_at_min.is_some_and(|was| was > product.price_min);
-                on_sale == (self.value == "true")
-            }
+            RuleField::OnSale => product.on_sale == (self.value == "true"),
         }
     }
 
@@ -195,8 +192,8 @@ mod tests {
         let product = Product {
             title: "Blue Mug".into(),
             tags: vec!["Sale".into(), "kitchen".into()],
-            price_min: 500,
-            compare_at_min: Some(700),
+            prices: vec![500],
+            on_sale: true,
             ..product()
         };
         for (field, relation, value, expected) in [

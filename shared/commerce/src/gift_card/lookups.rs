@@ -1,5 +1,8 @@
-//! How often a client may ask for the balance of a code: five times in any minute, counted before
-//! the code is looked at, so that codes cannot be tried out.
+//! How often a client may try a code out: five times in any minute.
+//!
+//! Asking for a balance counts before the code is looked at, right or wrong. Paying with a code
+//! counts when it is wrong; but whoever has used their tries up is refused before any code is
+//! looked at, or else the refusal would tell the wrong codes from the right ones.
 
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
@@ -45,8 +48,8 @@ impl Item for Lookups {
 }
 
 impl Lookups {
-    /// The look-ups with one more.
-    fn count(before: Option<Self>, digest: &str, now: Timestamp) -> Result<Self, Problem> {
+    /// The look-ups that still count, if they leave room for another.
+    fn recent(before: Option<Self>, digest: &str, now: Timestamp) -> Result<Self, Problem> {
         let none = Self { digest: digest.to_owned(), times: Vec::new(), version: 0 };
         let mut lookups = before.unwrap_or(none);
         lookups.times.retain(|time| now < time.plus(WINDOW));
@@ -54,6 +57,12 @@ impl Lookups {
             let oldest = lookups.times.first().copied().unwrap_or(now);
             return Err(too_many(now.seconds_until(oldest.plus(WINDOW)).max(1)));
         }
+        Ok(lookups)
+    }
+
+    /// The look-ups with one more.
+    fn count(before: Option<Self>, digest: &str, now: Timestamp) -> Result<Self, Problem> {
+        let mut lookups = Self::recent(before, digest, now)?;
         lookups.times.push(now);
         lookups.version = lookups.version.saturating_add(1);
         Ok(lookups)
@@ -66,12 +75,27 @@ fn too_many(seconds: i64) -> Problem {
         .header(header::RETRY_AFTER, &seconds.to_string())
 }
 
+/// Demands that whoever is in the network `client_prefix` may look up another code, and counts
+/// nothing.
+///
+/// # Errors
+/// `too_many_attempts`; 503.
+pub async fn demand_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    let digest = digest_of(store, client_prefix);
+    let before: Option<Lookups> = app.table.get(&key::throttle(KIND, &digest)).await?;
+    Lookups::recent(before, &digest, app.clock.now()).map(drop)
+}
+
+fn digest_of(store: &StoreId, client_prefix: &str) -> String {
+    seal::digest(&format!("{store}\n{client_prefix}"))
+}
+
 /// Counts a look-up by whoever is in the network `client_prefix`.
 ///
 /// # Errors
 /// `too_many_attempts`; 503 when it cannot be counted: codes are money.
 pub async fn count_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    let digest = seal::digest(&format!("{store}\n{client_prefix}"));
+    let digest = digest_of(store, client_prefix);
     let counted = retry(|| async {
         let before: Option<Lookups> = app.table.get(&key::throttle(KIND, &digest)).await?;
         let lookups = Lookups::count(before, &digest, app.clock.now())?;

@@ -1,7 +1,10 @@
 //! Rules of gift cards.
 
 use super::*;
+use crate::event::sample;
 use crate::fields::Currency;
+use crate::id::MerchantId;
+use crate::store::Opening;
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -10,6 +13,19 @@ fn money(amount: i64) -> Money {
 }
 
 fn card(expires_on: Option<&str>) -> GiftCard {
+    card_at("UTC", expires_on)
+}
+
+fn card_at(zone: &str, expires_on: Option<&str>) -> GiftCard {
+    let opening = Opening {
+        name: "A Shop".to_owned(),
+        subdomain: sample("a-shop"),
+        currency: sample("INR"),
+        country: sample("IN"),
+        locale: None,
+        timezone: Some(sample(zone)),
+    };
+    let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
     let issue = Issue {
         initial_value: money(1_000),
         expires_on: expires_on.map(|day| LastDay::from_text(day).unwrap()),
@@ -18,7 +34,7 @@ fn card(expires_on: Option<&str>) -> GiftCard {
         note: None,
     };
     let code = GiftCardCode::from_text("SUMMER2026X").unwrap();
-    GiftCard::issue(&StoreId::mint(NOW), issue, &code, &MacKey::generate(), NOW)
+    GiftCard::issue(&store, issue, &code, &MacKey::generate(), NOW)
 }
 
 #[test]
@@ -42,6 +58,20 @@ fn a_card_can_be_spent_to_the_end_of_its_last_day() {
     assert_eq!(card.debited(&money(1), end).unwrap_err().code, Code::GiftCardExpired);
     for bad in ["2026-02-30", "26-01-31", "2026-1-31", "tomorrow", "2026-01-31T00:00:00Z"] {
         assert!(LastDay::from_text(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn the_last_day_ends_where_the_store_is() {
+    let end = |zone, day| card_at(zone, Some(day)).expires_at.unwrap();
+    for (zone, day, expected) in [
+        ("Asia/Kolkata", "2026-01-31", "2026-01-31T18:30:00Z"),
+        ("America/New_York", "2026-07-31", "2026-08-01T04:00:00Z"),
+        // The clocks go forward at midnight: the day after begins at one.
+        ("America/Sao_Paulo", "2018-11-03", "2018-11-04T03:00:00Z"),
+        ("Nowhere/Land", "2026-01-31", "2026-02-01T00:00:00Z"),
+    ] {
+        assert_eq!(end(zone, day), Timestamp::parse(expected).unwrap(), "{zone}");
     }
 }
 

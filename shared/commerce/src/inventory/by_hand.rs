@@ -1,6 +1,6 @@
 //! What people do to stock by hand: adjust, set and move, decided over the levels as read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
@@ -202,6 +202,12 @@ fn next_level(
 }
 
 impl Adjustment {
+    /// The variants that get a level where they had none.
+    pub fn new_items(&self) -> BTreeSet<&VariantId> {
+        let new = self.levels.iter().filter(|(before, _)| before.is_none());
+        new.map(|(_, next)| &next.variant_id).collect()
+    }
+
     /// Adds every level and its movement to a transaction: two actions for each. A level that
     /// changed meanwhile refuses it with `version_conflict`: see [`super::persist`].
     pub fn put_into(&self, write: Write) -> Write {

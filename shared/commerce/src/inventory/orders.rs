@@ -36,6 +36,8 @@ pub enum Step {
     Commit,
     /// Placed and paid at once, by gift card perhaps: from available to committed.
     CommitAtOnce,
+    /// Not paid or confirmed after all: from committed to reserved again.
+    Uncommit,
     /// Shipped: out of committed, and gone.
     Fulfil,
     /// Called back before it left: into committed again.
@@ -50,10 +52,11 @@ pub enum Step {
 
 impl Step {
     /// Every step.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Reserve,
         Self::Commit,
         Self::CommitAtOnce,
+        Self::Uncommit,
         Self::Fulfil,
         Self::BringBack,
         Self::ReleaseReserved,
@@ -68,6 +71,7 @@ impl Step {
             Self::Reserve => (out, into, 0),
             Self::Commit => (0, out, into),
             Self::CommitAtOnce => (out, 0, into),
+            Self::Uncommit => (0, into, out),
             Self::Fulfil => (0, 0, out),
             Self::BringBack => (0, 0, into),
             Self::ReleaseReserved => (into, out, 0),
@@ -82,14 +86,14 @@ impl Step {
         match self {
             Self::Reserve | Self::CommitAtOnce => Some("available"),
             Self::Commit | Self::ReleaseReserved => Some("reserved"),
-            Self::Fulfil | Self::ReleaseCommitted => Some("committed"),
+            Self::Uncommit | Self::Fulfil | Self::ReleaseCommitted => Some("committed"),
             Self::BringBack | Self::Restock => None,
         }
     }
 
     const fn kind(self) -> MovementKind {
         match self {
-            Self::Reserve => MovementKind::Reserved,
+            Self::Reserve | Self::Uncommit => MovementKind::Reserved,
             Self::Commit | Self::CommitAtOnce => MovementKind::Committed,
             Self::Fulfil => MovementKind::Fulfilled,
             Self::BringBack => MovementKind::BroughtBack,
@@ -125,6 +129,16 @@ pub fn commit_at_once(
 /// An order was paid or confirmed: reserved −q, committed +q.
 pub fn commit(write: Write, line: &Line<'_>, refused: impl Into<Problem>, now: Timestamp) -> Write {
     take(write, Step::Commit, line, false, refused, now)
+}
+
+/// What an order was to be paid with fell through: committed −q, reserved +q.
+pub fn uncommit(
+    write: Write,
+    line: &Line<'_>,
+    refused: impl Into<Problem>,
+    now: Timestamp,
+) -> Write {
+    take(write, Step::Uncommit, line, false, refused, now)
 }
 
 /// An order was shipped: committed −q, `on_hand` −q.

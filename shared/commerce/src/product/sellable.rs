@@ -15,10 +15,6 @@ use crate::store::{InventoryPolicy, Store};
 /// What a checkout needs of a variant: it lies with the variant's stock, so that a cart is one
 /// batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own that a line is judged by"
-)]
 pub struct Sellable {
     /// The store.
     pub store_id: StoreId,
@@ -43,8 +39,6 @@ pub struct Sellable {
     /// Whether it is sold beyond its stock, when the variant says so itself; the store's policy
     /// otherwise ([`Sellable::continues_selling`]).
     pub policy: Option<InventoryPolicy>,
-    /// Whether it was sold beyond its stock when this was written, the store's policy included.
-    pub continue_selling: bool,
     /// Whether it is sent by parcel.
     pub requires_shipping: bool,
     /// Whether an order ever held it ([`note_ordered`]); no write of the catalogue changes it.
@@ -75,13 +69,30 @@ impl Sellable {
         self.policy.unwrap_or(store.inventory_policy) == InventoryPolicy::Continue
     }
 
+    /// Whether it says of the variant what `wanted` does.
+    pub fn says_what(&self, wanted: &Self) -> bool {
+        let (was_ordered, version) = (self.was_ordered, self.version);
+        *self == Self { was_ordered, version, ..wanted.clone() }
+    }
+
+    /// Marks it as ordered, if it is what a cart was priced by: whoever changes or removes it at
+    /// the same moment comes before the order or after it.
+    #[must_use]
+    pub fn ordered(&self) -> Change {
+        Change::new("SET was_ordered = :ordered")
+            .only_if("#version = :read")
+            .name("#version", "version")
+            .value(":read", self.version)
+            .value(":ordered", true)
+    }
+
     /// This one in place of `before`, whose order mark stays as it is in the table.
     #[must_use]
     pub fn change(&self) -> Change {
         let set = "SET product_title = :title, variant_title = :variant, price = :price, \
-                   #status = :status, tracked = :tracked, continue_selling = :continue, \
-                   requires_shipping = :shipping, sku = :sku, image_url = :image, \
-                   #policy = :policy, #version = #version + :one";
+                   #status = :status, tracked = :tracked, requires_shipping = :shipping, \
+                   sku = :sku, image_url = :image, #policy = :policy, \
+                   #version = #version + :one";
         Change::new(set)
             .only_if("attribute_exists(PK)")
             .name("#status", "status")
@@ -92,7 +103,6 @@ impl Sellable {
             .value(":price", &self.price)
             .value(":status", self.status)
             .value(":tracked", self.tracked)
-            .value(":continue", self.continue_selling)
             .value(":shipping", self.requires_shipping)
             .value(":sku", &self.sku)
             .value(":image", &self.image_url)
@@ -103,7 +113,7 @@ impl Sellable {
 
 impl Product {
     /// What a checkout needs of this variant of the product.
-    pub fn sellable(&self, variant: &Variant, store: &Store) -> Sellable {
+    pub fn sellable(&self, variant: &Variant) -> Sellable {
         Sellable {
             store_id: self.store_id.clone(),
             variant_id: variant.id.clone(),
@@ -116,16 +126,10 @@ impl Product {
             status: self.status,
             tracked: variant.tracked,
             policy: variant.policy,
-            continue_selling: variant.continues_selling(store),
             requires_shipping: variant.requires_shipping,
             was_ordered: false,
             version: 1,
         }
-    }
-
-    /// What a checkout needs of each of these variants of the product.
-    pub fn sellables(&self, variants: &[Variant], store: &Store) -> Vec<Sellable> {
-        variants.iter().map(|variant| self.sellable(variant, store)).collect()
     }
 }
 
@@ -135,10 +139,7 @@ impl Product {
 pub async fn note_ordered(app: &App, read: &[Sellable]) -> Result<(), Problem> {
     let mut write = app.table.write();
     for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {
-        let change = Change::new("SET was_ordered = :ordered")
-            .only_if("attribute_exists(PK)")
-            .value(":ordered", true);
-        write = write.update(&sellable.key(), change, Code::VersionConflict);
+        write = write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict);
     }
     write.commit().await
 }

@@ -2,12 +2,14 @@
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
+use gateway::table::{Change, Condition};
 use serde::{Deserialize, Serialize};
 
 use super::{Product, Variant};
 use crate::fields::Handle;
 use crate::id::{ProductId, StoreId, VariantId};
 use crate::key;
+use crate::shelf::Outline;
 
 /// The one product of a handle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,6 +20,8 @@ pub struct UniqueHandle {
     pub handle: Handle,
     /// The product.
     pub product_id: ProductId,
+    /// What its page has to know of the product before it is read.
+    pub outline: Outline,
     /// When it was claimed.
     pub created_at: Timestamp,
 }
@@ -53,6 +57,11 @@ impl UniqueSku {
         key::unique_sku(store, &sku.to_lowercase())
     }
 
+    /// That the claim is still its variant's.
+    pub fn still_its(&self) -> Condition {
+        Condition::new("variant_id = :variant").value(":variant", &self.variant_id)
+    }
+
     /// The claim of this variant; none when it has no SKU.
     pub fn of(variant: &Variant, now: Timestamp) -> Option<Self> {
         Some(Self {
@@ -82,7 +91,16 @@ impl Product {
             store_id: self.store_id.clone(),
             handle: self.handle.clone(),
             product_id: self.id.clone(),
+            outline: self.outline(),
             created_at: now,
         }
+    }
+
+    /// The claim of its handle brought up to what the product is now.
+    pub fn reclaim(&self) -> Change {
+        Change::new("SET outline = :outline")
+            .only_if("product_id = :product")
+            .value(":outline", self.outline())
+            .value(":product", &self.id)
     }
 }

@@ -21,7 +21,7 @@ pub struct PriceRange {
     pub min: Money,
     /// The highest price.
     pub max: Money,
-    /// The lowest price to compare with, of the variants that have one.
+    /// What the cheapest variant is compared with, where that is more than it costs.
     pub compare_at: Option<Money>,
 }
 
@@ -30,9 +30,9 @@ impl Product {
     pub fn price_range(&self) -> PriceRange {
         let money = |amount| Money { amount, currency: self.currency.clone() };
         PriceRange {
-            min: money(self.price_min),
-            max: money(self.price_max),
-            compare_at: self.compare_at_min.map(money),
+            min: money(self.price_min()),
+            max: money(self.price_max()),
+            compare_at: self.compare_at.map(money),
         }
     }
 

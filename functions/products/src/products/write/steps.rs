@@ -1,0 +1,216 @@
+//! The parts of a change of a product, and how they share transactions.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use commerce::id::{MediaId, StoreId};
+use commerce::inventory::Level;
+use commerce::key;
+use commerce::media;
+use commerce::product::{Leaving, Product, Remainder, Sellable, UniqueSku, Variant};
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Write};
+
+/// Actions of one transaction.
+pub(super) const ACTIONS: usize = 100;
+/// What a transaction keeps free for all but [`Step`]s and [`Chore`]s: product, handle, the handle
+/// before or the store's mark, category, remainder, event, idempotency record.
+const RESERVED: usize = 7;
+/// What is left of it for these.
+pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
+
+/// A part of a change that may be refused: its actions stay together.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// A new variant, with what checkouts need of it and its first stock.
+    Add(Box<Variant>, Box<Sellable>, Vec<Level>),
+    /// A variant at its next version, and the one before.
+    Replace(Box<Variant>, Box<Variant>),
+    /// A variant that goes.
+    Drop(Box<Variant>),
+    /// An image of the store that the product shows from now on.
+    Show(StoreId, MediaId),
+}
+
+/// A part of a change that may come after it.
+#[derive(Debug, Clone)]
+pub(crate) enum Chore {
+    /// A stock level that goes with its variant.
+    Close(Box<Level>),
+    /// An image of the store that the product shows no longer.
+    Hide(StoreId, MediaId),
+    /// What checkouts need of a variant, anew.
+    Refresh(Box<Sellable>),
+}
+
+impl Step {
+    /// Its actions.
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Add(variant, _, levels) => {
+                levels.len().saturating_add(if variant.sku.is_some() { 3 } else { 2 })
+            }
+            Self::Replace(..) | Self::Drop(_) => 3,
+            Self::Show(..) => 1,
+        }
+    }
+
+    pub(super) fn put_into(&self, write: Write, now: Timestamp) -> Write {
+        match self {
+            Self::Add(variant, sellable, levels) => {
+                let write = write
+                    .create(variant.as_ref(), Code::VersionConflict)
+                    .create(sellable.as_ref(), Code::VersionConflict);
+                let write = claim(write, variant, now);
+                let create = |write: Write, level| write.create(level, Code::VersionConflict);
+                levels.iter().fold(write, create)
+            }
+            Self::Replace(variant, before) => {
+                let write = write.replace(variant.as_ref(), Code::VersionConflict);
+                match (&variant.sku, &before.sku) {
+                    (after, before) if after == before => write,
+                    // Another spelling of the same claim.
+                    (Some(after), Some(before))
+                        if after.to_lowercase() == before.to_lowercase() =>
+                    {
+                        write
+                    }
+                    _ => claim(release(write, before), variant, now),
+                }
+            }
+            Self::Drop(variant) => {
+                let unsold =
+                    Condition::new("attribute_not_exists(was_ordered) OR was_ordered = :no")
+                        .value(":no", false);
+                let sellable = key::sellable(&variant.store_id, &variant.id);
+                let write =
+                    write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductInUse);
+                release(write, variant)
+            }
+            Self::Show(store, id) => {
+                let detail = "One of the images is no longer there.";
+                let gone = Problem::field("/images", "unknown_media", detail);
+                media::hold(write, store, id, gone)
+            }
+        }
+    }
+
+    /// Takes back what adding a variant has written.
+    pub(super) fn take_back(&self, write: Write) -> Write {
+        if let Self::Show(store, id) = self {
+            return media::let_go(write, store, id);
+        }
+        let Self::Add(variant, sellable, levels) = self else { return write };
+        let write = write.delete(&variant.key()).delete(&sellable.key());
+        let write = release(write, variant);
+        levels.iter().fold(write, |write, level| write.delete(&level.key()))
+    }
+}
+
+impl Chore {
+    pub(super) fn put_into(&self, write: Write) -> Write {
+        match self {
+            Self::Close(level) => {
+                let idle =
+                    Condition::new("committed = :none AND reserved = :none").value(":none", 0);
+                write.delete_if(&level.key(), idle, Code::ProductInUse)
+            }
+            Self::Hide(store, id) => media::let_go(write, store, id),
+            Self::Refresh(sellable) => {
+                write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
+            }
+        }
+    }
+
+    /// Leaves it to do. What checkouts need is brought up to date by every remainder.
+    pub(super) fn leave_to(self, remainder: &mut Remainder) {
+        match self {
+            Self::Hide(_, id) => remainder.images.push(id),
+            Self::Close(level) => {
+                if remainder.variants.iter().all(|leaving| leaving.id != level.variant_id) {
+                    remainder.variants.push(Leaving { id: level.variant_id, sku: None });
+                }
+            }
+            Self::Refresh(_) => {}
+        }
+    }
+}
+
+/// Claims the variant's SKU, if it has one.
+fn claim(write: Write, variant: &Variant, now: Timestamp) -> Write {
+    write.also(UniqueSku::of(variant, now), |write, claim| {
+        let taken = Code::SkuTaken.with("sku", claim.sku.as_str());
+        write.create(&claim, taken)
+    })
+}
+
+/// Gives the variant's SKU up, if it has one.
+fn release(write: Write, variant: &Variant) -> Write {
+    write.also(variant.sku.as_ref(), |write, sku| {
+        let mine = Condition::new("variant_id = :variant").value(":variant", &variant.id);
+        let key = UniqueSku::key_of(&variant.store_id, sku);
+        write.delete_if(&key, mine, Code::VersionConflict)
+    })
+}
+
+/// The images of the store that the product shows.
+pub(super) fn own_images(product: &Product) -> BTreeSet<MediaId> {
+    product.images.iter().filter_map(|image| image.media_id.clone()).collect()
+}
+
+/// Cuts steps into transactions: the last one has room for `room` actions, those before for all
+/// but one, which is their condition. The last is always there, and may be empty.
+pub(super) fn cut(steps: Vec<Step>, room: usize) -> (Vec<Vec<Step>>, Vec<Step>) {
+    let mut steps = VecDeque::from(steps);
+    let mut fill = |room: usize| {
+        let (mut part, mut used) = (Vec::new(), 0_usize);
+        while let Some(step) = steps.pop_front() {
+            used = used.saturating_add(step.cost());
+            if used > room && !part.is_empty() {
+                steps.push_front(step);
+                break;
+            }
+            part.push(step);
+        }
+        part
+    };
+    let last = fill(room);
+    let mut before = Vec::new();
+    loop {
+        let part = fill(ACTIONS.saturating_sub(1));
+        if part.is_empty() {
+            return (before, last);
+        }
+        before.push(part);
+    }
+}
+
+/// Actions of these steps.
+pub(super) fn cost(steps: &[Step]) -> usize {
+    steps.iter().map(Step::cost).fold(0, usize::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(number: usize) -> Step {
+        Step::Show(StoreId::derive(&[]), MediaId::derive(&[&number.to_string()]))
+    }
+
+    #[test]
+    fn nothing_to_do_is_one_transaction() {
+        let (before, last) = cut(Vec::new(), 94);
+        assert!(before.is_empty() && last.is_empty());
+    }
+
+    #[test]
+    fn what_does_not_fit_into_the_last_transaction_goes_before_it() {
+        let (before, last) = cut((0..94).map(show).collect(), 94);
+        assert_eq!((before.len(), last.len()), (0, 94));
+        let (before, last) = cut((0..300).map(show).collect(), 94);
+        let sizes: Vec<usize> = before.iter().map(Vec::len).collect();
+        assert_eq!((sizes, last.len()), (vec![99, 99, 8], 94));
+    }
+}

@@ -1,0 +1,112 @@
+//! All that a product's page shows, in two readings.
+//!
+//! The first finds out what to read: the claim of the handle, which names the product and its
+//! variants and says what the product is likened by, and the store's shelf, from which those
+//! beside it are chosen. The second reads all of it at once: the product, its variants, the others,
+//! and the stock. Claim and shelf only say what to read; what is shown is what the second reading
+//! says. Where it names variants that nobody asked for, there is a third. Each reads a bounded
+//! number of items.
+
+use std::collections::HashSet;
+
+use commerce::fields::Handle;
+use commerce::id::VariantId;
+use commerce::key;
+use commerce::product::{Product, UniqueHandle, Variant};
+use commerce::shelf::Shelf;
+use commerce::store::Store;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::Batch;
+
+use super::stock::{BESIDE, OWN, Places, Stock};
+
+/// Products shown beside a product.
+const MAX_RELATED: usize = 4;
+/// Products that are read for it: one more, because one may have gone from sale a moment ago.
+const CHOSEN: usize = MAX_RELATED.saturating_add(1);
+
+/// What a product's page shows.
+#[derive(Debug)]
+pub struct Page {
+    /// The product, which shoppers see.
+    pub product: Product,
+    /// Its variants, in their order.
+    pub variants: Vec<Variant>,
+    /// The products beside it.
+    pub related: Vec<Product>,
+    /// What can be bought of all of them.
+    pub stock: Stock,
+}
+
+impl Page {
+    /// The page of a handle: two round trips; those for more than 100 items go side by side.
+    ///
+    /// # Errors
+    /// `not_found`, also for a product that is not for sale.
+    pub async fn load(app: &App, store: &Store, handle: &Handle) -> Result<Self, Problem> {
+        let claim_key = key::unique_product_handle(&store.id, handle.as_str());
+        let shelf_key = key::shelf(&store.id);
+        let mut hints = app.table.glance(&[&claim_key, &shelf_key]).await?;
+        let claim: UniqueHandle = hints.take(&claim_key)?.ok_or(Code::NotFound)?;
+        let shelf = hints.take(&shelf_key)?.unwrap_or_else(|| Shelf::empty(&store.id));
+        let chosen = shelf.beside(&claim.product_id, &claim.outline, CHOSEN);
+
+        let named = &claim.outline.variant_ids;
+        let product_key = key::product(&store.id, &claim.product_id);
+        let variant = |id| key::variant(&store.id, &claim.product_id, id);
+        let variant_keys: Vec<Key> = named.iter().map(variant).collect();
+        let other_keys: Vec<Key> =
+            chosen.iter().map(|other| key::product(&store.id, &other.id)).collect();
+        let beside = chosen.iter().map(|other| other.outline.variant_ids.iter().collect());
+        let places = Places::of(store, vec![named.iter().collect()], OWN);
+        let places = places.and(Places::of(store, beside.collect(), BESIDE));
+        let keys = std::iter::once(&product_key).chain(&variant_keys).chain(&other_keys);
+        let keys: Vec<&Key> = keys.chain(places.keys()).collect();
+        let mut found = app.table.glance(&keys).await?;
+
+        let product: Option<Product> = found.take(&product_key)?;
+        let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
+        let mut related: Vec<Product> = take_all(&mut found, &other_keys)?;
+        related.retain(Product::is_visible);
+        related.truncate(MAX_RELATED);
+        let variants = take_all(&mut found, &variant_keys)?;
+        let stock = places.stock(&mut found)?;
+        let mut page = Self { product, variants, related, stock };
+        page.complete(app, store, named).await?;
+        Ok(page)
+    }
+
+    /// Reads what the page shows and nobody asked for, if there is any, and puts the variants in
+    /// their order.
+    async fn complete(
+        &mut self,
+        app: &App,
+        store: &Store,
+        named: &[VariantId],
+    ) -> Result<(), Problem> {
+        let Self { product, variants, related, stock } = self;
+        let named: HashSet<&VariantId> = named.iter().collect();
+        let unnamed: Vec<&VariantId> =
+            product.variant_ids.iter().filter(|id| !named.contains(id)).collect();
+        let keys: Vec<Key> =
+            unnamed.iter().map(|id| key::variant(&store.id, &product.id, id)).collect();
+        let open = related.iter().map(|other| stock.open(other, store));
+        let open = open.filter(|variants| !variants.is_empty()).collect();
+        let places = Places::of(store, vec![unnamed], OWN);
+        let places = places.and(Places::of(store, open, BESIDE));
+        let mut found =
+            app.table.glance(&keys.iter().chain(places.keys()).collect::<Vec<_>>()).await?;
+        variants.extend(take_all::<Variant>(&mut found, &keys)?);
+        let more = places.stock(&mut found)?;
+        stock.extend(more);
+        *variants = product.arranged(std::mem::take(variants));
+        Ok(())
+    }
+}
+
+/// The items of these keys that were found, in the order of the keys.
+fn take_all<T: Item>(found: &mut Batch, keys: &[Key]) -> Result<Vec<T>, Problem> {
+    keys.iter().filter_map(|key| found.take(key).transpose()).collect()
+}

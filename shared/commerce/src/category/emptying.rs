@@ -1,0 +1,142 @@
+//! The rest of a deletion: the products that still name the category lose it.
+//!
+//! Deleting a category is one transaction, however many products name it; this item is written with
+//! it and is due a minute later, when the index knows every product that was given the category
+//! before. The sweep walks the store's products from the newest to the oldest, a part at a time,
+//! and keeps its place here. To walk a part twice does no harm.
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::outbox::Due;
+use gateway::table::{Change, Query};
+use serde::{Deserialize, Serialize};
+
+use super::Category;
+use crate::id::{CategoryId, ProductId, StoreId};
+use crate::key::{self, IndexKey};
+use crate::product::Product;
+
+/// How long an index may be behind the table, amply.
+const SETTLED: Duration = MINUTE;
+/// How long what was done is remembered.
+const KEPT: Duration = DAY.saturating_mul(30);
+
+/// A deleted category whose products are still to lose it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Emptying {
+    /// The store.
+    pub store_id: StoreId,
+    /// The category that was deleted.
+    pub category_id: CategoryId,
+    /// The last product that was looked at, as the index orders them.
+    pub place: Option<String>,
+    /// Whether there is more to look at.
+    pub is_open: bool,
+    /// When the category was deleted.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Emptying {
+    const KIND: &'static str = "category_emptying";
+    fn key(&self) -> Key {
+        key::category_emptying(&self.store_id, &self.category_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let due = Due::Category.mark(self.category_id.as_str(), self.due_at());
+        if self.is_open { vec![due] } else { Vec::new() }
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        (!self.is_open).then(|| self.created_at.plus(KEPT))
+    }
+}
+
+impl Emptying {
+    /// What is left to do about a category that is deleted now.
+    pub fn of(category: &Category, now: Timestamp) -> Self {
+        Self {
+            store_id: category.store_id.clone(),
+            category_id: category.id.clone(),
+            place: None,
+            is_open: true,
+            created_at: now,
+            version: 1,
+        }
+    }
+
+    /// When it may begin.
+    fn due_at(&self) -> Timestamp {
+        self.created_at.plus(SETTLED)
+    }
+
+    /// Whether it is to be gone on with.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.is_open && self.due_at() <= now
+    }
+
+    /// The store's products that are still to be looked at, the newest first.
+    pub fn rest(&self) -> Query {
+        let any = ProductId::derive(&[]);
+        let (index, place) = key::products_of_store(&self.store_id, self.created_at, &any);
+        let high = self.place.clone().unwrap_or_else(|| "~".to_owned());
+        Query::index(index, place.pk).between("0", high).newest_first()
+    }
+
+    /// This one at its next version, after a part of which this product was the last; `is_open`
+    /// says whether there is more.
+    #[must_use]
+    pub fn past(&self, last: Option<&Product>, is_open: bool) -> Self {
+        let place =
+            |last: &Product| key::products_of_store(&last.store_id, last.created_at, &last.id).1.sk;
+        let place = last.map(place).or_else(|| self.place.clone());
+        Self { place, is_open, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// What is done to a product, if it still names the category: a new version of it. It is not
+    /// announced: the deletion was, which says what becomes of the category's products. What the
+    /// claim of the handle and the shelf say of it stays until the product is changed: no other
+    /// product has the category either, so that it likens it to none.
+    pub fn change(&self, now: Timestamp) -> Change {
+        Change::new("SET #version = #version + :one, updated_at = :now REMOVE category_id")
+            .only_if("category_id = :category")
+            .name("#version", "version")
+            .value(":one", 1)
+            .value(":now", now)
+            .value(":category", &self.category_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EXAMPLE_TIME;
+    use crate::product::tests::product;
+
+    #[test]
+    fn it_begins_when_the_index_has_settled_and_keeps_its_place() {
+        let emptying = Emptying {
+            store_id: StoreId::derive(&["store"]),
+            category_id: CategoryId::derive(&["cups"]),
+            place: None,
+            is_open: true,
+            created_at: EXAMPLE_TIME,
+            version: 1,
+        };
+        let later = EXAMPLE_TIME.plus(SETTLED);
+        assert!(!emptying.is_due(EXAMPLE_TIME) && emptying.is_due(later));
+        let half = emptying.past(Some(&product()), true);
+        let place = product().indexes()[0].1.sk.clone();
+        assert_eq!((half.place.as_ref(), half.version), (Some(&place), 2));
+        assert!(half.is_due(later) && half.forget_at().is_none());
+        // The last part may be empty.
+        let done = half.past(None, false);
+        assert_eq!((done.place.as_ref(), done.indexes().len()), (Some(&place), 0));
+        assert!(!done.is_due(later) && done.forget_at().is_some());
+    }
+}

@@ -1,0 +1,106 @@
+//! Products read: one with its variants, several, those for sale, the one of a handle.
+
+use gateway::app::App;
+use gateway::item::{Index, Item, Key};
+use gateway::problem::Problem;
+use gateway::table::Query;
+use serde::{Deserialize, Serialize};
+
+use super::{MAX_VARIANTS, Product, ProductStatus, UniqueHandle, Variant};
+use crate::fields::Handle;
+use crate::id::{ProductId, StoreId};
+use crate::key;
+
+/// An item of a product's own range of its partition.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "entity", rename_all = "lowercase")]
+enum Part {
+    Product(Box<Product>),
+    Variant(Box<Variant>),
+}
+
+impl Item for Part {
+    const KIND: &'static str = "product";
+    fn key(&self) -> Key {
+        match self {
+            Self::Product(product) => product.key(),
+            Self::Variant(variant) => variant.key(),
+        }
+    }
+    fn version(&self) -> u64 {
+        match self {
+            Self::Product(product) => product.version,
+            Self::Variant(variant) => variant.version,
+        }
+    }
+}
+
+/// A product with its variants in their order, in one query.
+pub async fn load(
+    app: &App,
+    store: &StoreId,
+    id: &ProductId,
+) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
+    let place = key::product(store, id);
+    let query = Query::partition(place.pk).begins_with(place.sk);
+    let mut product = None;
+    let mut variants = Vec::new();
+    for part in app.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {
+        match part {
+            Part::Product(found) => product = Some(*found),
+            Part::Variant(variant) => variants.push(*variant),
+        }
+    }
+    Ok(product.map(|product| {
+        let variants = product.arranged(variants);
+        (product, variants)
+    }))
+}
+
+/// These products in the order asked for, without those that are not there: at most 100 in one
+/// round trip.
+pub async fn get_many(
+    app: &App,
+    store: &StoreId,
+    ids: &[ProductId],
+) -> Result<Vec<Product>, Problem> {
+    let keys: Vec<Key> = ids.iter().map(|id| key::product(store, id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let found = keys.iter().map(|key| batch.take(key)).collect::<Result<Vec<_>, _>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// A store's products that shoppers see, by creation.
+pub fn visible(store: &StoreId) -> Query {
+    Query::index(Index::Gsi2, key::products_with_status(store, ProductStatus::Active.as_str()))
+}
+
+/// The product of a handle.
+pub async fn find(
+    app: &App,
+    store: &StoreId,
+    handle: &Handle,
+) -> Result<Option<ProductId>, Problem> {
+    let key = key::unique_product_handle(store, handle.as_str());
+    let claim: Option<UniqueHandle> = app.table.get(&key).await?;
+    Ok(claim.map(|claim| claim.product_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::product::tests::{product, variant};
+
+    #[test]
+    fn a_part_of_a_product_is_read_by_its_kind() {
+        let mut stored = serde_json::to_value(product()).unwrap();
+        stored["entity"] = "product".into();
+        stored["PK"] = "x".into();
+        let part: Part = serde_json::from_value(stored).unwrap();
+        assert!(matches!(part, Part::Product(found) if *found == product()));
+        let mut stored = serde_json::to_value(variant("S", 5)).unwrap();
+        stored["entity"] = "variant".into();
+        let part: Part = serde_json::from_value(stored).unwrap();
+        assert!(matches!(part, Part::Variant(found) if *found == variant("S", 5)));
+    }
+}

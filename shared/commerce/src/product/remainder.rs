@@ -1,0 +1,247 @@
+//! What a change of a product leaves to do.
+//!
+//! A transaction has at most 100 actions, and a product of 100 variants with stock has several
+//! times as many items. A change is decided by *one* transaction, which holds all that can be
+//! refused and all that the answer shows. What does not fit into it besides is nothing that can be
+//! refused; it is left to this item, which the transaction writes too. Whoever made the change
+//! does it at once; after a crash the sweep does it, a minute later.
+//!
+//! - *What checkouts need of variants* is brought up to what the product is when that is done, not
+//!   to what it was when it was changed, and only if the product has not changed meanwhile: so
+//!   remainders of several changes come out the same in any order, however often they are done.
+//!   Until then the last variants of a large product may be sold as they were before the change.
+//! - *Removed variants* lose what is left of them: deleting twice is deleting once.
+//! - *Images* that are shown no longer are counted down in the transaction that ends the
+//!   remainder: once.
+//! - *Reviews* of a product that is gone go with it, so many at a time.
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::outbox::Due;
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, retry};
+use serde::{Deserialize, Serialize};
+
+use super::{Product, Sellable, UniqueSku, Variant, load};
+use crate::id::{MediaId, ProductId, StoreId, VariantId};
+use crate::key::{self, IndexKey};
+use crate::location::MAX_LOCATIONS;
+use crate::media;
+
+/// Actions of one transaction.
+const ACTIONS: usize = 100;
+/// Variants whose stock is looked for at once.
+const SIDE_BY_SIDE: usize = 8;
+/// Reviews that are removed together, and how often before it is the next sweep's turn.
+const REVIEWS: (usize, usize) = (500, 4);
+
+/// What a change of a product leaves to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remainder {
+    /// The store.
+    pub store_id: StoreId,
+    /// The product, which may be gone.
+    pub product_id: ProductId,
+    /// Images of the store that it shows no longer.
+    pub images: Vec<MediaId>,
+    /// Variants that were removed.
+    pub variants: Vec<Leaving>,
+    /// When the change was made.
+    pub created_at: Timestamp,
+    /// The product's version after the change.
+    pub version: u64,
+}
+
+/// A variant that was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaving {
+    /// The variant.
+    pub id: VariantId,
+    /// The SKU it had.
+    pub sku: Option<String>,
+}
+
+impl From<&Variant> for Leaving {
+    fn from(variant: &Variant) -> Self {
+        Self { id: variant.id.clone(), sku: variant.sku.clone() }
+    }
+}
+
+impl Item for Remainder {
+    const KIND: &'static str = "product_remainder";
+    fn key(&self) -> Key {
+        key::product_remainder(&self.store_id, &self.product_id, self.version)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![Due::Product.mark(self.product_id.as_str(), self.due_at())]
+    }
+}
+
+/// Something to be deleted, if this holds.
+type Doomed = (Key, Condition);
+
+impl Remainder {
+    /// Nothing but to bring up to date what checkouts need, after a change that makes the product
+    /// what this says.
+    pub fn of(product: &Product, now: Timestamp) -> Self {
+        Self {
+            store_id: product.store_id.clone(),
+            product_id: product.id.clone(),
+            images: Vec::new(),
+            variants: Vec::new(),
+            created_at: now,
+            version: product.version,
+        }
+    }
+
+    /// When the sweep may take it up: whoever made the change has been at it by then, or is no
+    /// more.
+    fn due_at(&self) -> Timestamp {
+        self.created_at.plus(MINUTE)
+    }
+
+    /// Whether the sweep may take it up.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.due_at() <= now
+    }
+
+    /// Does it. What is beyond the bounds of one go stays due.
+    ///
+    /// # Errors
+    /// 503; `version_conflict`: somebody else has done it, or the product is being changed.
+    pub async fn carry_out(&self, app: &App) -> Result<(), Problem> {
+        let is_there = retry(|| refresh(app, &self.store_id, &self.product_id)).await?;
+        self.clear(app).await?;
+        if !is_there && !self.forget_reviews(app).await? {
+            return Ok(());
+        }
+        let open = Condition::new("attribute_exists(PK)");
+        let write = app.table.write().delete_if(&self.key(), open, Code::VersionConflict);
+        let let_go = |write, id| media::let_go(write, &self.store_id, id);
+        self.images.iter().fold(write, let_go).commit().await
+    }
+
+    /// Removes what is left of the removed variants: themselves, what checkouts need of them, their
+    /// SKUs and their stock.
+    async fn clear(&self, app: &App) -> Result<(), Problem> {
+        if self.variants.is_empty() {
+            return Ok(());
+        }
+        let mut doomed = self.skus(app).await?;
+        for variant in &self.variants {
+            let variant_key = key::variant(&self.store_id, &self.product_id, &variant.id);
+            let sellable_key = key::sellable(&self.store_id, &variant.id);
+            doomed.extend([variant_key, sellable_key].map(|key| (key, Condition::default())));
+        }
+        delete(app, &doomed).await?;
+        // Only now: a level is opened on condition that its variant is still sold.
+        let partition = |leaving: &Leaving| key::sellable(&self.store_id, &leaving.id).pk;
+        let partitions: Vec<String> = self.variants.iter().map(partition).collect();
+        let levels: Vec<Vec<Key>> = stream::iter(partitions)
+            .map(|partition| async move {
+                let query = Query::partition(partition).begins_with(key::LEVELS);
+                app.table.keys(&query, MAX_LOCATIONS).await
+            })
+            .buffer_unordered(SIDE_BY_SIDE)
+            .try_collect()
+            .await?;
+        let levels = levels.into_iter().flatten().map(|key| (key, Condition::default()));
+        delete(app, &levels.collect::<Vec<Doomed>>()).await
+    }
+
+    /// The claims of SKUs that are still the removed variants'.
+    async fn skus(&self, app: &App) -> Result<Vec<Doomed>, Problem> {
+        let claimed = self.variants.iter().filter_map(|leaving| leaving.sku.as_ref());
+        let keys: Vec<Key> = claimed.map(|sku| UniqueSku::key_of(&self.store_id, sku)).collect();
+        let gone = |id: &VariantId| self.variants.iter().any(|leaving| leaving.id == *id);
+        let mut doomed = Vec::new();
+        for part in keys.chunks(ACTIONS) {
+            let mut batch = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+            for key in part {
+                let found: Option<UniqueSku> = batch.take(key)?;
+                let found = found.filter(|found| gone(&found.variant_id));
+                doomed.extend(found.map(|found| (key.clone(), found.still_its())));
+            }
+        }
+        Ok(doomed)
+    }
+
+    /// Removes the product's reviews, as many as one go takes; says whether these were all.
+    async fn forget_reviews(&self, app: &App) -> Result<bool, Problem> {
+        let partition = key::product(&self.store_id, &self.product_id).pk;
+        let query = Query::partition(partition).begins_with(key::PRODUCT_REVIEWS);
+        for _ in 0..REVIEWS.1 {
+            let found = app.table.keys(&query, REVIEWS.0).await?;
+            if found.is_empty() {
+                return Ok(true);
+            }
+            let doomed: Vec<Doomed> =
+                found.into_iter().map(|key| (key, Condition::default())).collect();
+            delete(app, &doomed).await?;
+        }
+        Ok(false)
+    }
+}
+
+/// Deletes all of these, so many in a transaction.
+async fn delete(app: &App, doomed: &[Doomed]) -> Result<(), Problem> {
+    for part in doomed.chunks(ACTIONS) {
+        let write = part.iter().fold(app.table.write(), |write, (key, condition)| {
+            write.delete_if(key, condition.clone(), Code::VersionConflict)
+        });
+        write.commit().await?;
+    }
+    Ok(())
+}
+
+/// Brings what checkouts need of a product's variants up to what the product is. Says whether there
+/// is such a product.
+///
+/// # Errors
+/// `version_conflict`: it is being changed.
+pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool, Problem> {
+    let Some((product, variants)) = load(app, store, id).await? else { return Ok(false) };
+    let keys: Vec<Key> = variants.iter().map(|variant| key::sellable(store, &variant.id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut behind = Vec::new();
+    for (variant, key) in variants.iter().zip(&keys) {
+        let found: Option<Sellable> = batch.take(key)?;
+        let wanted = product.sellable(variant);
+        let differs = |found: &Sellable| !found.says_what(&wanted);
+        behind.extend(found.filter(differs).map(|_| wanted));
+    }
+    for part in behind.chunks(ACTIONS.saturating_sub(1)) {
+        let unchanged = Condition::new("#version = :read")
+            .name("#version", "version")
+            .value(":read", product.version);
+        let write = app.table.write().check(&product.key(), unchanged, Code::VersionConflict);
+        let change = |write: gateway::table::Write, sellable: &Sellable| {
+            write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
+        };
+        part.iter().fold(write, change).commit().await?;
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EXAMPLE_TIME;
+    use crate::product::tests::product;
+
+    #[test]
+    fn the_sweep_leaves_it_a_minute_to_whoever_made_the_change() {
+        let remainder = Remainder::of(&product(), EXAMPLE_TIME);
+        assert!(!remainder.is_due(EXAMPLE_TIME));
+        assert!(remainder.is_due(EXAMPLE_TIME.plus(MINUTE)));
+        assert_eq!(remainder.indexes().len(), 1);
+        // What two changes leave to do are two things.
+        let next = Remainder::of(&product().changed(EXAMPLE_TIME), EXAMPLE_TIME);
+        assert_ne!(next.key(), remainder.key());
+    }
+}

@@ -1,0 +1,217 @@
+//! The shelf: what the products beside a product are chosen from.
+//!
+//! A product's page shows a few others that have most in common with it. To choose among the
+//! newest of the store would take a query over whole products for every page; instead they lie on
+//! one item per store, each with only what choosing needs, and a page reads that item in a batch
+//! that it makes anyway. The dispatcher rebuilds it when a product has changed, so it is a moment
+//! behind: it says what to read, and what is shown is what was read.
+
+use gateway::item::{Item, Key};
+use serde::{Deserialize, Serialize};
+
+use crate::id::{CategoryId, ProductId, StoreId, VariantId};
+use crate::key;
+use crate::product::Product;
+
+/// Products on a shelf: the newest that shoppers see (our choice).
+pub const MAX_SHELVED: usize = 60;
+/// Tags that likeness is judged by (our choice).
+const MAX_TAGS: usize = 10;
+/// Variants of a product on the shelf (our choice): whose stock is asked for with the product's
+/// first reading. One of them in stock is enough to say that the product is.
+const MAX_FIRST_VARIANTS: usize = 10;
+
+/// What is known of a product before it is read: what it is likened by, and its variants.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outline {
+    /// Where it belongs.
+    pub category_id: Option<CategoryId>,
+    /// What it is, in the merchant's words.
+    pub product_type: Option<String>,
+    /// Who makes it.
+    pub vendor: Option<String>,
+    /// The first of its tags.
+    pub tags: Vec<String>,
+    /// Its variants, in their order.
+    pub variant_ids: Vec<VariantId>,
+}
+
+impl Outline {
+    /// How much two products have in common: category before type before maker, and the tags.
+    fn likeness(&self, other: &Self) -> usize {
+        let same = |own: &Option<String>, other: &Option<String>| own.is_some() && own == other;
+        let category = self.category_id.is_some() && self.category_id == other.category_id;
+        let points = [
+            (category, 8),
+            (same(&self.product_type, &other.product_type), 4),
+            (same(&self.vendor, &other.vendor), 2),
+        ];
+        let points = points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points);
+        let tags = other.tags.iter().filter(|tag| self.tags.contains(tag)).count();
+        tags.saturating_add(points.sum::<usize>())
+    }
+}
+
+impl Product {
+    /// What its page has to know of it before it is read.
+    pub fn outline(&self) -> Outline {
+        Outline {
+            category_id: self.category_id.clone(),
+            product_type: self.product_type.clone(),
+            vendor: self.vendor.clone(),
+            tags: self.tags.iter().take(MAX_TAGS).cloned().collect(),
+            variant_ids: self.variant_ids.clone(),
+        }
+    }
+}
+
+/// A product on the shelf.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shelved {
+    /// The product.
+    pub id: ProductId,
+    /// What it is likened by; of its variants the first, or none where stock does not matter.
+    pub outline: Outline,
+}
+
+impl From<&Product> for Shelved {
+    fn from(product: &Product) -> Self {
+        let mut outline = product.outline();
+        let asked = if product.always_sells { 0 } else { MAX_FIRST_VARIANTS };
+        outline.variant_ids.truncate(asked);
+        Self { id: product.id.clone(), outline }
+    }
+}
+
+/// A store's shelf.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shelf {
+    /// The store.
+    pub store_id: StoreId,
+    /// The newest products that shoppers see, the newest first.
+    pub products: Vec<Shelved>,
+    /// Counts writes; 0 before the first.
+    pub version: u64,
+}
+
+impl Item for Shelf {
+    const KIND: &'static str = "shelf";
+    fn key(&self) -> Key {
+        key::shelf(&self.store_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl Shelf {
+    /// The shelf of a store that never had a product.
+    pub fn empty(store: &StoreId) -> Self {
+        Self { store_id: store.clone(), products: Vec::new(), version: 0 }
+    }
+
+    /// The shelf with these products in place of what is on it: those that shoppers see, as many
+    /// as it holds. None when that is what is on it.
+    pub fn holding(&self, mut products: Vec<Product>) -> Option<Self> {
+        products.retain(Product::is_visible);
+        products.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+        products.truncate(MAX_SHELVED);
+        let products: Vec<Shelved> = products.iter().map(Shelved::from).collect();
+        let store_id = self.store_id.clone();
+        let version = self.version.saturating_add(1);
+        (products != self.products).then_some(Self { store_id, products, version })
+    }
+
+    /// The products on it that have most in common with this one, at most so many. The newer of
+    /// equal ones comes first; what has nothing in common comes last.
+    pub fn beside(&self, product: &ProductId, outline: &Outline, most: usize) -> Vec<&Shelved> {
+        let mut others: Vec<&Shelved> =
+            self.products.iter().filter(|other| other.id != *product).collect();
+        others.sort_by_key(|other| std::cmp::Reverse(outline.likeness(&other.outline)));
+        others.truncate(most);
+        others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::product::{ProductStatus, tests};
+
+    /// A product for sale, made so many seconds after the others.
+    fn product(name: &str, second: u64) -> Product {
+        let product = tests::product();
+        let created_at = product.created_at.plus(Duration::from_secs(second));
+        let id = ProductId::derive(&[name]);
+        Product { id, created_at, status: ProductStatus::Active, ..product }
+    }
+
+    fn shelf(products: Vec<Product>) -> Shelf {
+        Shelf::empty(&StoreId::derive(&["store"])).holding(products).expect("a change")
+    }
+
+    fn ids(shelved: &[&Shelved]) -> Vec<ProductId> {
+        shelved.iter().map(|shelved| shelved.id.clone()).collect()
+    }
+
+    fn named<const N: usize>(names: [&str; N]) -> Vec<ProductId> {
+        names.iter().map(|name| ProductId::derive(&[name])).collect()
+    }
+
+    #[test]
+    fn what_is_most_alike_comes_first_and_then_what_is_newest() {
+        let category = Some(CategoryId::derive(&["mugs"]));
+        let text = |text: &str| Some(text.to_owned());
+        let mug =
+            Product { category_id: category.clone(), vendor: text("Acme"), ..product("a", 0) };
+        let mug = Product { product_type: text("Mug"), tags: vec!["blue".into()], ..mug };
+        let shelf = shelf(vec![
+            mug.clone(),
+            product("older", 1),
+            Product { category_id: category, ..product("category", 2) },
+            Product { product_type: text("Mug"), ..product("type", 3) },
+            Product { vendor: text("Acme"), ..product("vendor", 4) },
+            Product { tags: vec!["red".into(), "blue".into()], ..product("tag", 5) },
+            product("newer", 6),
+        ]);
+        let found = shelf.beside(&mug.id, &mug.outline(), 10);
+        let expected = named(["category", "type", "vendor", "tag", "newer", "older"]);
+        assert_eq!(ids(&found), expected);
+        assert_eq!(ids(&shelf.beside(&mug.id, &mug.outline(), 2)), named(["category", "type"]));
+        // What both lack is nothing in common.
+        let bare = product("bare", 9);
+        assert_eq!(ids(&shelf.beside(&bare.id, &bare.outline(), 1)), named(["newer"]));
+    }
+
+    #[test]
+    fn a_shelf_holds_the_newest_that_shoppers_see_and_changes_only_when_they_do() {
+        let count = u64::try_from(MAX_SHELVED).unwrap();
+        let all: Vec<Product> =
+            (0..count.saturating_add(5)).map(|n| product(&n.to_string(), n)).collect();
+        let hidden = Product { status: ProductStatus::Archived, ..product("hidden", 900) };
+        let shelf = shelf(all.iter().cloned().chain([hidden]).collect());
+        assert_eq!((shelf.products.len(), shelf.version), (MAX_SHELVED, 1));
+        assert_eq!(shelf.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
+        assert_eq!(shelf.holding(all.clone()), None);
+        assert_eq!(shelf.holding(Vec::new()).map(|shelf| shelf.version), Some(2));
+    }
+
+    #[test]
+    fn the_fullest_shelf_is_small_beside_what_an_item_may_be() {
+        let full = |n: u64| Product {
+            category_id: Some(CategoryId::derive(&["a"])),
+            product_type: Some("\u{1f600}".repeat(100)),
+            vendor: Some("\u{1f600}".repeat(100)),
+            tags: (0..250).map(|n| format!("{n:03}{}", "\u{1f600}".repeat(37))).collect(),
+            variant_ids: (0..100).map(|n| VariantId::derive(&[&n.to_string()])).collect(),
+            ..product(&n.to_string(), n)
+        };
+        let shelf = shelf((0..u64::try_from(MAX_SHELVED).unwrap()).map(full).collect());
+        let size = serde_json::to_vec(&shelf).unwrap().len();
+        assert!(size < 250_000, "{size} bytes");
+        let free = Product { always_sells: true, ..full(1) };
+        assert_eq!(Shelved::from(&free).outline.variant_ids, []);
+    }
+}

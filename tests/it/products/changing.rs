@@ -1,0 +1,130 @@
+//! Products and variants changed, archived and removed.
+
+use support::{Gateway, Value, inr, json, race};
+
+use super::{PRODUCTS, kinds, make, owner, path, shirt, simple};
+
+#[tokio::test]
+async fn a_patch_changes_what_it_names_and_tells_the_checkout() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let made = make(&owner, shirt()).await;
+    let ask = json!({"title": "Linen blouse", "vendor": null, "tags": [], "images": []});
+    let changed = owner.patch(&path(&made)).json(ask).if_match("\"1\"").await.expect(200);
+    assert_eq!(changed.str("/title"), "Linen blouse");
+    assert_eq!(changed.str("/handle"), "linen-shirt");
+    assert_eq!((changed.at("/vendor"), changed.int("/version")), (&Value::Null, 2));
+    let stale = owner.patch(&path(&made)).json(json!({"title": "x"})).if_match("\"1\"").await;
+    stale.expect(412).problem("precondition_failed");
+    let items = gateway.items("STO#").await;
+    let sellables: Vec<_> = items.iter().filter(|item| item["entity"] == "sellable").collect();
+    assert_eq!(sellables.len(), 3);
+    for sellable in sellables {
+        assert_eq!(sellable["product_title"], "Linen blouse");
+        assert!(sellable["image_url"].is_null());
+    }
+    // What changes nothing is no new version and no event.
+    let same = owner.patch(&path(&made)).json(json!({"title": "Linen blouse"})).await.expect(200);
+    assert_eq!((same.int("/version"), kinds(&gateway, "product.updated").await), (2, 1));
+}
+
+#[tokio::test]
+async fn every_patch_that_is_taken_is_one_version() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let made = make(&owner, shirt()).await;
+    let path = path(&made);
+    let replies = race(10, || async {
+        let vendor = support::unique("vendor");
+        owner.patch(&path).json(json!({"vendor": vendor})).await
+    })
+    .await;
+    let done = replies.iter().filter(|reply| reply.status == 200).count();
+    let refused = replies.iter().filter(|reply| reply.json["code"] == "version_conflict").count();
+    assert_eq!(done + refused, 10);
+    let shown = owner.get(&path).await.expect(200);
+    assert_eq!(shown.int("/version"), 1 + i64::try_from(done).unwrap());
+    assert_eq!(kinds(&gateway, "product.updated").await, done);
+}
+
+#[tokio::test]
+async fn variants_come_change_and_go_and_the_price_range_follows() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let made = make(&owner, shirt()).await;
+    let variants = format!("{}/variants", path(&made));
+    let ask = json!({"price": inr(100), "options": ["S", "Blue"]});
+    let twin = owner.post(&variants).json(ask).await.expect(422);
+    assert_eq!(twin.field_errors(), [("/options".to_owned(), "duplicate_variant".to_owned())]);
+    let ask = json!({"price": inr(100), "options": ["S", "White"], "sku": "SH-S-W"});
+    let added = owner.post(&variants).json(ask).await.expect(201);
+    assert_eq!((added.str("/title"), added.int("/position")), ("S / White".into(), 4));
+    let shown = owner.get(&path(&made)).await.expect(200);
+    assert_eq!((shown.int("/price_range/min/amount"), shown.int("/version")), (100, 2));
+    let one = format!("{variants}/{}", added.str("/id"));
+    let ask = json!({"price": inr(5_000), "sku": "NEW", "position": 1});
+    let changed = owner.patch(&one).json(ask).await.expect(200);
+    assert_eq!((changed.int("/version"), changed.int("/position")), (2, 1));
+    let shown = owner.get(&path(&made)).await.expect(200);
+    assert_eq!(shown.int("/price_range/max/amount"), 5_000);
+    assert_eq!(shown.str("/variants/0/sku"), "NEW");
+    // The SKU that was given up is free, the new one is not.
+    let taken = json!({"title": "Cup", "variants": [{"price": inr(5), "sku": "NEW"}]});
+    owner.post(PRODUCTS).json(taken).await.expect(409).problem("sku_taken");
+    make(&owner, json!({"title": "Cup", "variants": [{"price": inr(5), "sku": "SH-S-W"}]})).await;
+    owner.delete(&one).if_match("\"1\"").await.expect(412);
+    owner.delete(&one).await.expect(204);
+    owner.delete(&one).await.expect(404);
+    let listed = owner.get(&variants).await.expect(200);
+    assert_eq!(listed.data().len(), 3);
+    for variant in &listed.data()[..2] {
+        owner.delete(&format!("{variants}/{}", variant["id"].as_str().unwrap())).await.expect(204);
+    }
+    let last = format!("{variants}/{}", listed.data()[2]["id"].as_str().unwrap());
+    owner.delete(&last).await.expect(409).problem("last_variant");
+}
+
+#[tokio::test]
+async fn options_can_grow_but_not_lose_what_was_chosen() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let made = make(&owner, shirt()).await;
+    let options = |sizes: &[&str]| json!({"options": [{"name": "Fit", "values": sizes}, {"name": "Colour", "values": ["Blue", "White"]}]});
+    let refused = owner.patch(&path(&made)).json(options(&["S"])).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/options".to_owned(), "options_in_use".to_owned())]);
+    owner.patch(&path(&made)).json(options(&["S", "M", "L"])).await.expect(200);
+    // The only variant of a product takes the first value of what it never chose from.
+    let mug = make(&owner, simple("Mug", 5)).await;
+    let ask = json!({"options": [{"name": "Size", "values": ["Small", "Large"]}]});
+    let changed = owner.patch(&path(&mug)).json(ask).await.expect(200);
+    assert_eq!(*changed.at("/variants/0/options"), json!(["Small"]));
+    assert_eq!(changed.str("/variants/0/title"), "Small");
+    let ask = json!({"price": inr(9), "options": ["Large"]});
+    owner.post(&format!("{}/variants", path(&mug))).json(ask).await.expect(201);
+}
+
+#[tokio::test]
+async fn delete_archives_and_only_what_was_never_ordered_is_removed() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let made = make(&owner, shirt()).await;
+    owner.delete(&path(&made)).await.expect(204);
+    owner.delete(&path(&made)).await.expect(204);
+    assert_eq!(owner.get(&path(&made)).await.expect(200).str("/status"), "archived");
+    assert_eq!(kinds(&gateway, "product.archived").await, 1);
+    // As a checkout marks it.
+    let (store, variant) = (made.str("/store_id"), made.str("/variants/0/id"));
+    let key = commerce::key::sellable(
+        &commerce::id::StoreId::parse(&store).unwrap(),
+        &commerce::id::VariantId::parse(&variant).unwrap(),
+    );
+    let sellable: commerce::product::Sellable =
+        gateway.app().table.get(&key).await.unwrap().unwrap();
+    commerce::product::note_ordered(gateway.app(), &[sellable]).await.unwrap();
+    let hard = format!("{}?hard=true", path(&made));
+    owner.delete(&hard).await.expect(409).problem("product_in_use");
+    owner.get(&path(&made)).await.expect(200);
+    // A change of the product keeps the mark.
+    owner.patch(&path(&made)).json(json!({"title": "Other"})).await.expect(200);
+    owner.delete(&hard).await.expect(409).problem("product_in_use");
+}

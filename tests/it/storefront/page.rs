@@ -1,0 +1,218 @@
+//! A product's page, and what is in stock.
+
+use support::{Gateway, Reply, Value, eventually, json};
+
+use super::{Front, KEPT, SOON, related};
+
+#[tokio::test]
+async fn what_is_beside_a_product_is_for_sale_now() {
+    let front = Front::open().await;
+    front.sell("Mug", 500, 1, json!({"tags": ["blue"]})).await;
+    assert_eq!(related(&front.get("/products/mug").await.expect(200)), [""; 0]);
+    let mut others = Vec::new();
+    for number in 0..6 {
+        others.push(front.sell(&format!("Cup {number}"), 500, number, json!({})).await);
+    }
+    front.shelved(7).await;
+    let page = front.get("/products/mug").await.expect(200);
+    assert_eq!(related(&page), ["Cup 5", "Cup 4", "Cup 3", "Cup 2"]);
+    // What is put away is gone at once, and another is there for it.
+    let path = |number: usize| format!("/v1/products/{}", others[number].str("/id"));
+    front.owner.delete(&path(5)).await.expect(204);
+    let page = front.get("/products/mug").await.expect(200);
+    assert_eq!(related(&page), ["Cup 4", "Cup 3", "Cup 2", "Cup 1"]);
+    front.owner.delete(&format!("{}?hard=true", path(4))).await.expect(204);
+    front.shelved(5).await;
+    let page = front.get("/products/mug").await.expect(200);
+    assert_eq!(related(&page), ["Cup 3", "Cup 2", "Cup 1", "Cup 0"]);
+    let in_stock = |place: usize| page.at(&format!("/related/{place}/in_stock")).clone();
+    assert_eq!([in_stock(2), in_stock(3)], [true, false].map(Value::from));
+    // What changes moves it; what comes back is there again.
+    front.owner.patch(&path(0)).json(json!({"tags": ["blue"]})).await.expect(200);
+    front.owner.patch(&path(5)).json(json!({"status": "active"})).await.expect(200);
+    let changed = eventually(SOON, || async {
+        let page = front.gateway.client().get(&front.path("/products/mug")).await.expect(200);
+        (related(&page) == ["Cup 0", "Cup 5", "Cup 3", "Cup 2"]).then_some(page)
+    });
+    assert_eq!(changed.await.trips(), 2);
+    // Another store's are never beside it.
+    let shelves = front.gateway.items_of("shelf", "SHF#").await;
+    assert_eq!(shelves.len(), 1);
+}
+
+#[tokio::test]
+async fn the_sweep_alone_keeps_what_is_beside_a_product() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let front = Front::open_on(gateway).await;
+    for title in ["Mug", "Cup", "Bowl"] {
+        front.sell(title, 500, 1, json!({})).await;
+    }
+    let page = front.get("/products/mug").await.expect(200);
+    assert_eq!(related(&page), [""; 0]);
+    front.gateway.advance(gateway::clock::MINUTE * 2);
+    front.gateway.sweep().await;
+    assert_eq!(related(&front.get("/products/mug").await.expect(200)), ["Bowl", "Cup"]);
+}
+
+#[tokio::test]
+async fn a_product_page_shows_every_variant_there_is_now() {
+    let front = Front::open().await;
+    let location = front.location().await;
+    let variant = |size: usize| {
+        let levels = json!([{"location_id": location, "quantity": size.rem_euclid(2)}]);
+        json!({
+            "price": {"amount": 500, "currency": "INR"}, "options": [format!("No {size}")],
+            "inventory": {"tracked": true, "levels": levels},
+        })
+    };
+    let sizes: Vec<String> = (0..60).map(|size| format!("No {size}")).collect();
+    let options = json!([{"name": "Size", "values": sizes}]);
+    let variants: Vec<Value> = (0..55).map(variant).collect();
+    let more = json!({"options": options, "variants": variants});
+    let made = front.sell("Shirt", 500, 1, more).await;
+    let shown = |page: &Reply| -> Vec<(String, bool)> {
+        let one = |choice: &Value| {
+            let title = choice["title"].as_str().unwrap().to_owned();
+            (title, choice["in_stock"].as_bool().unwrap())
+        };
+        page.at("/variants").as_array().unwrap().iter().map(one).collect()
+    };
+    let expected = |count: usize| -> Vec<(String, bool)> {
+        (0..count).map(|size| (format!("No {size}"), size.rem_euclid(2) == 1)).collect()
+    };
+    let page = front.get("/products/shirt").await.expect(200);
+    assert_eq!(shown(&page), expected(55));
+    assert_eq!(page.trips(), 4, "store, hints, and more than 100 items in two");
+    // One that is added is there at once, and one that is removed is not.
+    let path = format!("/v1/products/{}/variants", made.str("/id"));
+    let added = front.owner.post(&path).json(variant(55)).await.expect(201);
+    let page = front.get("/products/shirt").await.expect(200);
+    assert_eq!((shown(&page), page.trips()), (expected(56), 3));
+    front.owner.delete(&format!("{path}/{}", added.str("/id"))).await.expect(204);
+    assert_eq!(shown(&front.get("/products/shirt").await.expect(200)), expected(55));
+    // Under a new handle too; the old one leads nowhere.
+    let rename = json!({"handle": "blouse"});
+    front.owner.patch(&format!("/v1/products/{}", made.str("/id"))).json(rename).await.expect(200);
+    assert_eq!(shown(&front.get("/products/blouse").await.expect(200)), expected(55));
+    front.get("/products/shirt").await.expect(404).problem("not_found");
+}
+
+#[tokio::test]
+async fn a_hint_that_is_behind_hides_nothing() {
+    use commerce::product::UniqueHandle;
+    use commerce::shelf::Outline;
+    let front = Front::open().await;
+    let made = front.sell("Mug", 500, 3, json!({})).await;
+    let store = commerce::id::StoreId::parse(&front.store.id).unwrap();
+    let key = commerce::key::unique_product_handle(&store, "mug");
+    let table = &front.gateway.app().table;
+    let claim: UniqueHandle = table.get(&key).await.unwrap().unwrap();
+    assert_eq!(claim.outline.variant_ids.len(), 1);
+    let behind = UniqueHandle { outline: Outline::default(), ..claim };
+    table.write().put(&behind).commit().await.unwrap();
+    let page = front.get("/products/mug").await.expect(200);
+    assert_eq!(page.str("/variants/0/id"), made.str("/variants/0/id"));
+    assert_eq!(page.at("/in_stock"), &json!(true));
+    assert_eq!(page.trips(), 4, "store, hints, what they name, and what they do not");
+}
+
+#[tokio::test]
+async fn what_is_in_stock_follows_the_stores_policy() {
+    let front = Front::open().await;
+    let tracked = |policy: Value| {
+        json!({"variants": [{
+            "price": {"amount": 500, "currency": "INR"},
+            "inventory": {"tracked": true, "policy": policy},
+        }]})
+    };
+    front.sell("Follows", 500, 0, tracked(Value::Null)).await;
+    front.sell("Stops", 500, 0, tracked(json!("deny"))).await;
+    front.sell("Goes on", 500, 0, tracked(json!("continue"))).await;
+    let policy = |policy: &str| {
+        let path = format!("/v1/stores/{}", front.store.id);
+        front.merchant.patch(&path).json(json!({"inventory_policy": policy}))
+    };
+    for (said, sold) in [("deny", &["Goes on"][..]), ("continue", &["Goes on", "Follows"])] {
+        policy(said).await.expect(200);
+        front.gateway.advance(KEPT);
+        assert_eq!(front.titles("?in_stock=true").await, sold, "{said}");
+        let page = front.get("/products/follows").await.expect(200);
+        assert_eq!(page.at("/in_stock"), &json!(said == "continue"));
+    }
+    front.shelved(3).await;
+    let page = front.get("/products/stops").await.expect(200);
+    let on_sale = ["/related/0/in_stock", "/related/1/in_stock"].map(|at| page.at(at).clone());
+    assert_eq!(
+        (related(&page), on_sale),
+        (vec!["Goes on".to_owned(), "Follows".to_owned()], [true, true].map(Value::from),)
+    );
+}
+
+/// Makes the store one of ten locations; answers with the last one, from which orders go out last.
+async fn ten_locations(front: &Front) -> String {
+    let mut last = front.location().await;
+    for number in 1..10 {
+        let address = json!({"line1": "1 MG Road", "city": "Pune", "country": "IN"});
+        let name = format!("Shop {number}");
+        let ask = json!({"name": name, "address": address, "priority": 500 + number});
+        let made = front.owner.post("/v1/inventory/locations").json(ask).await.expect(201);
+        last = made.str("/id");
+    }
+    front.gateway.advance(KEPT);
+    last
+}
+
+/// A product of a hundred variants whose stock is counted, with some of the last at a location.
+fn hundred(title: &str, stock: Option<&str>) -> Value {
+    let values: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    let variant = |value: &String| {
+        let levels = stock.filter(|_| value == "99");
+        let levels: Vec<Value> =
+            levels.iter().map(|at| json!({"location_id": at, "quantity": 1})).collect();
+        json!({"price": {"amount": 500, "currency": "INR"}, "options": [value],
+            "inventory": {"tracked": true, "levels": levels}})
+    };
+    json!({
+        "title": title, "status": "active", "options": [{"name": "Number", "values": values}],
+        "variants": values.iter().map(variant).collect::<Vec<_>>(),
+    })
+}
+
+#[tokio::test]
+async fn many_variants_at_many_locations_cost_no_more_than_a_few_batches() {
+    let front = Front::open().await;
+    let last = ten_locations(&front).await;
+    for number in 0..4 {
+        let ask = hundred(&format!("Shirt {number}"), (number == 0).then_some(last.as_str()));
+        front.owner.post("/v1/products").json(ask).await.expect(201);
+    }
+    front.sell("Mug", 500, 0, json!({})).await;
+    front.sell("Cup", 500, 1, json!({})).await;
+    front.shelved(6).await;
+    let list = front.get("/products?limit=100").await.expect(200);
+    assert!(list.trips() <= 5, "store, page and three batches of stock: {}", list.trips());
+    let said = |list: &Reply| -> Vec<(String, bool)> {
+        let one = |card: &Value| {
+            let title = card["title"].as_str().unwrap().to_owned();
+            (title, card["in_stock"].as_bool().unwrap())
+        };
+        list.data().iter().map(one).collect()
+    };
+    // What is not wholly looked at may be in stock; a small product is certain beside it.
+    let expected = [("Cup", true), ("Mug", false)].into_iter();
+    let shirts = ["Shirt 3", "Shirt 2", "Shirt 1", "Shirt 0"].map(|title| (title, true));
+    let expected: Vec<_> =
+        expected.chain(shirts).map(|(title, has)| (title.to_owned(), has)).collect();
+    assert_eq!(said(&list), expected);
+    let filtered = front.get("/products?in_stock=false&limit=100").await.expect(200);
+    assert_eq!(said(&filtered), [("Mug".to_owned(), false)]);
+    assert!(filtered.trips() <= 4, "{}", filtered.trips());
+    // Its own page tells all thousand levels, and what is beside it as far as it goes.
+    for (handle, has) in [("shirt-0", true), ("shirt-1", false)] {
+        let page = front.get(&format!("/products/{handle}")).await.expect(200);
+        assert_eq!(page.at("/in_stock"), &json!(has), "{handle}");
+        assert_eq!(page.at("/variants/98/in_stock"), &json!(false));
+        assert_eq!(page.at("/variants/99/in_stock"), &json!(has));
+        assert!(page.trips() <= 18, "{}", page.trips());
+    }
+}
