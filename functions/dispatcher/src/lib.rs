@@ -12,7 +12,9 @@
 //!   transaction is refused, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
 
+mod emptying;
 mod publish;
+mod shelves;
 mod sweep;
 
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
@@ -24,6 +26,8 @@ use gateway::item::Item;
 use gateway::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use shelves::Changed;
 
 pub use publish::publish;
 pub use sweep::{SweepReport, sweep};
@@ -62,7 +66,8 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
     Ok(serde_json::to_value(report)?)
 }
 
-/// A batch of the table's stream: new events are published, new mails queued.
+/// A batch of the table's stream: new events are published, new mails queued; then the shelves of
+/// the stores whose products changed are rebuilt.
 pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
     let outcomes = futures_util::stream::iter(event.records)
         .map(|record| async move {
@@ -72,36 +77,46 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
         .buffered(PARALLEL)
         .collect::<Vec<_>>()
         .await;
-    let failed = outcomes.into_iter().filter_map(|(sequence, outcome)| {
-        let problem = outcome.err()?;
-        tracing::warn!(cause = %problem, sequence, "record not taken");
-        Some(FailedRecord { item_identifier: sequence })
-    });
-    BatchResponse { batch_item_failures: failed.collect() }
+    let (mut changed, mut failed) = (Changed::default(), Vec::new());
+    for (sequence, outcome) in outcomes {
+        match outcome {
+            Ok(published) => published.iter().for_each(|event| changed.note(event)),
+            Err(problem) => {
+                tracing::warn!(cause = %problem, sequence, "record not taken");
+                failed.push(FailedRecord { item_identifier: sequence });
+            }
+        }
+    }
+    changed.shelve(app).await;
+    BatchResponse { batch_item_failures: failed }
 }
 
-/// One record. What is not new, or is no news, is passed over.
-async fn take(app: &App, record: &EventRecord) -> Result<(), Problem> {
+/// One record; answers with the event that is published now. What is not new, or is no news, is
+/// passed over.
+async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem> {
     if record.event_name != "INSERT" {
-        return Ok(());
+        return Ok(None);
     }
     let image = record.change.new_image.clone();
-    let Ok(head) = serde_dynamo::from_item::<_, Head>(image.clone()) else { return Ok(()) };
+    let Ok(head) = serde_dynamo::from_item::<_, Head>(image.clone()) else { return Ok(None) };
     match head.entity.as_str() {
         Event::KIND => {
             let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
-            if event.state == OutboxState::Pending { publish(app, &event).await } else { Ok(()) }
+            if event.state != OutboxState::Pending {
+                return Ok(None);
+            }
+            publish(app, &event).await.map(|()| Some(event))
         }
         mail::Mail::KIND => {
             let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
             // One that waits for its day is found by the sweep.
             if mail.state == mail::MailState::Pending && !mail.waits(app.clock.now()) {
                 let message = mail::Message { mail_id: mail.id };
-                return app.mail_queue.send(&[(message, std::time::Duration::ZERO)]).await;
+                app.mail_queue.send(&[(message, std::time::Duration::ZERO)]).await?;
             }
-            Ok(())
+            Ok(None)
         }
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }
 

@@ -6,12 +6,16 @@
 
 use std::time::Duration;
 
+use commerce::category::Emptying;
 use commerce::delivery::{Delivery, Message};
 use commerce::event::{About, Event, OutboxState, STORE_REDACTED};
 use commerce::id::MailId;
 use commerce::mail;
-use commerce::order::{Order, settle};
-use commerce::store::{Store, StoreStatus, StoreView};
+use commerce::order::{self, Order};
+use commerce::payment::due::Patience;
+use commerce::payment::{self, Payment};
+use commerce::product::Remainder;
+use commerce::store::{self, Store, StoreStatus, StoreView};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -20,7 +24,9 @@ use gateway::problem::{Code, Problem};
 use serde::Serialize;
 
 use crate::PARALLEL;
+use crate::emptying::go_on;
 use crate::publish::publish;
+use crate::shelves::Changed;
 
 /// Work taken up of one kind and shard in one sweep: 16 times as much of a kind. What is beyond
 /// it is older than what follows and comes first in the next sweep.
@@ -39,18 +45,27 @@ pub struct SweepReport {
     pub mails: usize,
     /// Deleted stores whose grace ended.
     pub redactions: usize,
-    /// Orders that were not paid in time.
+    /// Payments whose refund was asked for again, or whose money was sent back.
+    pub payments: usize,
+    /// Orders that were not paid in time, or whose payments were closed after their end.
     pub orders: usize,
+    /// Deleted categories that were taken off products.
+    pub categories: usize,
+    /// Changes of products that were brought to their end.
+    pub products: usize,
     /// Pieces of work that failed; they stay due.
     pub failures: usize,
 }
 
-/// Takes up everything that is due.
+/// Takes up everything that is due; then the shelves of the stores whose products changed are
+/// rebuilt.
 pub async fn sweep(app: &App) -> SweepReport {
     let mut report = SweepReport::default();
+    let mut changed = Changed::default();
+    let patience = &Patience::default();
     for kind in Due::ALL {
         let outcomes = futures_util::stream::iter(SHARDS.chars())
-            .map(|shard| sweep_shard(app, kind, shard))
+            .map(|shard| sweep_shard(app, kind, shard, patience))
             .buffer_unordered(PARALLEL)
             .collect::<Vec<_>>()
             .await;
@@ -59,21 +74,28 @@ pub async fn sweep(app: &App) -> SweepReport {
             Due::Delivery => &mut report.deliveries,
             Due::Mail => &mut report.mails,
             Due::Redaction => &mut report.redactions,
+            Due::Payment => &mut report.payments,
             Due::Order => &mut report.orders,
+            Due::Category => &mut report.categories,
+            Due::Product => &mut report.products,
         };
         for tally in outcomes {
             *slot = slot.saturating_add(tally.done);
             report.failures = report.failures.saturating_add(tally.failed);
+            changed.extend(tally.changed);
         }
     }
+    changed.shelve(app).await;
     report
 }
 
 /// Counts what was done and what failed: one piece of work that fails, fails alone.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Tally {
     done: usize,
     failed: usize,
+    /// The products that published events are about.
+    changed: Changed,
 }
 
 impl Tally {
@@ -90,7 +112,7 @@ impl Tally {
 }
 
 /// One shard of one kind.
-async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
+async fn sweep_shard(app: &App, kind: Due, shard: char, patience: &Patience) -> Tally {
     let mut tally = Tally::default();
     let query = kind.query(shard, app.clock.now());
     let keys = match app.table.keys(&query, PER_SHARD).await {
@@ -106,7 +128,10 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
             Due::Delivery => deliveries(app, chunk, &mut tally).await,
             Due::Mail => mails(app, chunk, &mut tally).await,
             Due::Redaction => redactions(app, chunk, &mut tally).await,
-            Due::Order => orders(app, chunk, &mut tally).await,
+            Due::Payment => payments(app, chunk, patience, &mut tally).await,
+            Due::Order => orders(app, chunk, patience, &mut tally).await,
+            Due::Category => categories(app, chunk, &mut tally).await,
+            Due::Product => products(app, chunk, &mut tally).await,
         };
         tally.count(outcome.map(|()| false));
     }
@@ -128,10 +153,13 @@ async fn load<T: Item>(app: &App, keys: &[Key], tally: &mut Tally) -> Result<Vec
 
 /// Whether a write happened; losing a race is not a failure, somebody else has done the work.
 fn happened(outcome: Result<(), Problem>) -> Result<bool, Problem> {
+    unless_lost(outcome.map(|()| true))
+}
+
+fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Problem> {
     match outcome {
-        Ok(()) => Ok(true),
         Err(problem) if problem.code == Code::VersionConflict => Ok(false),
-        Err(problem) => Err(problem),
+        outcome => outcome,
     }
 }
 
@@ -143,7 +171,11 @@ async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Proble
         if event.state != OutboxState::Pending {
             continue;
         }
-        tally.count(publish(app, &event).await.map(|()| true));
+        let outcome = publish(app, &event).await;
+        if outcome.is_ok() {
+            tally.changed.note(&event);
+        }
+        tally.count(outcome.map(|()| true));
     }
     Ok(())
 }
@@ -193,22 +225,58 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
             entity: redacted.id.as_str(),
             version: redacted.version,
         };
-        let event = Event::new(&STORE_REDACTED, about, &StoreView::from(&redacted), now);
-        let write = app.table.write().replace(&redacted, Code::VersionConflict).emit(event);
+        let view = StoreView::of(&redacted, &app.config.base_url);
+        let event = Event::new(&STORE_REDACTED, about, &view, now);
+        let write = store::replace(app.table.write(), &redacted).emit(event);
         tally.count(happened(write.commit().await));
+    }
+    Ok(())
+}
+
+/// Refunds that were begun and never confirmed, and money that should have gone back.
+async fn payments(
+    app: &App,
+    keys: &[Key],
+    patience: &Patience,
+    tally: &mut Tally,
+) -> Result<(), Problem> {
+    for payment in load::<Payment>(app, keys, tally).await? {
+        tally.count(unless_lost(payment::due::take_up(app, &payment, patience).await));
     }
     Ok(())
 }
 
 /// Orders that were not paid in time: their stock and their gift cards' money go back in the
 /// transaction that expires them. Whoever pays at the same moment wins or loses the order's
-/// version; there is no third way.
-async fn orders(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+/// version; there is no third way. And orders that are over, whose payments are closed.
+async fn orders(
+    app: &App,
+    keys: &[Key],
+    patience: &Patience,
+    tally: &mut Tally,
+) -> Result<(), Problem> {
     for order in load::<Order>(app, keys, tally).await? {
-        let now = app.clock.now();
-        let Some(ended) = order.expire(now) else { continue };
-        let write = settle::expire(app.table.write(), &ended, now);
-        tally.count(happened(write.commit().await));
+        tally.count(unless_lost(order::due::take_up(app, &order, patience).await));
+    }
+    Ok(())
+}
+
+/// Deleted categories, of which each loses the next part of its products.
+async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for emptying in load::<Emptying>(app, keys, tally).await? {
+        if emptying.is_due(app.clock.now()) {
+            tally.count(happened(go_on(app, &emptying).await));
+        }
+    }
+    Ok(())
+}
+
+/// What changes of large products have left to do, and nobody has done.
+async fn products(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for remainder in load::<Remainder>(app, keys, tally).await? {
+        if remainder.is_due(app.clock.now()) {
+            tally.count(happened(remainder.carry_out(app).await));
+        }
     }
     Ok(())
 }

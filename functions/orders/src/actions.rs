@@ -6,7 +6,8 @@ use commerce::event::{Event, ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REO
 use commerce::id::OrderId;
 use commerce::order::by_hand::{self, PaidByHand};
 use commerce::order::settle::confirm as confirm_order;
-use commerce::order::{Order, OrderAction, OrderView, parts, settle, spent};
+use commerce::order::spent::Spending;
+use commerce::order::{Order, OrderAction, OrderView, parts, settle};
 use commerce::payment::account::connect;
 use commerce::payment::provider::Provider;
 use commerce::payment::settle::{self as settlement, News};
@@ -129,6 +130,7 @@ pub async fn mark_paid(
     if_match: IfMatch,
     Body(ask): Body<MarkPaidRequest>,
 ) -> Result<Answer, Problem> {
+    let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
         let parts = parts::load(&app, &caller.store.id, &id).await?;
@@ -137,9 +139,9 @@ pub async fn mark_paid(
         let paid = parts.order.paid_by_hand(&parts.payments, method, now)?;
         let PaidByHand { settled, payment } = &paid;
         let write = by_hand::record(app.table.write(), payment, now);
-        let answer = settle(write, settled, now).answer(shown(&settled.order), now).await?;
-        spent::note(&app, &parts.order, &settled.order).await;
-        Ok(answer)
+        let write = settle(write, settled, now);
+        let write = spending.count(&app, write, &parts.order, &settled.order).await?;
+        write.answer(shown(&settled.order), now).await
     })
     .await
 }
@@ -181,7 +183,7 @@ pub async fn capture(
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let order = &parts.order;
     if_match.check(order.version)?;
-    if order.is_over() || !order.allows(OrderAction::Capture) {
+    if !order.allows(OrderAction::Capture) {
         return Err(Code::NotCapturable
             .with("current", order.financial_status.as_str())
             .with("allowed_actions", order.allowed_actions()));
@@ -190,7 +192,7 @@ pub async fn capture(
     let payment = promised
         .and_then(|promised| parts.payments.iter().find(|known| known.id == promised.payment_id));
     let payment = payment.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
-    let amount = payment.capturable(None)?;
+    let amount = settlement::capturable(payment, order, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
     let seen = connected.capture(&app, payment, &amount).await?;
     let place = ProviderReference::from(payment);

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use commerce::caller::StoreAccess;
 use commerce::id::OrderId;
+use commerce::order::due;
 use commerce::order::issue::{self, Ask, CallOff};
 use commerce::order::refund::{RefundReason, RefundView, Wanted};
 use commerce::order::{Order, OrderView};
@@ -15,7 +16,6 @@ use gateway::problem::Problem;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Raw, Text};
 use serde_json::{Value, json};
 
-use crate::orders::load;
 use crate::refund::seed;
 
 gateway::words! {
@@ -43,12 +43,13 @@ pub struct CancelRequest {
     refund: Option<RefundWish>,
 }
 
-/// `POST /v1/orders/{id}/cancel`: calls the order off, gives its stock back, lets go of what was
-/// promised, and, unless told otherwise, gives back what was paid.
+/// `POST /v1/orders/{id}/cancel`: calls the order off, gives its stock back, and, unless told
+/// otherwise, gives back what was paid. What was promised, or could still be paid, is let go of
+/// after that: a provider that does not answer keeps no order alive.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
-/// `provider_error`, `provider_timeout`.
+/// `provider_not_connected`, `provider_error`, `provider_timeout`.
 pub async fn cancel(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -58,13 +59,6 @@ pub async fn cancel(
     _: idempotency::Required,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Answer, Problem> {
-    let order = load(&app, &caller.store.id, &id).await?;
-    if_match.check(order.version)?;
-    if !order.authorized().is_zero() {
-        // What was promised is let go of first: a promise outlives no order.
-        order.cancel(None, true, app.clock.now())?;
-        issue::let_go(&app, &order).await?;
-    }
     let reason = ask.reason.map(String::from);
     let ask = Ask {
         call_off: Some(CallOff {
@@ -75,11 +69,14 @@ pub async fn cancel(
         reason: RefundReason::Other,
         note: reason,
         seed: seed(&inbound),
+        if_match,
     };
-    issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
+    let answered = issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
         Answer::ok(&cancelled(order, refund.map(RefundView::from).as_ref())).version(order.version)
     })
-    .await
+    .await?;
+    due::unwind_or_warn(&app, &caller.store.id, &id).await;
+    Ok(answered)
 }
 
 /// The order, with the refund that came with its end.

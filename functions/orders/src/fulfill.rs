@@ -7,8 +7,11 @@ use commerce::event::{
     ORDER_FULFILLED, ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Topic,
 };
 use commerce::fields::WebUrl;
-use commerce::id::{FulfillmentId, LocationId, OrderId, OrderItemId};
+use commerce::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use commerce::key;
+use commerce::location::Location;
 use commerce::mail::{Letter, Mail};
+use commerce::order::cart::fault;
 use commerce::order::fulfillment::{
     Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
 };
@@ -23,12 +26,10 @@ use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::Write;
 use serde_json::{Value, json};
-
-use crate::orders::load;
 
 /// Units of a line.
 #[derive(Debug, Clone, Deserr)]
@@ -118,7 +119,8 @@ fn with_order(fulfillment: &Fulfillment, order: &Order) -> Value {
 ///
 /// # Errors
 /// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
-/// `insufficient_committed`.
+/// `insufficient_committed`; `unknown_order_item`, `duplicate` and `unknown_location` as faults of
+/// their fields.
 pub async fn fulfill(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
@@ -129,9 +131,10 @@ pub async fn fulfill(
 ) -> Result<Answer, Problem> {
     commerce::inventory::persist(|| async {
         let now = app.clock.now();
-        let before = load(&app, &caller.store.id, &id).await?;
+        let (before, fault) = look(&app, &caller.store.id, &id, ask.location_id.as_ref()).await?;
         if_match.check(before.version)?;
-        let (order, fulfillment) = before.fulfill(ask.clone().into(), now)?;
+        let fulfilled = before.fulfill(ask.clone().into(), now);
+        let (order, fulfillment) = sound(fulfilled, fault)?;
         let topic = match order.fulfillment_status {
             FulfillmentStatus::Fulfilled => &ORDER_FULFILLED,
             _ => &ORDER_PARTIALLY_FULFILLED,
@@ -148,6 +151,34 @@ pub async fn fulfill(
             .await
     })
     .await
+}
+
+/// The order, and what is wrong with the location that is named: one round trip.
+async fn look(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    location: Option<&LocationId>,
+) -> Result<(Order, Option<FieldError>), Problem> {
+    let order_key = key::order(store, id);
+    let location_key = location.map(|location| key::location(store, location));
+    let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
+    let mut batch = app.table.get_many(&keys).await?;
+    let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
+    let known: Option<Location> = match &location_key {
+        Some(key) => batch.take(key)?,
+        None => None,
+    };
+    let is_unknown = location.is_some() && known.is_none();
+    let unknown = || fault("/location_id", "unknown_location", "There is no such location.");
+    Ok((order, is_unknown.then(unknown)))
+}
+
+/// What was decided, unless a field was at fault: that one, and those that were found deciding.
+fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T, Problem> {
+    let Some(fault) = fault else { return decided };
+    let found = decided.err().map(|problem| problem.errors().to_vec()).unwrap_or_default();
+    Err(Problem::invalid(std::iter::once(fault).chain(found).collect()))
 }
 
 /// The mail to the customer, if the merchant asked for it and the store's settings have it.
@@ -177,8 +208,7 @@ fn announce(
     fulfillment: &Fulfillment,
     now: Timestamp,
 ) -> Write {
-    let view = FulfillmentView::from(fulfillment);
-    write.emit(Event::new(topic, fulfillment.about(), &view, now))
+    write.emit(fulfillment.event(topic, now))
 }
 
 fn shown(fulfillment: &Fulfillment) -> Answer {
@@ -197,7 +227,7 @@ pub async fn list(
 ) -> Result<Answer, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = parts.fulfillments.iter().map(FulfillmentView::from).collect();
-    paging.whole(&app, views).await
+    paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
 /// How a fulfilment can be followed.

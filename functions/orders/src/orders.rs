@@ -10,7 +10,9 @@ use commerce::key;
 use commerce::order::change::Update;
 use commerce::order::fulfillment::FulfillmentView;
 use commerce::order::refund::RefundView;
-use commerce::order::{FinancialStatus, FulfillmentStatus, Order, OrderStatus, OrderView, parts};
+use commerce::order::{
+    FinancialStatus, FulfillmentStatus, Order, OrderStatus, OrderView, number, parts,
+};
 use commerce::scope::{ReadOrders, WriteOrders};
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -27,6 +29,10 @@ use serde_json::{Value, json};
 
 /// Labels one order may have.
 pub(crate) const MAX_TAGS: usize = 50;
+
+/// Orders that one round trip looks at where a filter may let little through, and how many it takes
+/// for a page at most; then the page ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
 
 /// The answer that shows an order.
 pub(crate) fn shown(order: &Order) -> Answer {
@@ -83,18 +89,19 @@ impl ListQuery {
             && self.financial_status.is_none_or(|status| order.financial_status == status)
             && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
             && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
-            && self.number.as_ref().is_none_or(|number| is_numbered(order, number.as_str()))
             && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
+    }
+
+    /// Whether there may be little among much that it takes.
+    fn is_narrow(&self) -> bool {
+        self.status.is_some()
+            || self.financial_status.is_some()
+            || self.fulfillment_status.is_some()
+            || self.updated_since.is_some()
     }
 }
 
-/// Whether an order has this number; `1001` finds `#1001`.
-fn is_numbered(order: &Order, number: &str) -> bool {
-    let digits = order.number.trim_start_matches(|c: char| !c.is_ascii_digit());
-    order.number == number || digits == number
-}
-
-/// `GET /v1/orders`: the store's orders, newest first.
+/// `GET /v1/orders`: the store's orders, newest first; the one of a number, however old it is.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -105,12 +112,21 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let now = app.clock.now();
+    if let Some(number) = &query.number {
+        let mut found = number::find(&app, &caller.store.id, number.as_str()).await?;
+        found.retain(|order| query.takes(order));
+        let views = found.iter().map(OrderView::from).collect();
+        return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
+    }
     let any = OrderId::mint(now);
     let (index, place) = match &query.customer_id {
         Some(customer) => key::orders_of_customer(&caller.store.id, customer, now, &any),
         None => key::orders_of_store(&caller.store.id, now, &any),
     };
-    let search = Search::index(index, place.pk).newest_first();
+    let mut search = Search::index(index, place.pk).newest_first();
+    if query.is_narrow() {
+        search = search.looking_ahead(AHEAD.0, AHEAD.1);
+    }
     paging.answer(&app, &search, |order| query.takes(order), |order| OrderView::from(&order)).await
 }
 
@@ -203,8 +219,9 @@ pub async fn update(
     .await
 }
 
-/// `GET /v1/orders/{id}/events`: what has happened to the order, newest first, for as long as
-/// events are kept.
+/// `GET /v1/orders/{id}/events`: what has happened to the order, its payments, refunds and
+/// fulfilments, newest first, for as long as events are kept. An app sees those that it could
+/// subscribe to: the order's own, and what its scopes let it read besides.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -217,18 +234,25 @@ pub async fn events(
     let order = load(&app, &caller.store.id, &id).await?;
     let scope = format!("STO#{}", order.store_id);
     let (now, any) = (app.clock.now(), commerce::id::EventId::derive(&["any"]));
-    let (index, place) = key::events_of_entity(&scope, order.id.as_str(), now, &any);
+    let (index, place) = key::timeline(&scope, order.id.as_str(), now, &any);
     let search = Search::index(index, place.pk).newest_first();
-    paging.answer(&app, &search, |_: &Event| true, |event| happened(&event)).await
+    let topics = event::catalogue();
+    let topic = |event: &Event| topics.iter().find(|topic| topic.name == event.name);
+    let may_see = |event: &Event| {
+        let scope = topic(event).and_then(|topic| topic.scope);
+        scope.is_none_or(|scope| caller.actor.may(scope))
+    };
+    let view = |event: Event| happened(&event, topic(&event).map(|topic| topic.about));
+    paging.answer(&app, &search, may_see, view).await
 }
 
 /// An event as a timeline shows it.
-fn happened(event: &Event) -> Value {
+fn happened(event: &Event, about: Option<&str>) -> Value {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     json!({
         "id": event.id,
         "type": event.name,
-        "about": event::find(&event.name).map(|entry| entry.about),
+        "about": about,
         "actor": event.actor,
         "request_id": event.request_id,
         "entity": body.get("entity"),

@@ -3,13 +3,17 @@
 use axum::extract::State;
 use commerce::address::{AddressInput, PostalAddress};
 use commerce::caller::StoreAccess;
+use commerce::customer::Customer;
 use commerce::fields::Email;
 use commerce::gift_card::GiftCardCode;
 use commerce::id::CustomerId;
 use commerce::key;
 use commerce::money::AskedMoney;
+use commerce::order::cart::{
+    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+};
 use commerce::order::checkout::{self, Cart, Placing};
-use commerce::order::place::{Buyer, LineInput, merge};
+use commerce::order::place::Buyer;
 use commerce::order::{MAX_GIFT_CARDS, Order, OrderView};
 use commerce::scope::WriteOrders;
 use commerce::store::Store;
@@ -19,7 +23,6 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, Flag, Text};
-use serde_json::json;
 
 use crate::orders::MAX_TAGS;
 
@@ -38,9 +41,12 @@ pub struct PaidRequest {
 pub struct PlaceRequest {
     /// The lines; those of one variant become one.
     items: AtMost<LineInput, 200>,
-    /// Where confirmations go.
+    /// Where confirmations go; to the customer's own address unless said otherwise.
     #[deserr(default)]
     email: Option<Email>,
+    /// Whom it is for, when they have no account; instead of `email`.
+    #[deserr(default)]
+    customer: Option<CustomerInput>,
     /// The customer it is for.
     #[deserr(default)]
     customer_id: Option<CustomerId>,
@@ -62,6 +68,9 @@ pub struct PlaceRequest {
     /// In the merchant's words.
     #[deserr(default)]
     note: Option<Text<0, 2000>>,
+    /// How it is to be paid.
+    #[deserr(default)]
+    payment: Option<PaymentInput>,
     /// Labels.
     #[deserr(default)]
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
@@ -83,8 +92,8 @@ pub struct PlaceRequest {
 /// held until it is paid or called off (our choice; a shopper's order has a payment window).
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`; `empty_cart`, `unknown_variant`, `unknown_customer` and
-/// the faults of gift cards as faults of their fields.
+/// `insufficient_stock`, `price_changed`; `empty_cart`, `unknown_variant`, `unknown_customer`,
+/// `mutually_exclusive` and the faults of gift cards as faults of their fields, all at once.
 pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -92,78 +101,63 @@ pub async fn place(
     Body(ask): Body<PlaceRequest>,
 ) -> Result<Answer, Problem> {
     let store = &caller.store;
-    let PlaceRequest { items, draft, dry_run, .. } = ask;
-    let cart = Cart {
-        lines: merge(items.0)?,
-        gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
-        expected_total: expected(ask.expected_total.as_ref(), store)?,
-        everything: true,
-    };
-    if ask.shipping_rate_id.is_some() {
-        return Err(unknown_rate());
+    let mut faults = Vec::new();
+    let customer = ask.customer_id.as_ref();
+    let account = find_customer(&app, store, customer, &mut faults).await?;
+    let (email, contact) = who(ask.email, ask.customer, &mut faults);
+    check_rate(ask.shipping_rate_id.as_ref(), &mut faults);
+    if let Some(payment) = &ask.payment {
+        payment.judge(&mut faults);
     }
-    if draft.0 && ask.mark_paid.is_some() {
+    if ask.draft.0 && ask.mark_paid.is_some() {
         let detail = "An order that was paid is not a draft.";
-        return Err(Problem::field("/draft", "mutually_exclusive", detail));
+        faults.push(fault("/draft", "mutually_exclusive", detail));
     }
-    check_customer(&app, store, ask.customer_id.as_ref()).await?;
-    if dry_run.0 {
-        let quote = checkout::price(&app, store, &cart).await?.quote;
-        let answer = json!({"totals": quote.totals, "availability": quote.availability()});
-        return Ok(Answer::ok(&answer));
+    let cart = Cart {
+        lines: merge(ask.items.0, &mut faults),
+        gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
+        shopper_network: None,
+        expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
+        everything: true,
+        faults,
+    };
+    if ask.dry_run.0 {
+        let priced = checkout::price(&app, store, &cart).await?;
+        priced.demand_sound()?;
+        return Ok(Answer::ok(&priced.quote.said()));
     }
     let placing = Placing {
         buyer: Buyer {
             customer_id: ask.customer_id,
-            email: ask.email,
+            email: email.or_else(|| account.map(|account| account.email)),
+            contact,
             shipping_address: ask.shipping_address.map(PostalAddress::from),
             billing_address: ask.billing_address.map(PostalAddress::from),
             note: ask.note.map(String::from).filter(|note| !note.is_empty()),
-            tags: ask
-                .tags
-                .map(|tags| tags.0.into_iter().map(String::from).collect())
-                .unwrap_or_default(),
+            tags: ask.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
             source: ask.source.map_or_else(|| "admin".to_owned(), String::from),
-            payment_provider: None,
+            payment: ask.payment,
         },
-        draft: draft.0,
+        draft: ask.draft.0,
         expires: false,
         order_token_digest: None,
         paid: ask.mark_paid.map(|paid| paid.method.map(String::from)),
     };
     let shown = |order: &Order| Answer::created(&OrderView::from(order)).version(order.version);
-    checkout::place(&app, store, &cart, &placing, |_| Ok(()), shown).await
+    checkout::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown).await
 }
 
-/// The total that the caller believes in, in the store's currency.
-fn expected(
-    asked: Option<&AskedMoney>,
-    store: &Store,
-) -> Result<Option<commerce::money::Money>, Problem> {
-    let Some(asked) = asked else { return Ok(None) };
-    let fault = |fault| FieldError { pointer: "/expected_total/currency".into(), fault };
-    asked
-        .in_currency(&store.currency)
-        .map(Some)
-        .map_err(|wrong| Problem::invalid(vec![fault(wrong)]))
-}
-
-/// The store has no shipping rates, so none can be named.
-fn unknown_rate() -> Problem {
-    let detail = "The store has no such shipping rate.";
-    Problem::field("/shipping_rate_id", "unknown_shipping_rate", detail)
-}
-
-async fn check_customer(
+/// The customer it is for; that there is no such one is a fault.
+async fn find_customer(
     app: &App,
     store: &Store,
-    customer: Option<&CustomerId>,
-) -> Result<(), Problem> {
-    let Some(id) = customer else { return Ok(()) };
-    let found: Option<commerce::customer::Customer> =
-        app.table.get(&key::customer(&store.id, id)).await?;
-    if found.is_some() {
-        return Ok(());
+    named: Option<&CustomerId>,
+    faults: &mut Vec<FieldError>,
+) -> Result<Option<Customer>, Problem> {
+    let Some(id) = named else { return Ok(None) };
+    let found = app.table.get(&key::customer(&store.id, id)).await?;
+    if found.is_none() {
+        faults.push(fault("/customer_id", "unknown_customer", "The store has no such customer."));
     }
-    Err(Problem::field("/customer_id", "unknown_customer", "The store has no such customer."))
+    Ok(found)
 }

@@ -10,14 +10,16 @@ use commerce::order::refund::{
     PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
 };
 use commerce::order::{MAX_LINES, MAX_QUANTITY, Order, parts};
-use commerce::scope::{ReadOrders, ReadRefunds, WriteRefunds};
+use commerce::scope::{ReadOrders, WriteRefunds};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, Inbound, Int, Path, Raw, Text};
+use gateway::request::{
+    AtMost, Body, Fault, FieldErrors, Flag, IfMatch, Inbound, Int, Path, Raw, Text,
+};
 use serde_json::{Value, json};
 
 use crate::orders::load;
@@ -90,19 +92,24 @@ impl RefundRequest {
         let amount = money(self.amount.as_ref(), "/amount");
         let shipping_amount =
             money(self.shipping.as_ref().and_then(|s| s.amount.as_ref()), "/shipping/amount");
-        let mut exclusive = |pointer: &str, detail: &'static str| {
-            let fault = gateway::request::Fault::new("mutually_exclusive", detail);
+        let mut refuse = |pointer: &str, code: &'static str, detail: &'static str| {
+            let fault = Fault::new(code, detail);
             errors.push(FieldError { pointer: pointer.to_owned(), fault });
         };
+        if self.items.as_ref().is_some_and(|items| items.0.is_empty()) {
+            let detail = "Name at least one line; leave `items` out to refund all that is left.";
+            refuse("/items", "too_few", detail);
+        }
         if self.amount.is_some() && (self.items.is_some() || self.shipping.is_some()) {
-            exclusive("/amount", "Name an amount, or lines and shipping, not both.");
+            let detail = "Name an amount, or lines and shipping, not both.";
+            refuse("/amount", "mutually_exclusive", detail);
         }
         if self
             .shipping
             .as_ref()
             .is_some_and(|shipping| shipping.full.0 == shipping.amount.is_some())
         {
-            exclusive("/shipping", "Name an amount, or `full`.");
+            refuse("/shipping", "mutually_exclusive", "Name an amount, or `full`.");
         }
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
@@ -124,22 +131,24 @@ impl RefundRequest {
     }
 }
 
-/// What a refund's id follows from: who asks, and under which idempotency key.
+/// What a refund's id follows from: who asks for what, and under which idempotency key.
 pub(crate) fn seed(inbound: &Inbound) -> String {
     let principal = gateway::context::Context::current().map(|context| context.principal());
     let key = inbound.header("idempotency-key").unwrap_or_default();
-    format!("{}\n{key}", principal.unwrap_or_default())
+    format!("{}\n{}\n{key}", principal.unwrap_or_default(), inbound.row.path)
 }
 
 /// `POST /v1/orders/{id}/refund`: money goes back, to gift cards first.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
-/// `quantity_exceeds_remaining`, `provider_error`, `provider_timeout`.
+/// `quantity_exceeds_remaining`, `precondition_failed`, `provider_not_connected`,
+/// `provider_error`, `provider_timeout`.
 pub async fn refund(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
+    if_match: IfMatch,
     Raw(inbound): Raw,
     _: idempotency::Required,
     Body(ask): Body<RefundRequest>,
@@ -154,6 +163,7 @@ pub async fn refund(
         reason: ask.reason.unwrap_or(RefundReason::Other),
         note: ask.note.map(String::from).filter(|note| !note.is_empty()),
         seed: seed(&inbound),
+        if_match,
     };
     issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
         Answer::created(&with_order(order, refund))
@@ -210,13 +220,14 @@ async fn plan(
 /// # Errors
 /// `not_found`, `invalid_cursor`.
 pub async fn list(
-    caller: StoreAccess<ReadRefunds>,
+    caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
-    paging.whole(&app, parts.refunds.iter().map(RefundView::from).collect()).await
+    let views: Vec<_> = parts.refunds.iter().map(RefundView::from).collect();
+    paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
 /// `GET /v1/orders/{id}/refunds/{refund_id}`: one refund.
@@ -224,7 +235,7 @@ pub async fn list(
 /// # Errors
 /// `not_found`.
 pub async fn show(
-    caller: StoreAccess<ReadRefunds>,
+    caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
 ) -> Result<Answer, Problem> {

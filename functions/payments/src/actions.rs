@@ -13,7 +13,7 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{FieldError, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path};
 
 use crate::payments::locate;
@@ -56,11 +56,7 @@ pub async fn capture(
             })?)
         }
     };
-    let amount = known.payment.capturable(wanted.as_ref())?;
-    // Two ways to pay one order may both have been begun.
-    if known.order.outstanding().is_zero() {
-        return Err(Code::OrderAlreadyPaid.into());
-    }
+    let amount = settle::capturable(&known.payment, &known.order, wanted.as_ref())?;
     let seen = connected.capture(&app, &known.payment, &amount).await?;
     apply(&app, &connected, &place, &seen, true).await
 }

@@ -5,6 +5,7 @@ use commerce::caller::StoreAccess;
 use commerce::event::Event;
 use commerce::id::{EventId, OrderId, PaymentId, StoreId};
 use commerce::key;
+use commerce::payment::place::PaymentPlace;
 use commerce::payment::{Payment, PaymentStatus, PaymentView, ProviderName, ProviderReference};
 use commerce::scope::ReadPayments;
 use deserr::Deserr;
@@ -21,6 +22,10 @@ use serde_json::Value;
 
 /// What sort keys of an order's payments begin with.
 const PAYMENTS: &str = "PAY#";
+
+/// Payments, or events, that one round trip looks at where a filter may let little through, and how
+/// many it takes for a page at most; then the page ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
 
 /// Which payments to list.
 #[derive(Debug, Deserr)]
@@ -53,6 +58,8 @@ pub async fn list(
         Some(order) => table::Query::partition(key::order(store, order).pk).begins_with(PAYMENTS),
         None => table::Query::index(Index::Gsi1, payments_of(store)).newest_first(),
     };
+    let is_narrow = query.status.is_some() || query.provider.is_some();
+    let partition = if is_narrow { partition.looking_ahead(AHEAD.0, AHEAD.1) } else { partition };
     paging.answer(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
 }
 
@@ -84,11 +91,8 @@ pub async fn locate(
     store: &StoreId,
     id: &PaymentId,
 ) -> Result<ProviderReference, Problem> {
-    let (index, place) = key::payment_by_id(store, id);
-    let query = table::Query::index(index, place.pk).between(id.as_str(), id.as_str());
-    let found: Vec<Payment> = app.table.all(&query, 1).await?;
-    let found = found.first().map(ProviderReference::from);
-    found.ok_or_else(|| Code::NotFound.into())
+    let found: Option<PaymentPlace> = app.table.get(&key::payment_place(store, id)).await?;
+    found.map(|place| place.0).ok_or_else(|| Code::NotFound.into())
 }
 
 /// A store's payment, as it is now.
@@ -135,7 +139,8 @@ impl From<Event> for EventView {
     }
 }
 
-/// `GET /v1/payments/{id}/events`: what happened to it, newest first, as long as events are kept.
+/// `GET /v1/payments/{id}/events`: what happened to it, newest first, as long as events are kept:
+/// what its order's timeline says about it.
 ///
 /// # Errors
 /// `not_found`.
@@ -146,11 +151,12 @@ pub async fn events(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &caller.store.id;
-    locate(&app, store, &id).await?;
+    let order = locate(&app, store, &id).await?.order_id;
     let anywhen = Timestamp::from_millis(0);
     let scope = format!("STO#{store}");
-    let (index, place) =
-        key::events_of_entity(&scope, id.as_str(), anywhen, &EventId::mint(anywhen));
-    let query = table::Query::index(index, place.pk).newest_first();
-    paging.answer(&app, &query, |_: &Event| true, EventView::from).await
+    let (index, place) = key::timeline(&scope, order.as_str(), anywhen, &EventId::mint(anywhen));
+    let query = table::Query::index(index, place.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
+    paging
+        .answer(&app, &query, |event: &Event| event.entity_id == id.as_str(), EventView::from)
+        .await
 }

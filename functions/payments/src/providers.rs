@@ -8,6 +8,7 @@ use commerce::caller::Owner;
 use commerce::payment::account::{self, Account, AccountView, Credentials};
 use commerce::payment::provider::{Failure, Provider};
 use commerce::payment::{CaptureMethod, Mode, ProviderName};
+use commerce::store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -29,7 +30,8 @@ pub async fn list(
 ) -> Result<Answer, Problem> {
     let accounts = account::all(&app, &caller.store).await?;
     let view = |account: &Account| AccountView::of(account, &caller.store, &app.config.base_url);
-    paging.whole(&app, accounts.iter().map(view).collect()).await
+    let views = accounts.iter().map(view).collect();
+    paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
 /// `GET /v1/payments/providers/{provider}`.
@@ -257,7 +259,7 @@ pub async fn save(
         version: known.version.saturating_add(1),
         ..next
     };
-    let write = app.table.write();
+    let write = store::configured(app.table.write(), &store.id);
     let write = match known.version {
         0 => write.create(&next, Code::VersionConflict),
         _ => write.replace(&next, Code::VersionConflict),
@@ -274,7 +276,7 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
     match connected.check(app).await {
         Ok(()) => Ok(Some(now)),
         Err(Failure::Unauthorized | Failure::Refused(_)) => Err(Code::CredentialsRejected.into()),
-        Err(failure @ (Failure::Timeout | Failure::Broken(_))) => {
+        Err(failure @ (Failure::Timeout | Failure::Broken(_) | Failure::Busy)) => {
             tracing::warn!(cause = %failure, "credentials saved without a check");
             Ok(None)
         }
@@ -302,8 +304,10 @@ pub async fn delete(
     let unchanged = Condition::new("#version = :version")
         .name("#version", "version")
         .value(":version", known.version);
-    let write = app.table.write().delete_if(&known.key(), unchanged, Code::VersionConflict);
-    write.answer(answer, app.clock.now()).await
+    store::configured(app.table.write(), &known.store_id)
+        .delete_if(&known.key(), unchanged, Code::VersionConflict)
+        .answer(answer, app.clock.now())
+        .await
 }
 
 /// `POST /v1/payments/providers/{provider}/test`: shows the credentials to the provider.

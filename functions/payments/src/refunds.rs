@@ -18,7 +18,7 @@ use gateway::context::Context;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, FieldErrors, Path, Raw, Text};
+use gateway::request::{Body, FieldErrors, IfMatch, Path, Raw, Text};
 use serde::Serialize;
 
 use crate::payments::find;
@@ -34,7 +34,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let payment = find(&app, &caller.store.id, &id).await?;
-    paging.whole(&app, payment.refunds).await
+    paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
 }
 
 /// What is to go back.
@@ -117,7 +117,8 @@ pub async fn create(
     if payment.is_applied || payment.captured.is_zero() {
         check(&payment, amount.as_ref())?;
         let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
-        let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed };
+        let if_match = IfMatch::default();
+        let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed, if_match };
         return issue::refund(&app, store, &payment.order_id, &ask, answer).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());

@@ -8,12 +8,14 @@ use commerce::event::{Event, ORDER_CANCELLED};
 use commerce::fields::Email;
 use commerce::gift_card::GiftCardCode;
 use commerce::id::OrderId;
-use commerce::money::{AskedMoney, Money};
+use commerce::money::AskedMoney;
+use commerce::order::cart::{
+    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+};
 use commerce::order::checkout::{self, Cart, Placing, Priced};
-use commerce::order::place::{Buyer, LineInput, merge};
+use commerce::order::place::Buyer;
 use commerce::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use commerce::order::{MAX_GIFT_CARDS, Order, OrderView, parts, settle};
-use commerce::payment::{CaptureMethod, ProviderName};
+use commerce::order::{MAX_GIFT_CARDS, Order, OrderView, due, parts, settle};
 use commerce::store::{Store, StoreStatus};
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -21,7 +23,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, Inbound, Path, Raw, Text};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, Inbound, Path, Raw, Text};
 use gateway::seal;
 use gateway::table::retry;
 use serde::Serialize;
@@ -32,17 +34,6 @@ const ORDER_TOKEN: &str = "x-service-order-token";
 /// Why a shopper's order was called off, when they do not say.
 const BY_SHOPPER: &str = "cancelled by the customer";
 
-/// How the shopper wants to pay.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct PaymentRequest {
-    /// Through whom.
-    provider: ProviderName,
-    /// A wish: the store's account with the provider decides when money is taken.
-    #[deserr(default, rename = "capture_method")]
-    _capture_method: Option<CaptureMethod>,
-}
-
 /// A cart to be ordered.
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -52,6 +43,9 @@ pub struct OrderRequest {
     /// Where the confirmation goes; a customer's own unless said otherwise.
     #[deserr(default)]
     email: Option<Email>,
+    /// The same with a name and a number; instead of `email`.
+    #[deserr(default)]
+    customer: Option<CustomerInput>,
     /// Where it goes.
     #[deserr(default)]
     shipping_address: Option<AddressInput>,
@@ -72,7 +66,7 @@ pub struct OrderRequest {
     note: Option<Text<0, 2000>>,
     /// How the shopper wants to pay.
     #[deserr(default)]
-    payment: Option<PaymentRequest>,
+    payment: Option<PaymentInput>,
     /// Only says what it would come to, and whether it can be had.
     #[deserr(default)]
     dry_run: Flag,
@@ -84,36 +78,41 @@ pub struct OrderRequest {
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `store_not_accepting_orders`, `account_required`;
 /// `empty_cart`, `unknown_variant`, `required` and the faults of gift cards as faults of their
-/// fields.
+/// fields; `too_many_attempts`, after five wrong gift cards in a minute.
 pub async fn order(
     caller: Shopper,
     State(app): State<App>,
+    Raw(inbound): Raw,
     _: idempotency::Required,
     Body(ask): Body<OrderRequest>,
 ) -> Result<Answer, Problem> {
     let store = caller.store();
+    let mut faults = Vec::new();
+    let buyer = buyer(&caller, &ask, &mut faults);
+    check_rate(ask.shipping_rate_id.as_ref(), &mut faults);
     let cart = Cart {
-        lines: merge(ask.items.0.clone())?,
+        lines: merge(ask.items.0.clone(), &mut faults),
         gift_card_codes: ask.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
-        expected_total: expected(ask.expected_total.as_ref(), store)?,
+        shopper_network: Some(inbound.client_prefix()),
+        expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
         everything: false,
+        faults,
     };
-    let judge = |priced: &Priced| check(&caller, &ask, priced);
     if ask.dry_run.0 {
         let priced = checkout::price(&app, store, &cart).await?;
         takes_orders(&priced.store)?;
-        let quote = &priced.quote;
-        let answer = json!({"totals": quote.totals, "availability": quote.availability()});
-        return Ok(Answer::ok(&answer));
+        priced.demand_sound()?;
+        return Ok(Answer::ok(&priced.quote.said()));
     }
     let token = seal::random_secret();
     let placing = Placing {
-        buyer: buyer(&caller, &ask),
+        buyer,
         draft: false,
         expires: true,
         order_token_digest: Some(seal::digest(&token)),
         paid: None,
     };
+    let judge = |priced: &Priced| check(&caller, &placing.buyer, priced);
     checkout::place(&app, store, &cart, &placing, judge, |order| placed(order, &token)).await
 }
 
@@ -129,17 +128,23 @@ fn placed(order: &Order, token: &str) -> Answer {
     Answer::created(&answer).version(order.version).no_store()
 }
 
-fn buyer(caller: &Shopper, ask: &OrderRequest) -> Buyer {
+/// Who orders: a guest who says where the confirmation goes, or a customer, who need not.
+fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
+    let (email, contact) = who(ask.email.clone(), ask.customer.clone(), faults);
+    if let Some(payment) = &ask.payment {
+        payment.judge(faults);
+    }
     Buyer {
         customer_id: account.map(|account| account.id.clone()),
-        email: ask.email.clone().or_else(|| account.map(|account| account.email.clone())),
+        email: email.or_else(|| account.map(|account| account.email.clone())),
+        contact,
         shipping_address: ask.shipping_address.clone().map(PostalAddress::from),
         billing_address: ask.billing_address.clone().map(PostalAddress::from),
         note: ask.note.clone().map(String::from).filter(|note| !note.is_empty()),
         tags: Vec::new(),
         source: "storefront".to_owned(),
-        payment_provider: ask.payment.as_ref().map(|payment| payment.provider.to_string()),
+        payment: ask.payment.clone(),
     }
 }
 
@@ -152,41 +157,31 @@ fn takes_orders(store: &Store) -> Result<(), Problem> {
     Err(Code::StoreNotAcceptingOrders.with("storefront_status", store.status.as_str()))
 }
 
-/// Whether the store takes this cart from this shopper.
-fn check(caller: &Shopper, ask: &OrderRequest, priced: &Priced) -> Result<(), Problem> {
+/// Whether the store takes this cart from this shopper, and what else it wants to know.
+///
+/// # Errors
+/// `store_not_accepting_orders`, `account_required`.
+fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldError>, Problem> {
     takes_orders(&priced.store)?;
     let settings = &priced.settings.checkout;
     if caller.customer.is_none() && !settings.guest_checkout {
         return Err(Code::AccountRequired.into());
     }
-    let mut errors = Vec::new();
-    let mut missing = |pointer: &str, code: &'static str, detail: &'static str| {
-        errors.push(FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail) });
-    };
-    if caller.customer.is_none() && ask.email.is_none() {
-        missing("/email", "required", "Say where the confirmation goes.");
+    let mut missing = Vec::new();
+    if buyer.email.is_none() {
+        missing.push(fault("/email", "required", "Say where the confirmation goes."));
     }
-    if ask.shipping_rate_id.is_some() {
-        missing("/shipping_rate_id", "unknown_shipping_rate", "There is no such shipping rate.");
-    }
-    match &ask.shipping_address {
+    match &buyer.shipping_address {
         None if priced.quote.requires_shipping() => {
-            missing("/shipping_address", "required", "Say where it goes.");
+            missing.push(fault("/shipping_address", "required", "Say where it goes."));
         }
         Some(address) if settings.require_phone && address.phone.is_none() => {
-            missing("/shipping_address/phone", "required", "The store asks for a number.");
+            let detail = "The store asks for a number.";
+            missing.push(fault("/shipping_address/phone", "required", detail));
         }
         _ => {}
     }
-    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
-}
-
-/// The total that the shopper believes in, in the store's currency.
-fn expected(asked: Option<&AskedMoney>, store: &Store) -> Result<Option<Money>, Problem> {
-    let Some(asked) = asked else { return Ok(None) };
-    asked.in_currency(&store.currency).map(Some).map_err(|fault| {
-        Problem::invalid(vec![FieldError { pointer: "/expected_total/currency".into(), fault }])
-    })
+    Ok(missing)
 }
 
 /// An order with its parcels.
@@ -221,11 +216,8 @@ pub async fn show(
 /// `not_found`.
 pub(crate) fn admit(caller: &Shopper, inbound: &Inbound, order: &Order) -> Result<(), Problem> {
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
-    let is_theirs = customer.is_some() && customer == order.customer_id.as_ref();
-    // Digests are compared, not tokens: where they first differ says nothing about the token.
-    let shown = inbound.header(ORDER_TOKEN).map(seal::digest);
-    let has_token = shown.is_some() && shown == order.order_token_digest;
-    if is_theirs || has_token { Ok(()) } else { Err(Code::NotFound.into()) }
+    let is_shown = order.is_shown_to(customer, inbound.header(ORDER_TOKEN));
+    if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
 /// Why a shopper calls an order off.
@@ -248,7 +240,7 @@ pub async fn cancel(
     Raw(inbound): Raw,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Answer, Problem> {
-    retry(|| async {
+    let answered = retry(|| async {
         let now = app.clock.now();
         let key = commerce::key::order(&caller.store().id, &id);
         let before: Order = app.table.get(&key).await?.ok_or(Code::NotFound)?;
@@ -267,7 +259,10 @@ pub async fn cancel(
             .answer(Answer::ok(&seen(&ended.order, now)).version(ended.order.version), now)
             .await
     })
-    .await
+    .await?;
+    // What was opened with a provider is not to be paid any more.
+    due::unwind_or_warn(&app, &caller.store().id, &id).await;
+    Ok(answered)
 }
 
 fn seen(order: &Order, now: Timestamp) -> Value {

@@ -4,6 +4,7 @@ mod addresses;
 mod catalog;
 mod checkout;
 mod customer;
+mod customer_email;
 mod customer_otp;
 mod customer_password;
 mod door;

@@ -14,7 +14,7 @@ use commerce::money::{MAX_AMOUNT, Money};
 use commerce::order::{Order, OrderStatus};
 use commerce::payment::account::{self, Account, MethodView};
 use commerce::payment::provider::{Client, Connected, Opened, Provider};
-use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference};
+use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference, place};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -23,8 +23,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, Exact, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text};
-use gateway::seal::{self, SealKey};
-use gateway::signature::constant_time_eq;
+use gateway::seal::SealKey;
 use gateway::table::{self, Condition, retry};
 use serde::Serialize;
 
@@ -81,8 +80,8 @@ struct OpenedView {
 /// for an order. Asked again, it answers with the payment that is open.
 ///
 /// # Errors
-/// `unknown_provider`, `order_already_paid`, `order_expired`, `provider_error`,
-/// `provider_timeout`; `not_found` for an order that is not the caller's.
+/// `unknown_provider`, `order_already_paid`, `order_expired`, `amount_not_supported`,
+/// `provider_error`, `provider_timeout`; `not_found` for an order that is not the caller's.
 pub async fn open(
     caller: Shopper,
     State(app): State<App>,
@@ -121,11 +120,15 @@ async fn open_once(
         amount: order.outstanding(),
         expires_at: order.expires_at,
     };
+    if !provider.takes(&opening.amount) {
+        return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
+    }
     let before = payments_of(app, &order).await?;
     let of_provider = || before.iter().filter(|payment| payment.provider == provider);
     let open = of_provider().find(|payment| {
         payment.is_open()
             && payment.mode == account.mode
+            && payment.key_id == account.key_id
             && payment.capture_method == account.capture_method
             && payment.amount == opening.amount
     });
@@ -139,9 +142,7 @@ async fn open_once(
     let unchanged = Condition::new("#version = :version")
         .name("#version", "version")
         .value(":version", order.version);
-    app.table
-        .write()
-        .create(&payment, Code::VersionConflict)
+    place::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .check(&order.key(), unchanged, Code::VersionConflict)
         .emit(payment.event(&PAYMENT_CREATED, now))
@@ -167,16 +168,10 @@ async fn load(
     let account = account.or(cash).filter(|account| account.enabled);
     let account = account.ok_or(Code::UnknownProvider)?;
     let order: Option<Order> = found.take(&order_key)?;
-    let order = order.filter(|order| is_shown(order, caller, token)).ok_or(Code::NotFound)?;
-    Ok((order, account))
-}
-
-/// Whether the order is the caller's: by the token that came with it, or by their account.
-fn is_shown(order: &Order, caller: &Shopper, token: Option<&str>) -> bool {
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
-    let theirs = customer.is_some() && customer == order.customer_id.as_ref();
-    let shown = token.map(seal::digest).zip(order.order_token_digest.as_deref());
-    theirs || shown.is_some_and(|(shown, kept)| constant_time_eq(shown.as_bytes(), kept.as_bytes()))
+    let order = order.filter(|order| order.is_shown_to(customer, token)).ok_or(Code::NotFound)?;
+    let account = account.for_order(&order);
+    Ok((order, account))
 }
 
 /// # Errors
@@ -216,6 +211,7 @@ fn begin(
         order_number: ask.order_number,
         provider: account.provider,
         mode: account.mode,
+        key_id: account.key_id.clone(),
         provider_reference: at_provider.reference,
         provider_payment: None,
         amount: ask.amount,
@@ -230,6 +226,8 @@ fn begin(
         attempts: Vec::new(),
         receipts: Vec::new(),
         refunds: Vec::new(),
+        tries: 0,
+        tried_at: None,
         expires_at: ask.expires_at,
         created_at: now,
         updated_at: now,
@@ -266,7 +264,7 @@ pub struct MethodsQuery {
     /// The currency; the store takes its own alone.
     #[deserr(default)]
     currency: Option<Currency>,
-    /// The amount in minor units. No provider at hand has a limit that it publishes.
+    /// The amount in minor units: some providers take no odd ones in some currencies.
     #[deserr(default)]
     amount: Option<Int<0, MAX_AMOUNT>>,
 }
@@ -282,7 +280,12 @@ pub async fn methods(
     let store = caller.store();
     let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
     let is_due = query.amount.is_none_or(|amount| amount.0 > 0);
+    let amount = query.amount.map_or(0, |amount| amount.0);
+    let due = Money { amount, currency: store.currency.clone() };
     let accounts = account::all(&app, store).await?;
-    let usable = accounts.iter().filter(|account| account.enabled && is_ours && is_due);
-    paging.whole(&app, usable.map(MethodView::from).collect()).await
+    let usable = accounts
+        .iter()
+        .filter(|account| account.enabled && is_ours && is_due && account.provider.takes(&due));
+    let name = |method: &MethodView| method.provider.to_string();
+    paging.whole(&app, usable.map(MethodView::from).collect(), name).await
 }

@@ -2,11 +2,14 @@
 //! (protocols §8).
 //!
 //! An event item is three things at once: the outbox entry (its due mark, until it is published),
-//! the timeline of its entity (GSI2) and the audit trail (GSI1, by store and day).
+//! a timeline (GSI2) and the audit trail (GSI1, by store and day). The timeline is that of its
+//! entity, or of what the entity belongs to ([`Event::in_timeline_of`]): an order's is one query,
+//! its payments, refunds and fulfilments included.
 //!
 //! The catalogue is [`catalogue`]; a topic is a constant of it, typed by the data it carries:
-//! `Event::new(&STORE_UPDATED, about, &StoreView::from(&store), now)`.
+//! `Event::new(&STORE_UPDATED, about, &view, now)`.
 
+mod outbox;
 mod topics;
 
 use std::marker::PhantomData;
@@ -15,12 +18,13 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
-use gateway::problem::{Code, Problem};
+use gateway::problem::Code;
 use gateway::table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use outbox::OutboxState;
 pub use topics::*;
 
 use crate::id::{AppId, EventId, StoreId};
@@ -34,20 +38,6 @@ pub const MAX_BODY: usize = 64 * 1024;
 pub const KEPT: std::time::Duration = DAY.saturating_mul(30);
 /// The stream hands an event on within this time; after it, the sweep does.
 const STREAM_GRACE: std::time::Duration = MINUTE;
-
-gateway::words! {
-    /// How far an event has come on its way out.
-    OutboxState {
-        /// Not yet turned into deliveries.
-        Pending = "pending",
-        /// Turned into deliveries.
-        Published = "published",
-        /// Could not be turned into deliveries; requeue or discard it.
-        Failed = "failed",
-        /// Given up by its owner.
-        Discarded = "discarded",
-    }
-}
 
 /// A kind of event, typed by its data.
 #[derive(Debug)]
@@ -210,6 +200,9 @@ pub struct Event {
     pub entity_type: String,
     /// The entity's id.
     pub entity_id: String,
+    /// Whose timeline shows it, when that is not the entity's own.
+    #[serde(default)]
+    pub timeline: Option<String>,
     /// The entity's version after the change.
     pub entity_version: u64,
     /// The request that made it happen.
@@ -253,8 +246,8 @@ impl Item for Event {
             (None, Some(app)) => format!("APP#{app}"),
             (None, None) => "-".to_owned(),
         };
-        let mut keys =
-            vec![key::events_of_entity(&scope, &self.entity_id, self.created_at, &self.id)];
+        let subject = self.timeline.as_ref().unwrap_or(&self.entity_id);
+        let mut keys = vec![key::timeline(&scope, subject, self.created_at, &self.id)];
         if let Some(store) = &self.store_id {
             keys.push(key::events_of_day(store, self.created_at, &self.id));
         }
@@ -307,6 +300,7 @@ impl Event {
             app_id: about.app.cloned(),
             entity_type: topic.entity.to_owned(),
             entity_id: about.entity.to_owned(),
+            timeline: None,
             entity_version: about.version,
             actor: Context::current().map(|context| context.principal()).filter(|p| !p.is_empty()),
             test: false,
@@ -322,72 +316,17 @@ impl Event {
         }
     }
 
+    /// Shown in the timeline of what its entity belongs to: a payment's in its order's. It is in
+    /// one timeline; the entity's own is what that one says about the entity.
+    #[must_use]
+    pub fn in_timeline_of(self, subject: &str) -> Self {
+        Self { timeline: Some(subject.to_owned()), ..self }
+    }
+
     /// A sample of this topic for a test delivery: it has been published before it is written.
     pub fn sample(topic: &Entry, about: About<'_>, now: Timestamp) -> Self {
         let event = Self::untyped(topic, about, topic.example_data(), now);
         Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }
-    }
-
-    /// Whether the payload was removed.
-    pub fn is_expunged(&self) -> bool {
-        self.body.is_empty()
-    }
-
-    /// The event without its payload.
-    #[must_use]
-    pub fn expunged(&self) -> Self {
-        Self { body: String::new(), version: self.version.saturating_add(1), ..self.clone() }
-    }
-
-    /// What its owner can do with it in the outbox.
-    pub fn allowed_actions(&self) -> Vec<&'static str> {
-        match self.state {
-            OutboxState::Pending => vec!["discard"],
-            OutboxState::Failed => vec!["requeue", "discard"],
-            OutboxState::Discarded => vec!["requeue"],
-            OutboxState::Published => Vec::new(),
-        }
-    }
-
-    /// The event back on its way out: the next sweep publishes it.
-    ///
-    /// # Errors
-    /// `invalid_state_transition`; `payload_expunged`, because nothing could be sent.
-    pub fn requeue(&self, now: Timestamp) -> Result<Self, Problem> {
-        if self.is_expunged() {
-            return Err(Code::PayloadExpunged.into());
-        }
-        match self.state {
-            OutboxState::Failed | OutboxState::Discarded => {
-                Ok(self.moved_to(OutboxState::Pending, None, now))
-            }
-            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
-        }
-    }
-
-    /// The event given up.
-    ///
-    /// # Errors
-    /// `invalid_state_transition`.
-    pub fn discard(&self, now: Timestamp) -> Result<Self, Problem> {
-        match self.state {
-            OutboxState::Pending | OutboxState::Failed => {
-                Ok(self.moved_to(OutboxState::Discarded, self.failure.clone(), now))
-            }
-            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
-        }
-    }
-
-    /// The event at its next version, in this state.
-    #[must_use]
-    pub fn moved_to(&self, state: OutboxState, failure: Option<String>, now: Timestamp) -> Self {
-        Self {
-            state,
-            failure,
-            published_at: (state == OutboxState::Published).then_some(now).or(self.published_at),
-            version: self.version.saturating_add(1),
-            ..self.clone()
-        }
     }
 }
 

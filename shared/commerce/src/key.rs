@@ -206,9 +206,9 @@ pub fn deliveries_to(subscription: &SubscriptionId, day: Timestamp) -> String {
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
     gsi1(events_on(store, at), format!("{at}#{id}"))
 }
-/// The events about an entity.
-pub fn events_of_entity(scope: &str, entity: &str, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi2(format!("{scope}#ENT#{entity}"), format!("{at}#{id}"))
+/// The events of a timeline: about an entity, and about what belongs to it.
+pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi2(format!("{scope}#ENT#{subject}"), format!("{at}#{id}"))
 }
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {
@@ -261,6 +261,10 @@ pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
 /// What sort keys of variants begin with: what begins with the product's own is the product and
 /// its variants, without its reviews.
 pub const VARIANTS: &str = "A#VAR#";
+/// What a change of a product, which made it this version, has left to do.
+pub fn product_remainder(store: &StoreId, product: &ProductId, version: u64) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("RST#{version:010}"))
+}
 /// A store's products, by creation.
 pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
     gsi1(format!("STO#{store}#PRD"), format!("{created}#{id}"))
@@ -277,6 +281,10 @@ pub fn products_by_status(
 /// The partition of a store's products of a status.
 pub fn products_with_status(store: &StoreId, status: &str) -> String {
     format!("STO#{store}#PRD#{status}")
+}
+/// What a store's product pages choose the products beside a product from.
+pub fn shelf(store: &StoreId) -> Key {
+    Key::new(format!("SHF#{store}"), "A")
 }
 /// The one product of a handle.
 pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
@@ -345,6 +353,10 @@ pub fn category(store: &StoreId, id: &CategoryId) -> Key {
 pub fn category_tree(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#CAT")
 }
+/// What is left to do about a deleted category.
+pub fn category_emptying(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}#CATDEL#{id}"), "A")
+}
 /// What sort keys of categories begin with.
 pub const CATEGORIES: &str = "CAT#";
 
@@ -410,6 +422,11 @@ pub fn order(store: &StoreId, id: &OrderId) -> Key {
 pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
     gsi1(format!("STO#{store}#ORD"), format!("{created}#{id}"))
 }
+/// A store's open orders that wait for no money, in the index of work to do: keys alone.
+pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
+    let place = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
+    (Index::Gsi3, place)
+}
 /// A customer's orders, by creation.
 pub fn orders_of_customer(
     store: &StoreId,
@@ -435,9 +452,13 @@ pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
     gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))
 }
-/// A payment, found by its id.
-pub fn payment_by_id(store: &StoreId, id: &PaymentId) -> IndexKey {
-    gsi2(format!("STO#{store}#PAYID"), id.as_str())
+/// Where a store's payment lies: its id alone does not say which order it is of.
+pub fn payment_place(store: &StoreId, id: &PaymentId) -> Key {
+    Key::new(format!("UQ#{store}#PAY#{id}"), "U")
+}
+/// Which order has this number.
+pub fn numbered_order(store: &StoreId, serial: u64) -> Key {
+    Key::new(format!("UQ#{store}#ORN#{serial}"), "U")
 }
 /// The counter of a store's order numbers.
 pub fn order_counter(store: &StoreId) -> Key {
@@ -475,6 +496,8 @@ pub fn form_submissions_by_status(
 ) -> IndexKey {
     gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
 }
+/// What sort keys of product reviews begin with.
+pub const PRODUCT_REVIEWS: &str = "REV#";
 /// A product review; its key allows one per purchase line, or one per customer without one.
 pub fn product_review(
     store: &StoreId,

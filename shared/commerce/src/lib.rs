@@ -2,6 +2,7 @@
 //! its item and its view. A rule is a pure method that takes `now`; every key is spelled in
 //! [`key`]; what happened is announced by [`event`].
 
+pub mod account;
 pub mod address;
 pub mod app;
 pub mod app_review;
@@ -37,6 +38,7 @@ pub mod review;
 pub mod scope;
 pub mod session;
 pub mod settings;
+pub mod shelf;
 pub mod store;
 pub mod storefront;
 pub mod submission;

@@ -8,14 +8,19 @@
 //! - [`place`]: a cart with the server's prices becomes an order that holds its stock.
 //! - [`settle`](mod@settle): money comes in, or does not come in time.
 //! - [`fulfillment`]: lines leave.
-//! - [`refund`]: money goes back, to gift cards first.
+//! - [`refund`]: money goes back, to gift cards first; [`issue`] is how.
+//! - [`due`]: what was not paid in time expires, and payments of what is over are closed.
 
 pub mod by_hand;
+pub mod cart;
 pub mod change;
 pub mod checkout;
+pub mod desk_refund;
+pub mod due;
 pub mod fulfillment;
 pub mod issue;
 mod item;
+pub mod number;
 pub mod parts;
 pub mod place;
 pub mod refund;
@@ -35,7 +40,7 @@ use gateway::outbox::Due;
 use gateway::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-pub use item::{GiftCardUse, OrderItem, OrderPayment, Totals};
+pub use item::{Contact, GiftCardUse, OrderItem, OrderPayment, Totals};
 pub use settle::{Outcome, Receipt, Settled, settle};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockHold;
@@ -47,6 +52,7 @@ use crate::fields::{Currency, Email};
 use crate::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use crate::key::{self, IndexKey};
 use crate::money::Money;
+use crate::payment::CaptureMethod;
 
 /// Lines of one order, after lines of one variant were merged (protocols §9).
 pub const MAX_LINES: usize = 40;
@@ -70,6 +76,9 @@ pub struct Order {
     /// Where confirmations go.
     #[serde(default)]
     pub email: Option<Email>,
+    /// Whom it is for, in the shopper's words.
+    #[serde(default)]
+    pub contact: Option<Contact>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// Whether it is kept from being fulfilled.
@@ -121,12 +130,29 @@ pub struct Order {
     /// The payment provider that the shopper chose at checkout.
     #[serde(default)]
     pub payment_provider: Option<String>,
+    /// When that provider is to take the money, if the order says: otherwise the store's account
+    /// with it does.
+    #[serde(default)]
+    pub capture_method: Option<CaptureMethod>,
     /// SHA-256 of the token that a shopper without an account shows.
     #[serde(default)]
     pub order_token_digest: Option<String>,
     /// When it expires unless it is paid; none once it cannot.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
+    /// How many seconds it waits to be paid; none when it waits for ever.
+    #[serde(default)]
+    pub payment_window: Option<u64>,
+    /// Whether the merchant has confirmed it, so that it does not wait to be paid.
+    #[serde(default)]
+    pub confirmed: bool,
+    /// When its payments are looked at again: because a provider did not answer, or to close
+    /// those of an order that is over.
+    #[serde(default)]
+    pub attend_at: Option<Timestamp>,
+    /// How often that was tried in vain.
+    #[serde(default)]
+    pub attend_tries: u32,
     /// Why it was called off.
     #[serde(default)]
     pub cancel_reason: Option<String>,
@@ -157,8 +183,12 @@ impl Item for Order {
         let of_customer = self.customer_id.as_ref().map(|customer| {
             key::orders_of_customer(&self.store_id, customer, self.created_at, &self.id)
         });
-        let due = self.expires_at.map(|at| Due::Order.mark(self.id.as_str(), at));
-        std::iter::once(listed).chain(of_customer).chain(due).collect()
+        // What waits for its money expires; what is open without that, the store still owes.
+        let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
+        let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
+        let owed =
+            is_owed.then(|| key::open_orders_of_store(&self.store_id, self.created_at, &self.id));
+        std::iter::once(listed).chain(of_customer).chain(due).chain(owed).collect()
     }
 }
 
@@ -223,7 +253,7 @@ impl Order {
 
     /// Whether a shopper may pay for it now.
     pub fn is_payable(&self, now: Timestamp) -> bool {
-        matches!(self.status, OrderStatus::Open | OrderStatus::Draft)
+        self.status == OrderStatus::Open
             && !self.outstanding().is_zero()
             && self.authorized().is_zero()
             && self.expires_at.is_none_or(|at| now < at)
@@ -301,7 +331,9 @@ impl Order {
             OrderAction::MarkPaid => {
                 (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
             }
-            OrderAction::Capture => !self.authorized().is_zero(),
+            OrderAction::Capture => {
+                !self.is_over() && !self.outstanding().is_zero() && !self.authorized().is_zero()
+            }
             OrderAction::Fulfill => open && self.is_fulfillable() && !self.on_hold,
             OrderAction::Refund => {
                 !self.refundable().is_zero() && (self.is_over() || self.is_firm())

@@ -9,12 +9,14 @@
 //!
 //! A refund of an order takes three steps, so that no crash loses or doubles money: reserve
 //! ([`Payment::begin_refund`], in the transaction that reserves it on the order), ask the provider
-//! ([`refund::ask`], under the refund's id as its idempotency key), and record what it said
-//! ([`Payment::finish_refund`]).
+//! ([`refund::ask`], under an idempotency key that follows from the refund's id), and record what it
+//! said ([`refund::conclude`]). What is left between two of them, the sweep takes up ([`due`]).
 
 pub mod account;
 mod call;
+pub mod due;
 pub mod manual;
+pub mod place;
 pub mod provider;
 pub mod razorpay;
 pub mod refund;
@@ -22,12 +24,15 @@ mod samples;
 pub mod settle;
 mod state;
 pub mod stripe;
+pub(crate) mod surplus;
 #[cfg(test)]
 mod tests;
+mod units;
 mod view;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
+use gateway::outbox::Due;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -213,6 +218,8 @@ pub struct Payment {
     pub provider: ProviderName,
     /// Whether money moves.
     pub mode: Mode,
+    /// The public key of the account that it was opened with.
+    pub key_id: Option<String>,
     /// What it was opened as with the provider: `order_…`, `pi_…`; our own id where there is none.
     pub provider_reference: String,
     /// What carries the money: `pay_…`, `ch_…`.
@@ -245,6 +252,12 @@ pub struct Payment {
     pub refunds: Vec<PaymentRefund>,
     /// When the order stops waiting for it.
     pub expires_at: Option<Timestamp>,
+    /// How often the sweep has taken up what is left to do.
+    #[serde(default)]
+    pub tries: u32,
+    /// When it did so last.
+    #[serde(default)]
+    pub tried_at: Option<Timestamp>,
     /// When it was opened.
     pub created_at: Timestamp,
     /// When it changed last.
@@ -262,10 +275,9 @@ impl Item for Payment {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        vec![
-            key::payments_of_store(&self.store_id, self.created_at, &self.id),
-            key::payment_by_id(&self.store_id, &self.id),
-        ]
+        let listed = key::payments_of_store(&self.store_id, self.created_at, &self.id);
+        let due = self.due_at().map(|at| Due::Payment.mark(self.id.as_str(), at));
+        std::iter::once(listed).chain(due).collect()
     }
 }
 
@@ -295,6 +307,7 @@ impl Payment {
             account.provider.as_str(),
             account.mode.as_str(),
             account.capture_method.as_str(),
+            account.key_id.as_deref().unwrap_or_default(),
             &ask.amount.amount.to_string(),
             &nth.to_string(),
         ])
@@ -312,7 +325,8 @@ impl Payment {
 
     /// What happened to it, as it is now.
     pub fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
-        Event::new(topic, self.about(), &PaymentView::from(self), now)
+        let event = Event::new(topic, self.about(), &PaymentView::from(self), now);
+        event.in_timeline_of(self.order_id.as_str())
     }
 
     /// Whether the customer can still pay it.

@@ -8,6 +8,7 @@ use commerce::id::StoreId;
 use commerce::key;
 use commerce::payment::account::connect;
 use commerce::payment::provider::{Notice, Provider};
+use commerce::payment::refund;
 use commerce::payment::settle::{self, News, ProviderEvent};
 use commerce::payment::{ProviderName, ProviderReference, Source};
 use commerce::store::UniqueSubdomain;
@@ -80,6 +81,10 @@ pub async fn receive(
     };
     let event = event(&app, &store, provider, &notice, place.as_ref(), &inbound.body).await?;
     if let (Some(place), Some(seen)) = (&place, &notice.observed) {
+        if let Some(refunded) = &seen.refund {
+            // Told again, it is no news; so the event may well be recorded after it.
+            refund::record(&app, place, &refunded.id, &refunded.said).await?;
+        }
         let (source, event) = (Source::Webhook, Some(&event));
         let news = News { place, seen, source, event, is_answer: false };
         return settle::apply(&app, &connected, news, |_| received()).await;

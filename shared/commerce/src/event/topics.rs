@@ -13,7 +13,7 @@ use crate::category::CategoryView;
 use crate::collection::CollectionView;
 use crate::customer::{CustomerDeleted, CustomerView};
 use crate::developer::DeveloperView;
-use crate::fields::{Country, Currency, Email, Locale, Subdomain, TimeZone};
+use crate::fields::Email;
 use crate::form::FormSubmissionView;
 use crate::gift_card::{GiftCardMoved, GiftCardView};
 use crate::id::{AppId, InstallationId, MerchantId, StoreId};
@@ -30,8 +30,8 @@ use crate::payment::PaymentView;
 use crate::policy::{PolicyHandle, PolicySummary};
 use crate::product::ProductView;
 use crate::review::ReviewView;
-use crate::settings::{Checkout, Notifications, SettingsView};
-use crate::store::{Contact, InventoryPolicy, StoreStatus, StoreView};
+use crate::settings::SettingsView;
+use crate::store::StoreView;
 use crate::submission::SubmissionView;
 use crate::subscription::SubscriptionView;
 
@@ -65,13 +65,15 @@ topics! {
     STORE_REOPENED = "store.reopened", "store", Some("read_store"), StoreView,
         "A shut store came back, paused.";
     STORE_DELETED = "store.deleted", "store", Some("read_store"), StoreView,
-        "A store was deleted; its data is removed in 30 days.";
+        "A store was deleted; `store.redacted` follows in 30 days.";
     STORE_REDACTED = "store.redacted", "store", Some("read_store"), StoreView,
         "A deleted store's grace ended: remove what you hold of it.";
     STORE_SETTINGS_UPDATED = "store.settings_updated", "settings", Some("read_store"), SettingsView,
         "A store's settings changed.";
     NAVIGATION_UPDATED = "navigation.updated", "navigation", Some("read_content"), MenuView,
         "A navigation menu was made or changed.";
+    NAVIGATION_DELETED = "navigation.deleted", "navigation", Some("read_content"), MenuView,
+        "A navigation menu was removed.";
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
         "A policy page was written or changed; fetch its text.";
     PRODUCT_CREATED = "product.created", "product", Some("read_products"), ProductView,
@@ -93,7 +95,7 @@ topics! {
     CATEGORY_UPDATED = "category.updated", "category", Some("read_products"), CategoryView,
         "A category changed, or moved with all below it.";
     CATEGORY_DELETED = "category.deleted", "category", Some("read_products"), CategoryView,
-        "A category was removed; its products belong to none until they are given another.";
+        "A category was removed; its products lose it within minutes, which is not announced.";
     ORDER_CREATED = "order.created", "order", Some("read_orders"), OrderView,
         "An order was placed; its stock is set aside.";
     ORDER_UPDATED = "order.updated", "order", Some("read_orders"), OrderView,
@@ -279,46 +281,6 @@ macro_rules! sample_id {
 }
 #[allow(unused_imports)]
 pub(crate) use sample_id;
-
-impl Example for StoreView {
-    fn example() -> Self {
-        Self {
-            id: sample_id!(StoreId),
-            name: "Blue Bottle Books".into(),
-            subdomain: sample::<Subdomain>("blue-bottle"),
-            primary_domain: None,
-            currency: sample::<Currency>("INR"),
-            country: sample::<Country>("IN"),
-            locale: sample::<Locale>("en"),
-            timezone: sample::<TimeZone>("Asia/Kolkata"),
-            contact: Contact { email: Some(sample::<Email>("hello@example.com")), phone: None },
-            order_prefix: "BB-".into(),
-            inventory_policy: InventoryPolicy::Deny,
-            status: StoreStatus::Active,
-            status_reason: None,
-            plan: "standard",
-            owner_id: sample_id!(MerchantId),
-            config_version: 2,
-            allowed_actions: vec!["pause", "close", "delete"],
-            created_at: EXAMPLE_TIME,
-            updated_at: EXAMPLE_TIME,
-            version: 2,
-        }
-    }
-}
-
-impl Example for SettingsView {
-    fn example() -> Self {
-        Self {
-            id: sample_id!(StoreId),
-            checkout: Checkout::default(),
-            notifications: Notifications::default(),
-            created_at: EXAMPLE_TIME,
-            updated_at: EXAMPLE_TIME,
-            version: 1,
-        }
-    }
-}
 
 impl Example for MenuView {
     fn example() -> Self {

@@ -9,7 +9,7 @@ use crate::event::PAYMENT_CAPTURED;
 use crate::id::PaymentId;
 use crate::payment::{
     Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentStatus,
-    ProviderName, Receipt as PaymentReceipt, Source,
+    ProviderName, Receipt as PaymentReceipt, Source, place,
 };
 
 /// An order that was paid by hand, and the payment that says so.
@@ -80,6 +80,7 @@ impl Order {
             order_number: self.number.clone(),
             provider: ProviderName::Manual,
             mode: Mode::Live,
+            key_id: None,
             provider_reference: reference.clone(),
             provider_payment: None,
             authorized: amount.clone(),
@@ -107,6 +108,8 @@ impl Order {
                 at: now,
             }],
             refunds: Vec::new(),
+            tries: 0,
+            tried_at: None,
             expires_at: None,
             created_at: now,
             updated_at: now,
@@ -121,7 +124,7 @@ impl Order {
 /// [`super::settle`]'s.
 pub fn record(write: Write, payment: &Payment, now: Timestamp) -> Write {
     let write = if payment.version == 1 {
-        write.create(payment, Code::VersionConflict)
+        place::create(write, payment)
     } else {
         write.replace(payment, Code::VersionConflict)
     };

@@ -11,11 +11,13 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::table::{Batch, Change, Write};
 
 use super::by_hand::{self, PaidByHand};
-use super::place::{self, Buyer, CartLine, Offer, Quote, Terms, insufficient_stock};
+use super::cart::{self, CartLine};
+use super::number::{self, NumberedOrder};
+use super::place::{self, Buyer, Offer, Quote, Terms, insufficient_stock};
 use super::stock::StockHold;
 use super::{Order, OrderView, stock};
 use crate::event::{Event, ORDER_CREATED, ORDER_PAID};
@@ -30,17 +32,15 @@ use crate::product;
 use crate::settings::Settings;
 use crate::store::Store;
 
-/// What the first order's number comes after.
-const FIRST_NUMBER: u64 = 1_000;
 /// How often a cart is priced again after its write was refused.
 const ATTEMPTS: u32 = 12;
 /// Items that one round trip reads.
 const BATCH: usize = 100;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
-/// Actions besides those of the lines: the order, three events, the idempotency record, the
-/// customer, a payment, a mail, and three gift cards with their entries.
-const OTHER_ACTIONS: usize = 14;
+/// Actions besides those of the lines: the order and its number, three events, the idempotency
+/// record, the customer, a payment and its place, a mail, and three gift cards with their entries.
+const OTHER_ACTIONS: usize = 16;
 
 /// A cart to be ordered.
 #[derive(Debug, Clone)]
@@ -49,10 +49,15 @@ pub struct Cart {
     pub lines: Vec<CartLine>,
     /// The gift cards to pay with.
     pub gift_card_codes: Vec<GiftCardCode>,
+    /// The network of the shopper: who names codes that are no card's is held up there. None for
+    /// whoever the merchant lets place orders.
+    pub shopper_network: Option<String>,
     /// What the buyer believes it comes to.
     pub expected_total: Option<Money>,
     /// Whether products that are not on sale yet can be ordered too.
     pub everything: bool,
+    /// What is wrong with it already, before anybody has asked the store.
+    pub faults: Vec<FieldError>,
 }
 
 /// How a cart is ordered.
@@ -77,16 +82,27 @@ pub struct Priced {
     pub store: Store,
     /// Its settings.
     pub settings: Settings,
-    /// The lines, the cards, the totals.
+    /// The lines, the cards, the totals: of what can be priced.
     pub quote: Quote,
+    /// What is wrong with the cart.
+    pub faults: Vec<FieldError>,
+}
+
+impl Priced {
+    /// # Errors
+    /// `validation_failed`, with every fault of the cart.
+    pub fn demand_sound(&self) -> Result<(), Problem> {
+        if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
+    }
 }
 
 /// Prices a cart over what the store says now. The store that is given may be a few seconds old;
-/// it is read again in the same round trip.
+/// it is read again in the same round trip. What the store refuses of it is among its faults:
+/// `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`, `gift_card_expired`,
+/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`.
 ///
 /// # Errors
-/// `unknown_variant`, `unknown_gift_card`, `gift_card_expired`, `gift_card_disabled`,
-/// `gift_card_empty` and `duplicate` as faults of their fields.
+/// `too_many_attempts`, when the shopper has named too many codes that there are not.
 pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
     let mut shelf = look(app, store, &cart.lines).await?;
     if shelf.store.online_locations != store.online_locations {
@@ -94,9 +110,13 @@ pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Prob
         shelf = look(app, &shelf.store, &cart.lines).await?;
     }
     let Shelf { store, settings, offers } = shelf;
-    let cards = cards(app, &store, &cart.gift_card_codes).await?;
-    let quote = place::price(&store, cart.lines.clone(), offers, cards, cart.everything)?;
-    Ok(Priced { store, settings, quote })
+    let mut faults = cart.faults.clone();
+    let mut of_cards = Vec::new();
+    let cards = cards(app, &store, cart, &mut of_cards).await?;
+    let lines = cart.lines.clone();
+    let quote = place::price(&store, lines, offers, cards, cart.everything, &mut faults);
+    faults.extend(of_cards);
+    Ok(Priced { store, settings, quote, faults })
 }
 
 /// What one look at a store and a cart's lines shows.
@@ -146,11 +166,25 @@ fn find<T: Item>(batches: &mut [Batch], key: &Key) -> Result<Option<T>, Problem>
     Ok(None)
 }
 
-/// The cards of these codes.
-async fn cards(app: &App, store: &Store, codes: &[GiftCardCode]) -> Result<Vec<GiftCard>, Problem> {
-    let now = app.clock.now();
-    let (mut usable, mut errors) = (Vec::<GiftCard>::new(), Vec::new());
-    for (position, card) in gift_card::find(app, &store.id, codes).await?.into_iter().enumerate() {
+/// The cards of these codes. Whoever names a code that is no card's has tried one out: it counts
+/// as if they had asked for its balance, and who has tried too often is told nothing of any code.
+async fn cards(
+    app: &App,
+    store: &Store,
+    cart: &Cart,
+    faults: &mut Vec<FieldError>,
+) -> Result<Vec<GiftCard>, Problem> {
+    let (now, codes) = (app.clock.now(), &cart.gift_card_codes);
+    let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
+    if let Some(network) = guesser {
+        gift_card::demand_lookup(app, &store.id, network).await?;
+    }
+    let found = gift_card::find(app, &store.id, codes).await?;
+    for network in found.iter().filter(|card| card.is_none()).filter_map(|_| guesser) {
+        gift_card::count_lookup(app, &store.id, network).await?;
+    }
+    let mut usable = Vec::<GiftCard>::new();
+    for (position, card) in found.into_iter().enumerate() {
         let fault = match card {
             None => ("unknown_gift_card", "There is no such gift card."),
             Some(card) if usable.iter().any(|known| known.id == card.id) => {
@@ -172,12 +206,13 @@ async fn cards(app: &App, store: &Store, codes: &[GiftCardCode]) -> Result<Vec<G
             },
         };
         let pointer = format!("/gift_card_codes/{position}");
-        errors.push(place::fault(&pointer, fault.0, fault.1));
+        faults.push(cart::fault(&pointer, fault.0, fault.1));
     }
-    if errors.is_empty() { Ok(usable) } else { Err(Problem::invalid(errors)) }
+    Ok(usable)
 }
 
-/// Orders a cart, if `judge` lets it pass.
+/// Orders a cart, if `judge` lets it pass: it adds its faults to those that are known, and all of
+/// them are named at once.
 ///
 /// # Errors
 /// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `judge` says.
@@ -186,14 +221,15 @@ pub async fn place(
     store: &Store,
     cart: &Cart,
     placing: &Placing,
-    judge: impl Fn(&Priced) -> Result<(), Problem>,
+    judge: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
     answer: impl Fn(&Order) -> Answer,
 ) -> Result<Answer, Problem> {
     let mut number = None;
     let mut attempt = 0;
     loop {
-        let priced = price(app, store, cart).await?;
-        judge(&priced)?;
+        let mut priced = price(app, store, cart).await?;
+        priced.faults.extend(judge(&priced)?);
+        priced.demand_sound()?;
         priced.quote.demand_total(cart.expected_total.as_ref())?;
         priced.quote.demand_stock()?;
         // Outside the transaction: gaps are allowed, a hot item inside it is not.
@@ -228,9 +264,8 @@ fn order_of(
         expires_at: placing.expires.then(|| now.plus(Duration::from_secs(window))),
         order_token_digest: placing.order_token_digest.clone(),
     };
-    let number = FIRST_NUMBER.saturating_add(last);
     let buyer = placing.buyer.clone();
-    let placed = Order::place(&priced.store, number, &priced.quote, buyer, terms, now);
+    let placed = Order::place(&priced.store, serial(last), &priced.quote, buyer, terms, now);
     match &placing.paid {
         Some(method) if !placed.outstanding().is_zero() => {
             let PaidByHand { settled, payment } = placed.paid_by_hand(&[], method.clone(), now)?;
@@ -238,6 +273,11 @@ fn order_of(
         }
         _ => Ok((placed, None)),
     }
+}
+
+/// The number of an order, without a prefix.
+fn serial(last: u64) -> u64 {
+    number::FIRST.saturating_add(last)
 }
 
 /// One attempt at the transaction.
@@ -250,7 +290,9 @@ async fn write(
 ) -> Result<Answer, Problem> {
     let (now, quote) = (app.clock.now(), &priced.quote);
     let (order, payment) = order_of(priced, placing, last, now)?;
+    let numbered = NumberedOrder::of(&order, serial(last));
     let write = app.table.write().create(&order, Code::VersionConflict);
+    let write = write.create(&numbered, Code::VersionConflict);
     let write = take_stock(write, &order, quote, now);
     let write = mark_ordered(app, write, quote).await?;
     let write = quote.cards.iter().fold(write, |write, (card, pays)| {
@@ -301,10 +343,7 @@ async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, P
         return Ok(write);
     }
     Ok(new().fold(write, |write, sellable| {
-        let change = Change::new("SET was_ordered = :ordered")
-            .only_if("attribute_exists(PK)")
-            .value(":ordered", true);
-        write.update(&sellable.key(), change, Code::VersionConflict)
+        write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict)
     }))
 }
 

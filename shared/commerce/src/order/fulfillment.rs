@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Order, OrderAction, OrderItem, stock};
-use crate::event::About;
+use crate::event::{About, Event, Topic};
 use crate::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use crate::inventory::{self, Line};
 use crate::key;
@@ -274,6 +274,12 @@ impl Fulfillment {
             entity: self.id.as_str(),
             version: self.version,
         }
+    }
+
+    /// What happened to it, as it is now: in its order's timeline.
+    pub fn event(&self, topic: &Topic<FulfillmentView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &FulfillmentView::from(self), now);
+        event.in_timeline_of(self.order_id.as_str())
     }
 
     /// The fulfilment at its next version.

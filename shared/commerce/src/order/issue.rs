@@ -3,33 +3,38 @@
 //! Crash story. After the first step the amount is reserved and the refund is pending; nobody
 //! else can give it back. A provider is asked under the refund's id, which it deduplicates on, and
 //! the refund's id follows from the caller's idempotency key: so the same request sent again
-//! takes the refund up where it was left, and no provider pays twice. A provider that refuses for
-//! good sets the reserved amount free; one that does not answer leaves it pending.
+//! takes the refund up where it was left, and no provider pays twice. Nobody has to send it again:
+//! a payment with a pending refund carries a due mark ([`crate::payment::due`]), and the provider's
+//! own event may be faster. A provider that refuses for good sets the reserved amount free; one
+//! that does not answer leaves it pending.
 
 use gateway::answer::Answer;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use gateway::clock::{DAY, Timestamp};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Fault, IfMatch};
 use gateway::table::{Condition, Write};
 
 use super::parts::{self, Parts};
-use super::refund::{Plan, Refund, RefundReason, RefundStatus, RefundView, RestockType, Wanted};
+use super::refund::{Plan, Refund, RefundReason, RefundStatus, RestockType, Wanted};
 use super::settle::Ended;
-use super::{Order, OrderView, settle, spent, stock};
+use super::spent::Spending;
+use super::{Order, OrderView, settle, stock};
 use crate::event::{
-    Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_FAILED,
-    REFUND_SUCCEEDED,
+    Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_SUCCEEDED,
 };
-use crate::id::{OrderId, PaymentId, RefundId, StoreId};
+use crate::id::{LocationId, OrderId, PaymentId, RefundId, StoreId};
 use crate::inventory::{self, Line};
 use crate::key;
 use crate::payment::account::connect;
-use crate::payment::provider::Provider;
-use crate::payment::settle::News;
-use crate::payment::{self, ObservedState, ProviderName, ProviderReference, Source};
+use crate::payment::provider::Said;
+use crate::payment::{self, ProviderName};
 
 /// Refunds that one idempotency key can stand for: a refused one is not taken up again.
 const ATTEMPTS: u32 = 20;
+/// Locations that lines come back to without having left from there: with 40 lines, the stock they
+/// move, three gift cards and what is announced, a transaction has room for so many checks.
+const MAX_ELSEWHERE: usize = 5;
 
 /// An order that is to be called off.
 #[derive(Debug, Clone)]
@@ -51,15 +56,18 @@ pub struct Ask {
     pub reason: RefundReason,
     /// In the merchant's words.
     pub note: Option<String>,
-    /// What the refund's id follows from: who asks, and under which idempotency key.
+    /// What the refund's id follows from: who asks for what, and under which idempotency key.
     pub seed: String,
+    /// The order's version that the caller has seen, if it says so.
+    pub if_match: IfMatch,
 }
 
 /// Gives back what is asked for, and answers.
 ///
 /// # Errors
 /// Those of [`Order::plan_refund`] and, for one that is called off, of [`Order::cancel`];
-/// `provider_error`, `provider_timeout`.
+/// `precondition_failed`, `provider_not_connected`; once the amount is reserved only
+/// `provider_error`, `provider_timeout` and others that no idempotency key keeps.
 pub async fn refund(
     app: &App,
     store: &StoreId,
@@ -67,7 +75,8 @@ pub async fn refund(
     ask: &Ask,
     answer: impl Fn(&Order, Option<&Refund>) -> Answer,
 ) -> Result<Answer, Problem> {
-    match inventory::persist(|| reserve(app, store, id, ask, &answer)).await? {
+    let spending = Spending::default();
+    match inventory::persist(|| reserve(app, (store, id), ask, &spending, &answer)).await? {
         Reserved::Done(answer) => Ok(answer),
         Reserved::Pending(page, refund) => finish(app, &page, &refund, &answer).await,
     }
@@ -81,17 +90,19 @@ enum Reserved {
 /// The first step.
 async fn reserve(
     app: &App,
-    store: &StoreId,
-    id: &OrderId,
+    (store, id): (&StoreId, &OrderId),
     ask: &Ask,
+    spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Answer,
 ) -> Result<Reserved, Problem> {
     let page = parts::load(app, store, id).await?;
     let now = app.clock.now();
     let refund_id = match taken_up(&page, &ask.seed, now) {
         TakenUp::Pending(refund) => return Ok(Reserved::Pending(Box::new(page), refund)),
+        TakenUp::Done(refund) => return Ok(Reserved::Done(answer(&page.order, Some(&refund)))),
         TakenUp::New(id) => id,
     };
+    ask.if_match.check(page.order.version)?;
     let ended = match &ask.call_off {
         Some(how) => Some(page.order.cancel(how.reason.clone(), how.restock, now)?),
         None => None,
@@ -105,6 +116,7 @@ async fn reserve(
         return write.answer(answered, now).await.map(Reserved::Done);
     };
     let plan = before.plan_refund(wanted)?;
+    reach(app, before, &plan).await?;
     let mut refund = Refund::of(before, refund_id, &plan, (ask.reason, ask.note.clone()), now);
     // Called off and refunded in one write, it is one version further.
     let version = page.order.version.saturating_add(1);
@@ -117,16 +129,15 @@ async fn reserve(
         }
     };
     let write = move_money(write, &page, &mut refund, &order, now)?;
-    let write = move_stock(write, &order, &plan, now).create(&refund, Code::VersionConflict);
+    let write = move_stock(write, &order, &plan, now)?.create(&refund, Code::VersionConflict);
     let write = announce_reserved(write, &order, &refund, now);
+    let write = spending.count(app, write, &page.order, &order).await?;
     if refund.status == RefundStatus::Pending {
         write.commit().await?;
-        spent::note(app, &page.order, &order).await;
         let page = parts::load(app, store, id).await?;
         return Ok(Reserved::Pending(Box::new(page), Box::new(refund)));
     }
     let answered = write.answer(answer(&order, Some(&refund)), now).await?;
-    spent::note(app, &page.order, &order).await;
     Ok(Reserved::Done(answered))
 }
 
@@ -134,12 +145,29 @@ fn announce_end(write: Write, order: &Order, now: Timestamp) -> Write {
     write.emit(Event::new(&ORDER_CANCELLED, order.about(), &OrderView::from(order), now))
 }
 
+/// Nothing is reserved for a provider that cannot be asked.
+///
+/// # Errors
+/// `provider_not_connected`.
+async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<(), Problem> {
+    let through = |provider: &&ProviderName| {
+        let mut payments = plan.to_payments.iter().filter_map(|(id, _)| order.payment(id));
+        payments.any(|payment| payment.provider == provider.as_str())
+    };
+    for provider in ProviderName::ALL.iter().filter(through) {
+        connect(app, &order.store_id, *provider).await?;
+    }
+    Ok(())
+}
+
 enum TakenUp {
     Pending(Box<Refund>),
+    Done(Box<Refund>),
     New(RefundId),
 }
 
-/// The refund that this request has begun, if it was left pending; otherwise an id for it.
+/// The refund that this request has begun, if it was left pending, or if somebody else has brought
+/// it to its end; otherwise an id for it.
 fn taken_up(page: &Parts, seed: &str, now: Timestamp) -> TakenUp {
     for attempt in 0..ATTEMPTS {
         let id = RefundId::derive(&[page.order.id.as_str(), seed, &attempt.to_string()]);
@@ -147,6 +175,13 @@ fn taken_up(page: &Parts, seed: &str, now: Timestamp) -> TakenUp {
             Err(_) => return TakenUp::New(id),
             Ok(refund) if refund.status == RefundStatus::Pending => {
                 return TakenUp::Pending(Box::new(refund.clone()));
+            }
+            // As long as the key stands for the request.
+            Ok(refund)
+                if refund.status == RefundStatus::Succeeded
+                    && now < refund.created_at.plus(DAY) =>
+            {
+                return TakenUp::Done(Box::new(refund.clone()));
             }
             Ok(_) => {}
         }
@@ -187,8 +222,12 @@ fn move_money(
 }
 
 /// Puts units back into stock: those that will not leave, and those that came back.
-fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Write {
-    plan.items.iter().fold(write, |write, wanted| {
+///
+/// # Errors
+/// `too_many`, when units come back to more locations than a transaction can look at.
+fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Result<Write, Problem> {
+    let moved = plan.items.iter().filter(|line| line.restocked > 0);
+    let write = moved.fold(write, |write, wanted| {
         let known = order.item(&wanted.order_item_id).filter(|item| item.tracked);
         let (Some(item), Some(location)) = (known, wanted.location_id.as_ref()) else {
             return write;
@@ -197,32 +236,61 @@ fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Write
             store: &order.store_id,
             variant: &item.variant_id,
             location,
-            quantity: wanted.quantity,
+            quantity: wanted.restocked,
             order: &order.id,
         };
         match wanted.restock_type {
             RestockType::NoRestock => write,
             RestockType::Cancel => inventory::release_committed(write, &line, stock::lost(), now),
-            RestockType::Return if item.location_id.as_ref() == Some(location) => {
-                inventory::restock(write, &line, now)
-            }
-            RestockType::Return => check_location(inventory::restock(write, &line, now), &line),
+            RestockType::Return => inventory::restock(write, &line, now),
         }
-    })
+    });
+    check_locations(write, order, plan)
 }
 
-/// Units may come back only to a location that there is.
-fn check_location(write: Write, line: &Line<'_>) -> Write {
-    let unknown = Problem::field("/items", "unknown_location", "There is no such location.");
-    let exists = Condition::new("attribute_exists(PK)");
-    write.check(&key::location(line.store, line.location), exists, unknown)
+/// Units may come back only to locations that there are: each is looked at once, however many
+/// lines name it.
+///
+/// # Errors
+/// `too_many`.
+fn check_locations(write: Write, order: &Order, plan: &Plan) -> Result<Write, Problem> {
+    let mut elsewhere: Vec<(&LocationId, Vec<usize>)> = Vec::new();
+    for (place, line) in plan.items.iter().enumerate() {
+        let comes_back = line.restock_type == RestockType::Return && line.restocked > 0;
+        let home = order.item(&line.order_item_id).and_then(|item| item.location_id.as_ref());
+        let named = line.location_id.as_ref().filter(|named| comes_back && Some(*named) != home);
+        let Some(named) = named else { continue };
+        match elsewhere.iter_mut().find(|(known, _)| *known == named) {
+            Some((_, places)) => places.push(place),
+            None => elsewhere.push((named, vec![place])),
+        }
+    }
+    let faults = |places: &[usize], fault: &Fault| {
+        let pointer = |place: &usize| format!("/items/{place}/location_id");
+        let errors =
+            places.iter().map(|place| FieldError { pointer: pointer(place), fault: fault.clone() });
+        Problem::invalid(errors.collect())
+    };
+    if elsewhere.len() > MAX_ELSEWHERE {
+        let places: Vec<usize> =
+            elsewhere.iter().skip(MAX_ELSEWHERE).flat_map(|(_, places)| places.clone()).collect();
+        let detail =
+            format!("Name at most {MAX_ELSEWHERE} locations that lines did not come from.");
+        return Err(faults(&places, &Fault::new("too_many", detail)));
+    }
+    let unknown = Fault::new("unknown_location", "There is no such location.");
+    Ok(elsewhere.iter().fold(write, |write, (location, places)| {
+        let exists = Condition::new("attribute_exists(PK)");
+        let key = key::location(&order.store_id, location);
+        write.check(&key, exists, faults(places, &unknown))
+    }))
 }
 
 fn announce_reserved(write: Write, order: &Order, refund: &Refund, now: Timestamp) -> Write {
-    let (view, refunded) = (OrderView::from(order), RefundView::from(refund));
-    let write = write.emit(Event::new(&REFUND_CREATED, refund.about(), &refunded, now));
+    let view = OrderView::from(order);
+    let write = write.emit(refund.event(&REFUND_CREATED, now));
     if refund.status == RefundStatus::Succeeded {
-        write.emit(Event::new(&REFUND_SUCCEEDED, refund.about(), &refunded, now)).emit(Event::new(
+        write.emit(refund.event(&REFUND_SUCCEEDED, now)).emit(Event::new(
             &ORDER_REFUNDED,
             order.about(),
             &view,
@@ -244,85 +312,59 @@ async fn finish(
     for (id, amount) in refund.pending() {
         let known = page.payments.iter().find(|payment| payment.id == id);
         let known = known.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
-        outcomes.push((id, payment::refund::ask(app, known, &refund.id, &amount).await?));
+        let said = payment::refund::ask(app, known, &refund.id, &amount).await;
+        outcomes.push((id, said.map_err(passing)?));
     }
-    inventory::persist(|| record(app, refund, &outcomes, answer)).await
+    let spending = Spending::default();
+    inventory::persist(|| record(app, refund, &outcomes, &spending, answer)).await
 }
 
-type Outcome = (PaymentId, Result<String, String>);
+/// What went wrong after the amount was reserved: the same request is to try again, so it must not
+/// be a refusal that its idempotency key would keep.
+fn passing(problem: Problem) -> Problem {
+    match problem.code {
+        Code::ProviderNotConnected => {
+            Code::ProviderError.with("provider_code", "not_connected").because(&problem)
+        }
+        _ => problem,
+    }
+}
+
+type Outcome = (PaymentId, Said);
 
 /// The third step.
 async fn record(
     app: &App,
     refund: &Refund,
     outcomes: &[Outcome],
+    spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Answer,
 ) -> Result<Answer, Problem> {
     let now = app.clock.now();
     let page = parts::load(app, &refund.store_id, &refund.order_id).await?;
-    let known = page.refund(&refund.id)?;
-    if known.status != RefundStatus::Pending {
-        // Somebody else has recorded it: another run of this request.
-        return Ok(answer(&page.order, Some(known)));
-    }
-    let mut next = known.changed(now);
-    let mut write = app.table.write();
-    for (id, outcome) in outcomes {
-        next.mark(id, outcome);
-        let payment = page.payments.iter().find(|payment| payment.id == *id);
-        let step = payment.and_then(|payment| payment.finish_refund(&next.id, outcome, now));
-        write = write.also(step, |write, step| step.write(write, now));
-    }
-    let refused: Vec<PaymentId> =
-        outcomes.iter().filter(|(_, said)| said.is_err()).map(|(id, _)| id.clone()).collect();
-    let write = write.replace(&next, Code::VersionConflict);
-    if refused.is_empty() {
-        let write = write
-            .emit(Event::new(&REFUND_SUCCEEDED, next.about(), &RefundView::from(&next), now))
-            .emit(Event::new(
-                &ORDER_REFUNDED,
-                page.order.about(),
-                &OrderView::from(&page.order),
-                now,
-            ));
-        return write.answer(answer(&page.order, Some(&next)), now).await;
-    }
-    let order = page.order.refund_refused(&next, &refused, now);
-    let view = OrderView::from(&order);
-    write
-        .replace(&order, Code::VersionConflict)
-        .emit(Event::new(&REFUND_FAILED, next.about(), &RefundView::from(&next), now))
-        .emit(Event::new(&ORDER_UPDATED, order.about(), &view, now))
-        .commit()
-        .await?;
-    spent::note(app, &page.order, &order).await;
-    let why = outcomes.iter().find_map(|(_, said)| said.as_ref().err()).cloned();
-    Err(Code::ProviderError
-        .with("refund_id", next.id.as_str())
-        .with("failure_code", why)
-        .because("a provider refused a refund"))
-}
-
-/// Lets go of everything that providers have promised for an order.
-///
-/// # Errors
-/// `provider_error`, `provider_timeout`; `invalid_state_transition` when the money was taken
-/// meanwhile.
-pub async fn let_go(app: &App, order: &Order) -> Result<(), Problem> {
-    let page = parts::load(app, &order.store_id, &order.id).await?;
-    let promised = page.order.payments.iter().filter(|payment| payment.is_open_authorization());
-    for promised in promised {
-        let known = page.payments.iter().find(|payment| payment.id == promised.payment_id);
-        let known = known.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
-        let connected = connect(app, &order.store_id, known.provider).await?;
-        let seen = connected.void(app, known).await?;
-        let place = ProviderReference::from(known);
-        let source = Source::Admin;
-        let news = News { place: &place, seen: &seen, source, event: None, is_answer: false };
-        payment::settle::apply(app, &connected, news, |_| Answer::no_content()).await?;
-        if seen.state == ObservedState::Captured {
-            return Err(Code::VersionConflict.into());
+    let Some(next) = payment::refund::conclude(&page, &refund.id, outcomes, now) else {
+        // Nothing new: somebody else has recorded it, or the provider is still at it.
+        let known = page.refund(&refund.id)?;
+        return match known.status {
+            RefundStatus::Failed => Err(failed(known)),
+            _ => Ok(answer(&page.order, Some(known))),
+        };
+    };
+    let write = next.write(app.table.write(), now);
+    let write = spending.count(app, write, &page.order, &next.order).await?;
+    match next.refund.as_ref().filter(|next| next.status == RefundStatus::Failed) {
+        None => write.answer(answer(&next.order, next.refund.as_ref()), now).await,
+        Some(refused) => {
+            write.commit().await?;
+            Err(failed(refused))
         }
     }
-    Ok(())
+}
+
+fn failed(refund: &Refund) -> Problem {
+    let why = refund.transactions.iter().find_map(|part| part.failure_code.clone());
+    Code::ProviderError
+        .with("refund_id", refund.id.as_str())
+        .with("failure_code", why)
+        .because("a provider refused a refund")
 }

@@ -3,8 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::fields::{Currency, Phone};
 use crate::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
 use crate::money::Money;
+
+/// Whom an order is for, in the shopper's words: a guest has no account that would say it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Contact {
+    /// The given name.
+    pub first_name: Option<String>,
+    /// The family name.
+    pub last_name: Option<String>,
+    /// The telephone number.
+    pub phone: Option<Phone>,
+}
 
 /// A line: so many units of a variant, as it was named and priced when the order was placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +55,12 @@ pub struct OrderItem {
     pub cancelled: u32,
     /// Units that left and came back into stock.
     pub returned: u32,
+    /// Of those that will not leave, how many a provider refused to give the money back for.
+    #[serde(default)]
+    pub owed_cancelled: u32,
+    /// Of those that came back, how many a provider refused to give the money back for.
+    #[serde(default)]
+    pub owed_returned: u32,
     /// What went back for this line.
     pub refunded_amount: Money,
     /// Where its stock is; none when the variant's stock is not counted.
@@ -103,6 +121,21 @@ pub struct Totals {
     pub gift_cards: Money,
     /// What is left to pay when it is placed.
     pub due: Money,
+}
+
+impl Totals {
+    /// Nothing.
+    pub fn zero(currency: &Currency) -> Self {
+        let zero = Money::zero(currency);
+        Self {
+            subtotal: zero.clone(),
+            shipping: zero.clone(),
+            tax: zero.clone(),
+            total: zero.clone(),
+            gift_cards: zero.clone(),
+            due: zero,
+        }
+    }
 }
 
 /// A gift card that pays for an order.

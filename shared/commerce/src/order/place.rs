@@ -1,81 +1,21 @@
-//! A cart with the server's prices becomes an order: merging, pricing, allocation.
+//! A cart with the server's prices becomes an order: pricing, allocation.
 
-use deserr::Deserr;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Fault, FieldErrors, Int};
 use serde_json::{Value, json};
 
-use super::item::{GiftCardUse, OrderItem, Totals};
+use super::cart::{CartLine, PaymentInput, fault};
+use super::item::{Contact, GiftCardUse, OrderItem, Totals};
 use super::stock::StockHold;
-use super::{FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus};
+use super::{FinancialStatus, FulfillmentStatus, Order, OrderStatus};
 use crate::address::PostalAddress;
 use crate::fields::{Currency, Email};
 use crate::gift_card::GiftCard;
-use crate::id::{CustomerId, OrderId, OrderItemId, VariantId};
+use crate::id::{CustomerId, OrderId, OrderItemId};
 use crate::inventory::{self, Level};
 use crate::money::Money;
 use crate::product::{ProductStatus, Sellable};
 use crate::store::Store;
-
-/// A line of a cart as it is asked for.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct LineInput {
-    /// The variant.
-    pub variant_id: VariantId,
-    /// How many.
-    pub quantity: Int<1, MAX_QUANTITY>,
-}
-
-/// A line of a cart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CartLine {
-    /// The variant.
-    pub variant_id: VariantId,
-    /// How many.
-    pub quantity: u32,
-    /// Where in the request it was named first.
-    pub place: usize,
-}
-
-/// The lines of a cart, those of one variant as one: a transaction touches each level once
-/// (traps 6).
-///
-/// # Errors
-/// `empty_cart`, `too_many` and `out_of_range` as faults of their fields.
-pub fn merge(named: impl IntoIterator<Item = LineInput>) -> Result<Vec<CartLine>, Problem> {
-    let mut lines: Vec<CartLine> = Vec::new();
-    let mut errors = Vec::new();
-    for (place, LineInput { variant_id, quantity }) in named.into_iter().enumerate() {
-        let quantity = u32::try_from(quantity.0).unwrap_or(0);
-        match lines.iter_mut().find(|line| line.variant_id == variant_id) {
-            Some(line) => line.quantity = line.quantity.saturating_add(quantity),
-            None => lines.push(CartLine { variant_id, quantity, place }),
-        }
-    }
-    if lines.is_empty() {
-        errors.push(fault("/items", "empty_cart", "There is nothing in the cart."));
-    }
-    if lines.len() > MAX_LINES {
-        let detail = format!("Must have at most {MAX_LINES} different variants.");
-        errors.push(fault("/items", "too_many", detail));
-    }
-    for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
-        let pointer = format!("/items/{}/quantity", line.place);
-        let detail = format!("Must be at most {MAX_QUANTITY} of one variant.");
-        errors.push(fault(&pointer, "out_of_range", detail));
-    }
-    if errors.is_empty() { Ok(lines) } else { Err(Problem::invalid(errors)) }
-}
-
-pub(super) fn fault(
-    pointer: &str,
-    code: &'static str,
-    detail: impl Into<std::borrow::Cow<'static, str>>,
-) -> FieldError {
-    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail) }
-}
 
 /// Who orders, and what they say about it.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +24,8 @@ pub struct Buyer {
     pub customer_id: Option<CustomerId>,
     /// Where confirmations go.
     pub email: Option<Email>,
+    /// Whom it is for.
+    pub contact: Option<Contact>,
     /// Where it goes.
     pub shipping_address: Option<PostalAddress>,
     /// Who is billed.
@@ -94,8 +36,8 @@ pub struct Buyer {
     pub tags: Vec<String>,
     /// Where it is made.
     pub source: String,
-    /// The payment provider that the shopper chose.
-    pub payment_provider: Option<String>,
+    /// How it is to be paid, when that is known.
+    pub payment: Option<PaymentInput>,
 }
 
 /// A line with what the store says about it.
@@ -136,18 +78,17 @@ pub struct Offer {
 }
 
 /// Prices a cart. The offers are in the order of the lines. With `everything`, products that are
-/// not on sale yet can be ordered too: by the merchant.
-///
-/// # Errors
-/// `unknown_variant` and `amount_out_of_range` as faults of their fields.
+/// not on sale yet can be ordered too: by the merchant. What cannot be priced is left out, and is
+/// a fault: `unknown_variant`, `amount_out_of_range`.
 pub fn price(
     store: &Store,
     lines: Vec<CartLine>,
     offers: Vec<Offer>,
     cards: Vec<GiftCard>,
     everything: bool,
-) -> Result<Quote, Problem> {
-    let (mut priced, mut errors) = (Vec::new(), Vec::new());
+    errors: &mut Vec<FieldError>,
+) -> Quote {
+    let mut priced = Vec::new();
     for (line, offer) in lines.into_iter().zip(offers) {
         let sold = |sellable: &Sellable| {
             sellable.is_on_sale() || (everything && sellable.status != ProductStatus::Archived)
@@ -164,11 +105,12 @@ pub fn price(
         };
         priced.push(allocate(store, line, sellable, subtotal, &offer.levels));
     }
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors));
-    }
-    let (cards, totals) = total(&priced, cards, &store.currency)?;
-    Ok(Quote { lines: priced, cards, totals })
+    let total = total(&priced, cards, &store.currency).unwrap_or_else(|| {
+        errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
+        (Vec::new(), Totals::zero(&store.currency))
+    });
+    let (cards, totals) = total;
+    Quote { lines: priced, cards, totals }
 }
 
 /// Finds the location that a line is taken from.
@@ -189,23 +131,17 @@ fn allocate(
 }
 
 /// What the lines come to, and what the gift cards pay of it: each as much as it holds, in the
-/// order they were named. Taxes and shipping have no tables yet, and are nothing.
+/// order they were named. Taxes and shipping have no tables yet, and are nothing. `None` when the
+/// sum is out of the range of money.
 fn total(
     lines: &[PricedLine],
     cards: Vec<GiftCard>,
     currency: &Currency,
-) -> Result<(Vec<(GiftCard, Money)>, Totals), Problem> {
-    let too_large = || {
-        Problem::invalid(vec![fault(
-            "/items",
-            "amount_out_of_range",
-            "The order's total is too large.",
-        )])
-    };
+) -> Option<(Vec<(GiftCard, Money)>, Totals)> {
     let parts = lines.iter().map(|line| &line.subtotal);
-    let subtotal = Money::sum(parts, currency).ok_or_else(too_large)?;
+    let subtotal = Money::sum(parts, currency)?;
     let (shipping, tax) = (Money::zero(currency), Money::zero(currency));
-    let total = subtotal.plus(&shipping).and_then(|sum| sum.plus(&tax)).ok_or_else(too_large)?;
+    let total = subtotal.plus(&shipping).and_then(|sum| sum.plus(&tax))?;
     let mut due = total.clone();
     let mut used = Vec::new();
     for card in cards {
@@ -216,7 +152,7 @@ fn total(
         }
     }
     let gift_cards = total.minus(&due).unwrap_or_else(|| Money::zero(currency));
-    Ok((used, Totals { subtotal, shipping, tax, total, gift_cards, due }))
+    Some((used, Totals { subtotal, shipping, tax, total, gift_cards, due }))
 }
 
 impl Quote {
@@ -244,8 +180,13 @@ impl Quote {
         self.lines.iter().any(|line| line.sellable.requires_shipping)
     }
 
-    /// What a dry run says about each line: whether it can be had, never how many there are.
-    pub fn availability(&self) -> Vec<Value> {
+    /// What a dry run says: what it comes to, and of each line whether it can be had, never how
+    /// many there are.
+    pub fn said(&self) -> Value {
+        json!({"totals": self.totals, "availability": self.availability()})
+    }
+
+    fn availability(&self) -> Vec<Value> {
         let of_line = |line: &PricedLine| {
             json!({
                 "variant_id": line.sellable.variant_id,
@@ -299,12 +240,14 @@ impl Order {
     ) -> Self {
         let currency = &store.currency;
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
+        let payment = buyer.payment.as_ref();
         let mut order = Self {
             id: OrderId::mint(now),
             store_id: store.id.clone(),
             number: format!("{}{number}", store.order_prefix),
             customer_id: buyer.customer_id,
             email: buyer.email,
+            contact: buyer.contact,
             status: if terms.draft { OrderStatus::Draft } else { OrderStatus::Open },
             on_hold: false,
             financial_status: FinancialStatus::Pending,
@@ -324,9 +267,14 @@ impl Order {
             note: buyer.note,
             tags: buyer.tags,
             source: buyer.source,
-            payment_provider: buyer.payment_provider,
+            payment_provider: payment.map(|payment| payment.provider.to_string()),
+            capture_method: payment.and_then(|payment| payment.capture_method),
             order_token_digest: terms.order_token_digest,
             expires_at: terms.expires_at.filter(|_| !is_paid && !terms.draft),
+            payment_window: terms.expires_at.map(|at| now.until(at).as_secs()),
+            confirmed: false,
+            attend_at: None,
+            attend_tries: 0,
             cancel_reason: None,
             cancelled_at: None,
             closed_at: None,
@@ -360,6 +308,8 @@ impl OrderItem {
             refunded: 0,
             cancelled: 0,
             returned: 0,
+            owed_cancelled: 0,
+            owed_returned: 0,
             refunded_amount: Money::zero(currency),
             location_id: priced.location.clone(),
             tracked: sellable.tracked,

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Order;
-use crate::event::About;
+use crate::event::{About, Event, Topic};
 use crate::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use crate::key;
 use crate::money::Money;
@@ -107,6 +107,9 @@ pub struct RefundLine {
     pub amount: Money,
     /// What becomes of them.
     pub restock_type: RestockType,
+    /// How many of them go back into stock with it: none that went back with a refund that was
+    /// refused.
+    pub restocked: u32,
     /// Where they come back to.
     pub location_id: Option<LocationId>,
 }
@@ -268,5 +271,11 @@ impl Refund {
             entity: self.id.as_str(),
             version: self.version,
         }
+    }
+
+    /// What happened to it, as it is now: in its order's timeline.
+    pub fn event(&self, topic: &Topic<RefundView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &RefundView::from(self), now);
+        event.in_timeline_of(self.order_id.as_str())
     }
 }

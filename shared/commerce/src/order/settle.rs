@@ -4,6 +4,8 @@
 //! its version, so of a verification, a webhook and a sync that race, one writes and the others
 //! find the payment settled: one capture, one event, one move of the stock.
 
+use std::time::Duration;
+
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
@@ -37,6 +39,8 @@ pub enum Outcome {
     PartlyPaid,
     /// All the money came in.
     Paid,
+    /// A promise was given up or ran out.
+    Lapsed,
     /// The money came after the order was called off or had expired: it is recorded, so that it
     /// can go back, and nothing else happens.
     Late,
@@ -52,6 +56,16 @@ pub struct Settled {
     stock: Option<Move>,
 }
 
+impl Settled {
+    /// The same, with all that is promised besides let go of: the order is paid without it.
+    #[must_use]
+    pub fn without_promises(mut self) -> Self {
+        self.order.void_promises();
+        self.order.derive();
+        self
+    }
+}
+
 /// Adds a settlement to a transaction: the order, its stock, its event.
 pub fn settle(write: Write, settled: &Settled, now: Timestamp) -> Write {
     let write = write.replace(&settled.order, Code::VersionConflict);
@@ -62,7 +76,7 @@ pub fn settle(write: Write, settled: &Settled, now: Timestamp) -> Write {
     let topic: &Topic<OrderView> = match settled.outcome {
         Outcome::Paid => &ORDER_PAID,
         Outcome::Authorized => &ORDER_AUTHORIZED,
-        Outcome::PartlyPaid | Outcome::Late => &ORDER_UPDATED,
+        Outcome::PartlyPaid | Outcome::Lapsed | Outcome::Late => &ORDER_UPDATED,
     };
     let view = OrderView::from(&settled.order);
     write.emit(Event::new(topic, settled.order.about(), &view, now))
@@ -146,13 +160,35 @@ impl Order {
         Some(Move::Commit)
     }
 
-    /// The promise of a payment was given up or ran out. `None` when there is no open promise.
-    pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<Self> {
+    /// The promise of a payment was given up or ran out. An order that was firm by nothing else
+    /// waits to be paid again, as long as when it was placed. `None` when there is no open promise.
+    pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<Settled> {
         let mut next = self.clone();
         let known = next.payments.iter_mut().find(|known| known.payment_id == *payment)?;
         known.is_open_authorization().then_some(())?;
         known.voided = true;
-        Some(next.changed(now))
+        let stock = next.await_payment(now);
+        Some(Settled { order: next.changed(now), outcome: Outcome::Lapsed, stock })
+    }
+
+    fn void_promises(&mut self) {
+        let promised = self.payments.iter_mut().filter(|known| known.is_open_authorization());
+        promised.for_each(|known| known.voided = true);
+    }
+
+    /// Makes the order wait to be paid again, unless something but a promise has made it firm:
+    /// money, the merchant's word, goods that have left.
+    fn await_payment(&mut self, now: Timestamp) -> Option<Move> {
+        let is_firm_by_itself = self.has_money()
+            || self.confirmed
+            || self.outstanding().is_zero()
+            || self.items.iter().any(|item| item.fulfilled > 0);
+        let waits = self.status == OrderStatus::Open && self.is_firm() && !is_firm_by_itself;
+        waits.then_some(())?;
+        let window = self.payment_window.map(Duration::from_secs);
+        self.expires_at = window.map(|window| now.plus(window));
+        self.stock = StockHold::Reserved;
+        Some(Move::Uncommit)
     }
 
     /// An attempt to pay failed; the shopper may try again. `None` when that says nothing new.
@@ -171,6 +207,7 @@ impl Order {
     pub fn confirm(&self, now: Timestamp) -> Result<Confirmed, Problem> {
         self.demand(OrderAction::Confirm)?;
         let mut next = self.clone();
+        next.confirmed = true;
         let stock = next.firm_up();
         Ok(Confirmed { order: next.changed(now), stock })
     }
@@ -217,9 +254,12 @@ impl Order {
         next.expires_at = None;
         next.cancel_reason = reason;
         next.cancelled_at = Some(now);
+        // A promise outlives no order; the provider is told after it.
+        next.void_promises();
+        next.attend(now);
         let mut to_gift_cards = Vec::new();
         // A paid order's money goes back by a refund; an unpaid one's was only set aside.
-        if !self.has_money() && !self.totals.due.is_zero() {
+        if !next.has_money() && !self.totals.due.is_zero() {
             for card in &mut next.gift_cards {
                 let back = card.refundable();
                 if !back.is_zero() {
@@ -246,15 +286,22 @@ pub struct Confirmed {
     stock: Option<Move>,
 }
 
-/// Adds a confirmation by hand to a transaction: the order, its stock, its event.
+/// Adds a confirmation by hand to a transaction: the order, its stock, its event; and that it is
+/// paid, if gift cards have paid for all of it.
 pub fn confirm(write: Write, confirmed: &Confirmed, now: Timestamp) -> Write {
     let write = write.replace(&confirmed.order, Code::VersionConflict);
     let write = match confirmed.stock {
         Some(how) => stock::move_all(write, &confirmed.order, how, now),
         None => write,
     };
-    let view = OrderView::from(&confirmed.order);
-    write.emit(Event::new(&ORDER_CONFIRMED, confirmed.order.about(), &view, now))
+    let (order, view) = (&confirmed.order, OrderView::from(&confirmed.order));
+    // Gift cards may have paid for all of a draft: it is an order, and paid, from now on.
+    let is_paid = order.outstanding().is_zero();
+    write
+        .emit(Event::new(&ORDER_CONFIRMED, order.about(), &view, now))
+        .also(is_paid.then_some(()), |write, ()| {
+            write.emit(Event::new(&ORDER_PAID, order.about(), &view, now))
+        })
 }
 
 /// An order that expired or was called off.

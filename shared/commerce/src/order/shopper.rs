@@ -1,15 +1,16 @@
 //! An order as its shopper sees it: without the merchant's labels, locations and levers.
 
 use gateway::clock::Timestamp;
+use gateway::seal;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockHold;
-use super::{FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
+use super::{Contact, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
 use crate::address::PostalAddress;
 use crate::fields::{Currency, Email};
-use crate::id::{FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
+use crate::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
 use crate::money::Money;
 
 /// An order.
@@ -23,6 +24,8 @@ pub struct ShopperOrderView {
     pub number: String,
     /// Where confirmations go.
     pub email: Option<Email>,
+    /// Whom it is for, in their own words.
+    pub contact: Option<Contact>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// What has become of its money.
@@ -114,6 +117,17 @@ pub struct ShopperFulfillmentView {
 }
 
 impl Order {
+    /// Whether it is shown to this customer, or to whoever has this token: an order of theirs, or
+    /// the one that the token came with. A draft is the merchant's alone until it binds (our
+    /// choice), be it assigned to a customer or not.
+    pub fn is_shown_to(&self, customer: Option<&CustomerId>, token: Option<&str>) -> bool {
+        let is_theirs = customer.is_some() && customer == self.customer_id.as_ref();
+        // Digests are compared, not tokens: where they first differ says nothing about the token.
+        let shown = token.map(seal::digest);
+        let has_token = shown.is_some() && shown == self.order_token_digest;
+        self.status != OrderStatus::Draft && (is_theirs || has_token)
+    }
+
     /// Whether its shopper may call it off: nobody has paid, promised or confirmed it.
     pub fn is_cancellable_by_shopper(&self) -> bool {
         self.status == OrderStatus::Open && self.stock == StockHold::Reserved && !self.has_money()
@@ -138,6 +152,7 @@ impl ShopperOrderView {
             store_id: order.store_id.clone(),
             number: order.number.clone(),
             email: order.email.clone(),
+            contact: order.contact.clone(),
             status: order.status,
             financial_status: order.financial_status,
             fulfillment_status: order.fulfillment_status,

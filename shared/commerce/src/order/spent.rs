@@ -1,13 +1,19 @@
-//! What customers have spent: a statistic beside their account.
+//! What customers have spent: counted beside their account, in the transaction that changes the
+//! money of an order.
 //!
-//! It is written after the order, and not with it: an account may be gone, and no payment is to
-//! fail for that. A crash between the two leaves the statistic short, and nothing else.
+//! An account may be gone, or go at that moment, and no payment is to fail for that. So the first
+//! attempt takes the account to be there, which costs no read; one that is refused is made again,
+//! and from then on the account is looked for first, and left out when it is not there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gateway::app::App;
-use gateway::problem::Code;
+use gateway::problem::{Code, Problem};
+use gateway::table::Write;
 
 use super::Order;
-use crate::customer;
+use crate::customer::{self, Customer};
+use crate::key;
 
 impl Order {
     /// What the order has brought in: nothing while only gift cards were set aside for it.
@@ -19,13 +25,36 @@ impl Order {
     }
 }
 
-/// Notes what became of an order's money between two of its versions.
-pub async fn note(app: &App, before: &Order, after: &Order) {
-    let more = after.brought_in().saturating_sub(before.brought_in());
-    let Some(customer) = after.customer_id.as_ref().filter(|_| more != 0) else { return };
-    let write =
-        customer::count_spent(app.table.write(), &after.store_id, customer, more, Code::NotFound);
-    if let Err(problem) = write.commit().await {
-        tracing::debug!(cause = %problem, "a customer's spending was not noted");
+/// What one change of an order's money means for its customer, however often the change is tried:
+/// to be made before the first attempt.
+#[derive(Debug, Default)]
+pub struct Spending {
+    was_tried: AtomicBool,
+}
+
+impl Spending {
+    /// Adds what the customer has spent between two versions of an order to the transaction that
+    /// writes the second. An account that has gone meanwhile ends in `version_conflict`; the next
+    /// attempt leaves it out.
+    ///
+    /// # Errors
+    /// The table does not answer.
+    pub async fn count(
+        &self,
+        app: &App,
+        write: Write,
+        before: &Order,
+        after: &Order,
+    ) -> Result<Write, Problem> {
+        let more = after.brought_in().saturating_sub(before.brought_in());
+        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
+        if self.was_tried.swap(true, Ordering::Relaxed) {
+            let known: Option<Customer> =
+                app.table.get(&key::customer(&after.store_id, id)).await?;
+            if known.is_none() {
+                return Ok(write);
+            }
+        }
+        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
     }
 }

@@ -27,6 +27,8 @@ gateway::words! {
 pub enum Move {
     /// From set aside to the order's own.
     Commit,
+    /// From the order's own to set aside again.
+    Uncommit,
     /// Back.
     Release,
     /// What is the order's own is gone; what was only set aside goes back.
@@ -45,6 +47,7 @@ fn move_line(write: Write, order: &Order, item: &OrderItem, how: Move, now: Time
         (_, StockHold::Released) => write,
         // A settlement shows the order as it will be.
         (Move::Commit, _) => inventory::commit(write, &line, lost(), now),
+        (Move::Uncommit, _) => inventory::uncommit(write, &line, lost(), now),
         (Move::Release | Move::WriteOff, StockHold::Reserved) => {
             inventory::release_reserved(write, &line, lost(), now)
         }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::request::{FromText, Int};
 
-use super::place::{Buyer, LineInput, Offer, Quote, Terms, merge, price};
+use super::cart::{CartLine, LineInput};
+use super::place::{Buyer, Offer, Quote, Terms};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
 use crate::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
@@ -53,13 +54,32 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
             status: ProductStatus::Active,
             tracked: true,
             policy: None,
-            continue_selling: false,
             requires_shipping: true,
             was_ordered: false,
             version: 1,
         }),
         levels: vec![Level::open(&store.id, &variant_id, location, available, NOW)],
     }
+}
+
+/// The lines of a cart, or what is wrong with them.
+fn merge(named: impl IntoIterator<Item = LineInput>) -> Result<Vec<CartLine>, Problem> {
+    let mut faults = Vec::new();
+    let lines = super::cart::merge(named, &mut faults);
+    if faults.is_empty() { Ok(lines) } else { Err(Problem::invalid(faults)) }
+}
+
+/// The quote of a cart, or what is wrong with it.
+fn price(
+    store: &Store,
+    lines: Vec<CartLine>,
+    offers: Vec<Offer>,
+    cards: Vec<GiftCard>,
+    everything: bool,
+) -> Result<Quote, Problem> {
+    let mut faults = Vec::new();
+    let quote = super::place::price(store, lines, offers, cards, everything, &mut faults);
+    if faults.is_empty() { Ok(quote) } else { Err(Problem::invalid(faults)) }
 }
 
 fn line(name: &str, quantity: i64) -> LineInput {

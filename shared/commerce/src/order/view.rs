@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderPayment, OrderStatus,
-    Totals,
+    Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderPayment,
+    OrderStatus, Totals,
 };
 use crate::address::PostalAddress;
 use crate::fields::{Currency, Email};
@@ -15,6 +15,7 @@ use crate::id::{
     VariantId,
 };
 use crate::money::Money;
+use crate::payment::CaptureMethod;
 
 /// An order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -29,6 +30,8 @@ pub struct OrderView {
     pub customer_id: Option<CustomerId>,
     /// Where confirmations go.
     pub email: Option<Email>,
+    /// Whom it is for, in the shopper's words.
+    pub contact: Option<Contact>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// Whether it is kept from being fulfilled.
@@ -67,6 +70,8 @@ pub struct OrderView {
     pub source: String,
     /// The payment provider that the shopper chose at checkout.
     pub payment_provider: Option<String>,
+    /// When that provider is to take the money, if the order says.
+    pub capture_method: Option<CaptureMethod>,
     /// When it expires unless it is paid.
     pub expires_at: Option<Timestamp>,
     /// Why it was called off.
@@ -168,6 +173,7 @@ impl From<&Order> for OrderView {
             number: order.number.clone(),
             customer_id: order.customer_id.clone(),
             email: order.email.clone(),
+            contact: order.contact.clone(),
             status: order.status,
             on_hold: order.on_hold,
             financial_status: order.financial_status,
@@ -187,6 +193,7 @@ impl From<&Order> for OrderView {
             tags: order.tags.clone(),
             source: order.source.clone(),
             payment_provider: order.payment_provider.clone(),
+            capture_method: order.capture_method,
             expires_at: order.expires_at,
             cancel_reason: order.cancel_reason.clone(),
             cancelled_at: order.cancelled_at,

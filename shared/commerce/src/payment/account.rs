@@ -18,6 +18,7 @@ use super::stripe::Stripe;
 use super::{CaptureMethod, Mode, ProviderName};
 use crate::id::StoreId;
 use crate::key;
+use crate::order::Order;
 use crate::store::Store;
 
 /// What authenticates a store to its provider, and the provider to the store.
@@ -116,6 +117,18 @@ impl Account {
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
+        }
+    }
+
+    /// The account as it takes the money of this order: when the order says, if it was placed to be
+    /// paid through this provider. What comes by hand is taken by hand.
+    #[must_use]
+    pub fn for_order(self, order: &Order) -> Self {
+        let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
+        let asked = order.capture_method.filter(|_| is_chosen);
+        match asked.filter(|_| self.provider != ProviderName::Manual) {
+            Some(capture_method) => Self { capture_method, ..self },
+            None => self,
         }
     }
 

@@ -77,10 +77,25 @@ impl Call {
         let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
         match answer.status {
             200..=299 => body.ok_or_else(|| broken(&"the answer is not JSON")),
-            401 | 403 => Err(Failure::Unauthorized),
-            400..=499 => Err(Failure::Refused(code_of(body.as_ref(), answer.status))),
-            status => Err(broken(&format_args!("status {status}"))),
+            status => Err(failure(status, body.as_ref())),
         }
+    }
+}
+
+/// What an answer with this status means. Only what says no to the request itself is final; a
+/// provider that is busy with it, or with others, may still do it.
+fn failure(status: u16, body: Option<&Value>) -> Failure {
+    let code = code_of(body, status);
+    let kind = body.and_then(|body| text(body, "/error/type"));
+    let is_busy = matches!(code.as_str(), "idempotency_key_in_use" | "lock_timeout" | "rate_limit");
+    match status {
+        408 | 409 | 425 | 429 => Failure::Busy,
+        _ if is_busy => Failure::Busy,
+        401 | 403 => Failure::Unauthorized,
+        // Our key, with other words: what the first ones came to is not known here.
+        _ if kind.as_deref() == Some("idempotency_error") => Failure::Broken(code),
+        400 | 402 | 404 | 422 => Failure::Refused(code),
+        _ => Failure::Broken(format!("status {status}")),
     }
 }
 
@@ -102,4 +117,32 @@ fn code_of(body: Option<&Value>, status: u16) -> String {
 /// The text at a JSON pointer.
 pub(super) fn text(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_no_to_the_request_itself_is_final() {
+        let of = |status, kind: &str, code: &str| {
+            failure(status, Some(&json!({"error": {"type": kind, "code": code}})))
+        };
+        for status in [400, 402, 404, 422] {
+            assert_eq!(of(status, "card_error", "no"), Failure::Refused("no".into()), "{status}");
+        }
+        for status in [408, 409, 425, 429] {
+            assert_eq!(of(status, "api_error", "no"), Failure::Busy, "{status}");
+        }
+        assert_eq!(of(400, "invalid_request_error", "lock_timeout"), Failure::Busy);
+        for status in [401, 403] {
+            assert_eq!(failure(status, None), Failure::Unauthorized, "{status}");
+        }
+        for status in [405, 410, 418, 500, 503] {
+            assert!(!failure(status, None).is_final(), "{status}");
+        }
+        assert!(!of(400, "idempotency_error", "no").is_final(), "the key had other words");
+    }
 }

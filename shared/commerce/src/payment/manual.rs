@@ -5,7 +5,7 @@ use gateway::clock::Timestamp;
 use http::HeaderMap;
 use serde_json::json;
 
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned};
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said};
 use super::{Observed, ObservedState, Opening, Payment, ProviderName};
 use crate::id::{PaymentId, RefundId};
 use crate::money::Money;
@@ -69,8 +69,17 @@ impl Provider for Manual {
         _: &Payment,
         id: &RefundId,
         _: &Money,
-    ) -> Result<String, Failure> {
-        Ok(id.to_string())
+    ) -> Result<Said, Failure> {
+        Ok(Said::Done(id.to_string()))
+    }
+
+    async fn look_up_refund(
+        &self,
+        _: &App,
+        _: &Payment,
+        id: &RefundId,
+    ) -> Result<Option<Said>, Failure> {
+        Ok(Some(Said::Done(id.to_string())))
     }
 
     async fn check(&self, _: &App) -> Result<(), Failure> {

@@ -5,18 +5,24 @@ use std::fmt;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use serde_json::Value;
 
 use super::manual::Manual;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
+use super::units::Units;
 use super::{Opening, Payment, ProviderName};
 use crate::id::{PaymentId, RefundId};
 use crate::money::Money;
 
-/// One provider, with one store's credentials. Every call has a deadline and is made once; what is
-/// repeated carries our id as the provider's idempotency key.
+/// How many seconds a busy provider is given.
+const BUSY_FOR: &str = "2";
+
+/// One provider, with one store's credentials. Every call has a deadline and is made once. What
+/// would be done twice if it were repeated carries an idempotency key that follows from our ids;
+/// what a provider does but once by itself (a capture, a cancellation) carries none, for under a
+/// key a provider repeats its old failures.
 pub trait Provider {
     /// Which one it is.
     fn name(&self) -> ProviderName;
@@ -61,17 +67,37 @@ pub trait Provider {
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, Failure>> + Send;
 
-    /// Gives money back, once per refund id; answers with the provider's reference.
+    /// Gives money back, once per refund id.
     fn refund(
         &self,
         app: &App,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> impl Future<Output = Result<String, Failure>> + Send;
+    ) -> impl Future<Output = Result<Said, Failure>> + Send;
+
+    /// Asks what has become of a refund; none when the provider never heard of it.
+    fn look_up_refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+    ) -> impl Future<Output = Result<Option<Said>, Failure>> + Send;
 
     /// Whether the credentials work.
     fn check(&self, app: &App) -> impl Future<Output = Result<(), Failure>> + Send;
+}
+
+impl ProviderName {
+    /// Whether the provider can count this amount: in some currencies it takes no odd ones.
+    pub fn takes(self, amount: &Money) -> bool {
+        let units = match self {
+            Self::Manual => Units::Iso,
+            Self::Razorpay => Units::of_razorpay(amount),
+            Self::Stripe => Units::of_stripe(amount),
+        };
+        units.count(amount).is_some()
+    }
 }
 
 /// A payment as the provider opened it.
@@ -119,6 +145,26 @@ pub struct Notice {
     pub observed: Option<Observed>,
 }
 
+/// What a provider says to a refund of ours, when it is asked or by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// The money has gone back, under the provider's reference.
+    Done(String),
+    /// It has taken the refund in, under its reference, and says later what became of it.
+    Pending(String),
+    /// No, with its code. That is final.
+    Refused(String),
+}
+
+/// What a provider's event says about a refund of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundSeen {
+    /// The refund: we gave the provider its id to keep with it.
+    pub id: RefundId,
+    /// What has become of it.
+    pub said: Said,
+}
+
 /// What a provider says about a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observed {
@@ -136,6 +182,8 @@ pub struct Observed {
     pub method: Option<String>,
     /// Why it failed, in the provider's code.
     pub failure_code: Option<String>,
+    /// The refund that the news is about, if it is one of ours.
+    pub refund: Option<RefundSeen>,
 }
 
 /// How far a payment is, to its provider.
@@ -164,6 +212,7 @@ impl Observed {
             refunded: None,
             method: None,
             failure_code: None,
+            refund: None,
         }
     }
 }
@@ -187,6 +236,8 @@ pub enum Failure {
     Broken(String),
     /// The credentials are refused.
     Unauthorized,
+    /// It is busy, perhaps with this very request: it may have done it.
+    Busy,
     /// It refused, with its code.
     Refused(String),
 }
@@ -203,6 +254,7 @@ impl Failure {
             Self::Timeout => "timeout",
             Self::Broken(_) => "unreachable",
             Self::Unauthorized => "unauthorized",
+            Self::Busy => "busy",
             Self::Refused(code) => code,
         }
     }
@@ -222,9 +274,11 @@ impl std::error::Error for Failure {}
 /// 504 when it was late, 502 for everything else; the provider's own text goes to the log alone.
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
+        let other = || Code::ProviderError.with("provider_code", failure.code()).because(&failure);
         match &failure {
             Failure::Timeout => Self::from(Code::ProviderTimeout),
-            _ => Code::ProviderError.with("provider_code", failure.code()).because(&failure),
+            Failure::Busy => other().header(header::RETRY_AFTER, BUSY_FOR),
+            _ => other(),
         }
     }
 }
@@ -295,8 +349,17 @@ impl Provider for Connected {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<String, Failure> {
+    ) -> Result<Said, Failure> {
         each!(self, provider => provider.refund(app, payment, id, amount).await)
+    }
+
+    async fn look_up_refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+    ) -> Result<Option<Said>, Failure> {
+        each!(self, provider => provider.look_up_refund(app, payment, id).await)
     }
 
     async fn check(&self, app: &App) -> Result<(), Failure> {

@@ -17,12 +17,17 @@ use serde_json::{Value, json};
 
 use super::account::Credentials;
 use super::call::{Call, text};
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned};
+use super::provider::{
+    Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said,
+};
+use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
 use crate::fields::Currency;
 use crate::id::{PaymentId, RefundId};
 use crate::money::Money;
 
+/// Refunds of one payment that are looked through.
+const MAX_REFUNDS: usize = 100;
 /// Longest receipt that Razorpay takes.
 const MAX_RECEIPT: usize = 40;
 
@@ -77,6 +82,12 @@ fn segment(reference: &str) -> String {
     url::form_urlencoded::byte_serialize(reference.as_bytes()).collect()
 }
 
+/// An amount as Razorpay counts it.
+fn units(amount: &Money) -> Result<i64, Failure> {
+    let counted = Units::of_razorpay(amount).count(amount);
+    counted.ok_or_else(|| Failure::Refused("amount_not_supported".into()))
+}
+
 impl Provider for Razorpay {
     fn name(&self) -> ProviderName {
         ProviderName::Razorpay
@@ -87,7 +98,7 @@ impl Provider for Razorpay {
     async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
         let receipt: String = ask.order_number.chars().take(MAX_RECEIPT).collect();
         let body = json!({
-            "amount": ask.amount.amount,
+            "amount": units(&ask.amount)?,
             "currency": ask.amount.currency,
             "receipt": receipt,
             "notes": {"payment_id": id, "order_id": ask.order_id, "store_id": ask.store_id},
@@ -102,7 +113,7 @@ impl Provider for Razorpay {
     fn client(&self, payment: &Payment, _: Option<String>) -> Client {
         let options = json!({
             "order_id": payment.provider_reference,
-            "amount": payment.amount.amount,
+            "amount": Units::of_razorpay(&payment.amount).count(&payment.amount),
             "currency": payment.amount.currency,
             "receipt": payment.order_number,
             "notes": {"order_id": payment.order_id, "payment_id": payment.id},
@@ -138,24 +149,35 @@ impl Provider for Razorpay {
         let named = text_of("x-razorpay-event-id").filter(|id| (1..=64).contains(&id.len()));
         let digest = || seal::digest(&String::from_utf8_lossy(body));
         let event_id = named.map_or_else(digest, str::to_owned);
+        let refund = message.pointer("/payload/refund/entity").and_then(refund);
         let observed = message.pointer("/payload/payment/entity").and_then(observed);
+        let observed = observed.map(|observed| Observed { refund, ..observed });
         Ok(Notice { event_id, kind, observed })
     }
 
-    /// `GET /v1/orders/{id}/payments`: the captured one, or else the authorized, or else the last.
+    /// `GET /v1/orders/{id}/payments`: the captured one, or else the last that was authorized, or
+    /// else the last.
     async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
         let answer = self.get(app, &path).await?;
         let items = answer.get("items").and_then(Value::as_array);
         let items = items.ok_or_else(|| Failure::Broken("no payments".into()))?;
-        let seen = items.iter().filter_map(observed);
-        let ours = seen.filter(|seen| seen.reference == payment.provider_reference);
-        let best = ours.max_by_key(|seen| match seen.state {
-            ObservedState::Captured => 3,
-            ObservedState::Authorized => 2,
-            ObservedState::Failed => 1,
-            ObservedState::Pending | ObservedState::Voided => 0,
+        let dated = |item: &Value| {
+            let seen = observed(item)?;
+            Some((item.get("created_at").and_then(Value::as_i64), seen))
+        };
+        let seen = items.iter().filter_map(dated);
+        let ours = seen.filter(|(_, seen)| seen.reference == payment.provider_reference);
+        let best = ours.max_by_key(|(created, seen)| {
+            let rank = match seen.state {
+                ObservedState::Captured => 3,
+                ObservedState::Authorized => 2,
+                ObservedState::Failed => 1,
+                ObservedState::Pending | ObservedState::Voided => 0,
+            };
+            (rank, *created)
         });
+        let best = best.map(|(_, seen)| seen);
         Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
     }
 
@@ -170,7 +192,7 @@ impl Provider for Razorpay {
         let paid = payment.provider_payment.as_deref();
         let paid = paid.ok_or_else(|| Failure::Refused("nothing_authorized".into()))?;
         let path = format!("/v1/payments/{}/capture", segment(paid));
-        let body = json!({"amount": amount.amount, "currency": amount.currency});
+        let body = json!({"amount": units(amount)?, "currency": amount.currency});
         match self.post(app, &path, &body).send(app).await {
             Ok(answer) => observed(&answer).ok_or_else(|| Failure::Broken("no payment".into())),
             Err(refused @ Failure::Refused(_)) => match self.fetch(app, payment).await {
@@ -191,27 +213,42 @@ impl Provider for Razorpay {
         }
     }
 
-    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`.
+    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`. Several payments may have parts
+    /// in one refund of ours: the key names the payment as well.
     async fn refund(
         &self,
         app: &App,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<String, Failure> {
+    ) -> Result<Said, Failure> {
         let paid = payment.provider_payment.as_deref();
         let paid = paid.ok_or_else(|| Failure::Refused("nothing_captured".into()))?;
         let path = format!("/v1/payments/{}/refund", segment(paid));
         let body = json!({
-            "amount": amount.amount, "speed": "normal", "notes": {"refund_id": id},
+            "amount": units(amount)?, "speed": "normal", "notes": {"refund_id": id},
         });
+        let key = format!("{id}-{}", payment.id);
         let call = self.post(app, &path, &body);
-        let call = call.header(HeaderName::from_static("x-refund-idempotency"), id.as_str());
+        let call = call.header(HeaderName::from_static("x-refund-idempotency"), key);
         let answer = call.send(app).await?;
-        match answer.get("status").and_then(Value::as_str) {
-            Some("failed") => Err(Failure::Refused("refund_failed".into())),
-            _ => text(&answer, "/id").ok_or_else(|| Failure::Broken("no refund".into())),
-        }
+        said(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+    }
+
+    /// `GET /v1/payments/{id}/refunds`.
+    async fn look_up_refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+    ) -> Result<Option<Said>, Failure> {
+        let Some(paid) = payment.provider_payment.as_deref() else { return Ok(None) };
+        let path = format!("/v1/payments/{}/refunds?count={MAX_REFUNDS}", segment(paid));
+        let answer = self.get(app, &path).await?;
+        let refunds = answer.get("items").and_then(Value::as_array);
+        let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
+        let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
+        Ok(refunds.find(is_ours).and_then(said))
     }
 
     /// `GET /v1/payments?count=1`.
@@ -230,15 +267,36 @@ fn observed(entity: &Value) -> Option<Observed> {
         _ => ObservedState::Pending,
     };
     let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
-    let money = |name| Money::new(entity.get(name)?.as_i64()?, &currency);
+    let units = Units::of_razorpay(&Money::zero(&currency));
+    let money = |name| Money::new(units.read(entity.get(name)?.as_i64()?)?, &currency);
     let failed = state == ObservedState::Failed;
     Some(Observed {
-        reference,
         state,
         provider_payment: text(entity, "/id"),
         amount: money("amount"),
         refunded: money("amount_refunded"),
         method: text(entity, "/method"),
         failure_code: failed.then(|| text(entity, "/error_code")).flatten(),
+        ..Observed::pending(&reference)
+    })
+}
+
+/// What an event says about a refund; none when it is not one of ours.
+fn refund(entity: &Value) -> Option<RefundSeen> {
+    Some(RefundSeen { id: refund_id(entity)?, said: said(entity)? })
+}
+
+/// The refund of ours that a refund of Razorpay's is.
+fn refund_id(refund: &Value) -> Option<RefundId> {
+    RefundId::from_text(refund.pointer("/notes/refund_id")?.as_str()?).ok()
+}
+
+/// What has become of a refund.
+fn said(refund: &Value) -> Option<Said> {
+    let reference = text(refund, "/id")?;
+    Some(match refund.get("status").and_then(Value::as_str) {
+        Some("processed") => Said::Done(reference),
+        Some("failed") => Said::Refused("refund_failed".into()),
+        _ => Said::Pending(reference),
     })
 }

@@ -1,27 +1,45 @@
 //! Giving money back: the second and third step of a refund.
+//!
+//! A provider either does it ([`Said::Done`]), refuses it ([`Said::Refused`]), or takes it in and
+//! says later what became of it ([`Said::Pending`]). Whoever learns that, from an answer
+//! ([`ask`]) or from an event, records it with [`conclude`], on the payment, on the refund and on
+//! the order alike.
+
+use std::time::Duration;
 
 use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
-use gateway::table::retry;
+use gateway::table::{Write, retry};
 
 use super::account::connect;
-use super::provider::{Connected, Provider};
-use super::{Payment, PaymentRefund, ProviderReference, RefundState, settle};
-use crate::id::RefundId;
+use super::provider::{Connected, Failure, Provider, Said};
+use super::{Payment, PaymentRefund, ProviderReference, RefundState, Step, settle};
+use crate::event::{Event, ORDER_REFUNDED, ORDER_UPDATED, REFUND_FAILED, REFUND_SUCCEEDED};
+use crate::id::{PaymentId, RefundId};
+use crate::inventory;
 use crate::money::Money;
+use crate::order::parts::{self, Parts};
+use crate::order::refund::{Refund, RefundStatus};
+use crate::order::spent::Spending;
+use crate::order::{Order, OrderView};
+
+/// A refund that was asked for so long ago is looked up before it is asked for again: providers
+/// forget what they deduplicate on.
+const LOOKED_UP_AFTER: Duration = MINUTE.saturating_mul(10);
 
 /// Asks a payment's provider to give `amount` back, once per refund id however often it is asked.
-/// `Ok(Ok(…))` is the provider's reference; `Ok(Err(…))` is the code of a provider that refused,
-/// which is final.
+/// One that has taken the refund in before is asked what has become of it.
 ///
 /// # Errors
-/// `provider_error`, `provider_timeout`: it may have been done; ask again under the same id.
+/// `provider_error`, `provider_timeout`, `service_unavailable`: it may have been done; ask again
+/// under the same id.
 pub async fn ask(
     app: &App,
     payment: &Payment,
     id: &RefundId,
     amount: &Money,
-) -> Result<Result<String, String>, Problem> {
+) -> Result<Said, Problem> {
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     ask_connected(app, &connected, payment, id, amount).await
 }
@@ -32,12 +50,129 @@ async fn ask_connected(
     payment: &Payment,
     id: &RefundId,
     amount: &Money,
-) -> Result<Result<String, String>, Problem> {
-    match connected.refund(app, payment, id, amount).await {
-        Ok(reference) => Ok(Ok(reference)),
-        Err(failure) if failure.is_final() => Ok(Err(failure.code().to_owned())),
-        Err(failure) => Err(failure.into()),
+) -> Result<Said, Problem> {
+    let entry = payment.refunds.iter().find(|refund| refund.id == *id);
+    let is_old = |entry: &PaymentRefund| {
+        entry.provider_reference.is_some()
+            || entry.created_at.plus(LOOKED_UP_AFTER) <= app.clock.now()
+    };
+    if entry.is_some_and(is_old)
+        && let Some(said) = connected.look_up_refund(app, payment, id).await?
+    {
+        return Ok(said);
     }
+    match connected.refund(app, payment, id, amount).await {
+        Err(Failure::Refused(code)) => Ok(Said::Refused(code)),
+        said => said.map_err(Problem::from),
+    }
+}
+
+/// What providers said to a refund of ours, ready to be written.
+#[derive(Debug)]
+pub struct Concluded {
+    /// The order as it is then.
+    pub order: Order,
+    /// The refund as it is then; none for money that no order counted.
+    pub refund: Option<Refund>,
+    payments: Vec<Step>,
+    before: Option<RefundStatus>,
+    is_order_changed: bool,
+}
+
+/// What it means that providers said this to a refund: to its payments, to the refund itself and
+/// to the order. `None` when all of it is known.
+pub fn conclude(
+    page: &Parts,
+    id: &RefundId,
+    said: &[(PaymentId, Said)],
+    now: Timestamp,
+) -> Option<Concluded> {
+    let known = page.refunds.iter().find(|refund| refund.id == *id);
+    let mut refund = known.map(|known| known.changed(now));
+    let (mut payments, mut refused) = (Vec::new(), Vec::new());
+    let mut is_told = false;
+    for (payment, said) in said {
+        let Some(known) = page.payments.iter().find(|known| known.id == *payment) else { continue };
+        let outcome = match said {
+            Said::Pending(reference) => {
+                payments.extend(known.await_refund(id, reference, now));
+                continue;
+            }
+            Said::Done(reference) => Ok(reference.clone()),
+            Said::Refused(code) => Err(code.clone()),
+        };
+        let Some(step) = known.finish_refund(id, &outcome, now) else { continue };
+        payments.push(step);
+        is_told = true;
+        if let Some(refund) = &mut refund {
+            refund.mark(payment, &outcome);
+        }
+        if outcome.is_err() {
+            refused.push(payment.clone());
+        }
+    }
+    if payments.is_empty() {
+        return None;
+    }
+    let refund = refund.filter(|_| is_told);
+    let changed = refund.as_ref().filter(|_| !refused.is_empty());
+    let changed = changed.map(|refund| page.order.refund_refused(refund, &refused, now));
+    let is_order_changed = changed.is_some();
+    Some(Concluded {
+        order: changed.unwrap_or_else(|| page.order.clone()),
+        refund: refund.or_else(|| known.cloned()),
+        payments,
+        before: known.filter(|_| is_told).map(|known| known.status),
+        is_order_changed,
+    })
+}
+
+impl Concluded {
+    /// Adds it to a transaction, with what is announced of it.
+    pub fn write(&self, write: Write, now: Timestamp) -> Write {
+        let mut write = self.payments.iter().fold(write, |write, step| step.write(write, now));
+        if self.is_order_changed {
+            write = write.replace(&self.order, Code::VersionConflict);
+        }
+        let (Some(refund), Some(before)) = (&self.refund, self.before) else { return write };
+        let view = OrderView::from(&self.order);
+        let about_order = |topic| Event::new(topic, self.order.about(), &view, now);
+        let write = write.replace(refund, Code::VersionConflict);
+        match refund.status {
+            RefundStatus::Succeeded if before != refund.status => {
+                write.emit(refund.event(&REFUND_SUCCEEDED, now)).emit(about_order(&ORDER_REFUNDED))
+            }
+            RefundStatus::Failed if before != refund.status => {
+                write.emit(refund.event(&REFUND_FAILED, now)).emit(about_order(&ORDER_UPDATED))
+            }
+            _ if self.is_order_changed => write.emit(about_order(&ORDER_UPDATED)),
+            _ => write,
+        }
+    }
+}
+
+/// Records what a provider said to its part of a refund, on the payment, the refund and the order.
+/// Said twice, it is recorded once.
+///
+/// # Errors
+/// `not_found`, when the order is gone.
+pub async fn record(
+    app: &App,
+    place: &ProviderReference,
+    id: &RefundId,
+    said: &Said,
+) -> Result<(), Problem> {
+    let said = [(place.payment_id.clone(), said.clone())];
+    let spending = Spending::default();
+    inventory::persist(|| async {
+        let now = app.clock.now();
+        let page = parts::load(app, &place.store_id, &place.order_id).await?;
+        let Some(concluded) = conclude(&page, id, &said, now) else { return Ok(()) };
+        let write = concluded.write(app.table.write(), now);
+        let write = spending.count(app, write, &page.order, &concluded.order).await?;
+        write.commit().await
+    })
+    .await
 }
 
 /// Gives back money that no order counts, once per refund id: all three steps.
@@ -101,14 +236,8 @@ pub(super) async fn carry_out(
     if reserved.status != RefundState::Pending {
         return Ok(payment.clone());
     }
-    let outcome = ask_connected(app, connected, payment, id, &reserved.amount).await?;
+    let said = ask_connected(app, connected, payment, id, &reserved.amount).await?;
     let place = ProviderReference::from(payment);
-    retry(|| async {
-        let now = app.clock.now();
-        let known = settle::load(app, &place).await?.payment;
-        let Some(step) = known.finish_refund(id, &outcome, now) else { return Ok(known) };
-        step.write(app.table.write(), now).commit().await?;
-        Ok(step.payment)
-    })
-    .await
+    record(app, &place, id, &said).await?;
+    settle::load(app, &place).await.map(|known| known.payment)
 }

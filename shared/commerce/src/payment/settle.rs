@@ -18,13 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use super::provider::{Connected, Provider};
 use super::{
-    Attention, CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus,
-    ProviderName, ProviderReference, RefundState, Source, Step,
+    Attention, CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentRefund,
+    PaymentStatus, ProviderName, ProviderReference, Source, Step, surplus,
 };
 use crate::event::{Event, ORDER_UPDATED};
-use crate::id::{PaymentId, RefundId, StoreId};
+use crate::id::{PaymentId, StoreId};
 use crate::key;
-use crate::order::{self, Order, OrderView, Receipt};
+use crate::money::Money;
+use crate::order::spent::Spending;
+use crate::order::{self, Order, OrderView, Outcome, Receipt, desk_refund};
 
 /// How long a provider's events are kept: longer than any of them sends one again.
 const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);
@@ -120,6 +122,14 @@ async fn read(
     Ok((Known { payment, order }, handled.is_some()))
 }
 
+/// What an attempt has come to.
+struct Applied {
+    known: Known,
+    answer: Answer,
+    /// Promises of the order that it was paid without.
+    spared: Vec<Payment>,
+}
+
 /// Applies the news, and answers with the payment and the order as they are then. Money that the
 /// order does not take is sent back.
 ///
@@ -132,11 +142,17 @@ pub async fn apply(
     news: News<'_>,
     answer: impl Fn(&Known) -> Answer,
 ) -> Result<Answer, Problem> {
+    let spending = Spending::default();
     // Boxed: it is held by every handler that settles something.
-    let (known, answer) = retry(|| Box::pin(once(app, news, &answer))).await?;
-    if known.payment.is_to_go_back() {
-        Box::pin(give_back(app, connected, news.place, &known.payment)).await;
-    }
+    let applied = retry(|| Box::pin(once(app, news, &spending, &answer))).await?;
+    let Applied { known, answer, spared } = applied;
+    Box::pin(async {
+        if known.payment.is_to_go_back() {
+            surplus::give_back_or_warn(app, connected, &known.payment).await;
+        }
+        surplus::give_back_all(app, &spared).await;
+    })
+    .await;
     Ok(answer)
 }
 
@@ -144,13 +160,14 @@ pub async fn apply(
 async fn once(
     app: &App,
     news: News<'_>,
+    spending: &Spending,
     answer: &impl Fn(&Known) -> Answer,
-) -> Result<(Known, Answer), Problem> {
+) -> Result<Applied, Problem> {
     let now = app.clock.now();
     let (known, is_handled) = read(app, news.place, news.event).await?;
     if is_handled {
         let answer = answer(&known);
-        return Ok((known, answer));
+        return Ok(Applied { known, answer, spared: Vec::new() });
     }
     let write = app.table.write();
     let write = write.also(news.event, |write, event| write.create(event, Code::VersionConflict));
@@ -161,10 +178,12 @@ async fn once(
             if news.event.is_some() {
                 write.commit().await?;
             }
-            Ok((known, answered))
+            Ok(Applied { known, answer: answered, spared: Vec::new() })
         }
         Ok(Some(step)) => {
-            let (write, next) = decide(write, &known.order, step, now)?;
+            let others = other_promises(app, &known, &step).await?;
+            let (write, next, spared) = decide(write, &known, step, &others, now)?;
+            let write = spending.count(app, write, &known.order, &next.order).await?;
             let answered = answer(&next);
             let answered = if news.is_answer {
                 write.answer(answered, now).await?
@@ -172,10 +191,29 @@ async fn once(
                 write.commit().await?;
                 answered
             };
-            order::spent::note(app, &known.order, &next.order).await;
-            Ok((next, answered))
+            Ok(Applied { known: next, answer: answered, spared })
         }
     }
+}
+
+/// What is promised for the order besides a payment whose money has come in: a read more, but only
+/// for an order that was to be paid in two ways.
+async fn other_promises(app: &App, known: &Known, step: &Step) -> Result<Vec<Payment>, Problem> {
+    let open = known.order.payments.iter().filter(|promise| {
+        step.happened == Happened::Captured
+            && promise.is_open_authorization()
+            && promise.payment_id != step.payment.id
+    });
+    let (store, order) = (&known.order.store_id, &known.order.id);
+    let keys: Vec<Key> =
+        open.map(|promise| key::payment(store, order, &promise.payment_id)).collect();
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let promises: Result<Vec<Option<Payment>>, Problem> =
+        keys.iter().map(|key| found.take(key)).collect();
+    Ok(promises?.into_iter().flatten().collect())
 }
 
 /// The provider took something else than was asked for: nobody but the merchant can say why.
@@ -186,7 +224,7 @@ async fn mismatched(
     mismatch: Problem,
     answer: &impl Fn(&Known) -> Answer,
     now: Timestamp,
-) -> Result<(Known, Answer), Problem> {
+) -> Result<Applied, Problem> {
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
     let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
     let write =
@@ -197,57 +235,79 @@ async fn mismatched(
     }
     let known = Known { payment, ..known };
     let answer = answer(&known);
-    Ok((known, answer))
+    Ok(Applied { known, answer, spared: Vec::new() })
 }
 
-/// What a step of a payment means for its order.
+/// What a step of a payment means for its order, and the promises that are let go of with it.
 fn decide(
+    write: Write,
+    known: &Known,
+    step: Step,
+    others: &[Payment],
+    now: Timestamp,
+) -> Result<(Write, Known, Vec<Payment>), Problem> {
+    let order = &known.order;
+    let (payment_id, provider) = (step.payment.id.clone(), step.payment.provider.as_str());
+    let receipt = |amount| Receipt { payment_id: &payment_id, provider, amount };
+    let settled = match step.happened {
+        Happened::Authorized | Happened::Captured
+            if surplus::refusal(order, &step.payment).is_some() =>
+        {
+            return Ok(refused(write, order, step, now));
+        }
+        Happened::Authorized => order.authorize(receipt(&step.payment.authorized), now),
+        Happened::Captured => order.settle_payment(receipt(&step.payment.captured), now)?,
+        Happened::Voided => order.void_payment(&payment_id, now),
+        Happened::Failed => {
+            return Ok(with_order(write, order, order.payment_failed(now), step, now));
+        }
+        Happened::Refunded => return Ok(refunded(write, known, step, now)),
+        Happened::RefundFailed | Happened::RefundAwaited => None,
+    };
+    let Some(settled) = settled else { return Ok(with_order(write, order, None, step, now)) };
+    let mut step = step;
+    step.payment.is_applied |= settled.outcome != Outcome::Lapsed;
+    let (settled, spared) = if settled.outcome == Outcome::Paid {
+        let spared: Vec<Payment> = others.iter().map(|payment| payment.spared(now)).collect();
+        (settled.without_promises(), spared)
+    } else {
+        (settled, Vec::new())
+    };
+    let write = order::settle(step.write(write, now), &settled, now);
+    let write =
+        spared.iter().fold(write, |write, spared| write.replace(spared, Code::VersionConflict));
+    Ok((write, Known { payment: step.payment, order: settled.order }, spared))
+}
+
+/// Money that the order does not take: the payment alone knows of it.
+fn refused(
     write: Write,
     order: &Order,
     step: Step,
     now: Timestamp,
-) -> Result<(Write, Known), Problem> {
-    let (payment_id, provider) = (step.payment.id.clone(), step.payment.provider.as_str());
-    let receipt = |amount| Receipt { payment_id: &payment_id, provider, amount };
-    let settled = match step.happened {
-        Happened::Authorized | Happened::Captured if refusal(order, &step.payment).is_some() => {
-            return Ok(surplus(write, order, step, now));
-        }
-        Happened::Authorized => order.authorize(receipt(&step.payment.authorized), now),
-        Happened::Captured => order.settle_payment(receipt(&step.payment.captured), now)?,
-        Happened::Voided => {
-            return Ok(with_order(write, order, order.void_payment(&payment_id, now), step, now));
-        }
-        Happened::Failed => {
-            return Ok(with_order(write, order, order.payment_failed(now), step, now));
-        }
-        Happened::Refunded | Happened::RefundFailed => None,
-    };
-    let Some(settled) = settled else { return Ok(with_order(write, order, None, step, now)) };
+) -> (Write, Known, Vec<Payment>) {
     let mut step = step;
-    step.payment.is_applied = true;
-    let write = order::settle(step.write(write, now), &settled, now);
-    Ok((write, Known { payment: step.payment, order: settled.order }))
-}
-
-/// Why the order does not take this payment's money.
-fn refusal(order: &Order, payment: &Payment) -> Option<Attention> {
-    let promised = order.payment(&payment.id).is_some_and(|known| !known.voided);
-    if order.is_over() {
-        return Some(Attention::LatePayment);
-    }
-    let is_taken = order.outstanding().is_zero();
-    let is_promised = payment.captured.is_zero() && !order.authorized().is_zero() && !promised;
-    (is_taken || is_promised).then_some(Attention::DuplicatePayment)
-}
-
-/// Money that the order does not take: the payment alone knows of it.
-fn surplus(write: Write, order: &Order, step: Step, now: Timestamp) -> (Write, Known) {
-    let mut step = step;
-    step.payment.attention = refusal(order, &step.payment);
+    step.payment.attention = surplus::refusal(order, &step.payment);
     step.payment.is_applied = false;
-    let write = step.write(write, now);
-    (write, Known { payment: step.payment, order: order.clone() })
+    with_order(write, order, None, step, now)
+}
+
+/// Money went back. When we did not ask for that, the order learns of it here.
+fn refunded(
+    write: Write,
+    known: &Known,
+    step: Step,
+    now: Timestamp,
+) -> (Write, Known, Vec<Payment>) {
+    let is_new =
+        |refund: &&PaymentRefund| known.payment.refunds.iter().all(|old| old.id != refund.id);
+    let at_desk = step.payment.refunds.iter().find(is_new).filter(|_| step.payment.is_applied);
+    let done = at_desk.and_then(|refund| {
+        known.order.refunded_at_desk(&step.payment.id, &refund.id, &refund.amount, now)
+    });
+    let Some(done) = done else { return with_order(write, &known.order, None, step, now) };
+    let write = desk_refund::record(step.write(write, now), &done, now);
+    (write, Known { payment: step.payment, order: done.order }, Vec::new())
 }
 
 fn with_order(
@@ -256,16 +316,17 @@ fn with_order(
     changed: Option<Order>,
     step: Step,
     now: Timestamp,
-) -> (Write, Known) {
+) -> (Write, Known, Vec<Payment>) {
     let write = step.write(write, now).also(changed.as_ref(), |write, order| {
         let event = Event::new(&ORDER_UPDATED, order.about(), &OrderView::from(order), now);
         write.replace(order, Code::VersionConflict).emit(event)
     });
     let order = changed.unwrap_or_else(|| order.clone());
-    (write, Known { payment: step.payment, order })
+    (write, Known { payment: step.payment, order }, Vec::new())
 }
 
-/// Asks the provider about a payment; takes what was authorized where nobody has to say so.
+/// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
+/// the order does not want it any more.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
@@ -278,11 +339,16 @@ pub async fn look(
     let is_ours_to_take = seen.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
         && seen.amount.as_ref() == Some(&payment.amount)
-        && payment.is_open();
+        && (payment.is_open() || payment.status == PaymentStatus::Authorized);
     if !is_ours_to_take {
         return Ok(seen);
     }
-    let carried = Payment { provider_payment: seen.provider_payment.clone(), ..payment.clone() };
+    let known = load(app, &ProviderReference::from(payment)).await?;
+    let provider_payment = seen.provider_payment.clone();
+    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
+    if surplus::refusal(&known.order, &carried).is_some() {
+        return Ok(seen);
+    }
     match connected.capture(app, &carried, &payment.amount).await {
         Ok(captured) => Ok(captured),
         Err(failure) => {
@@ -293,63 +359,31 @@ pub async fn look(
     }
 }
 
-impl Payment {
-    /// Whether the order did not take this payment's money, and it has not gone back yet.
-    fn is_to_go_back(&self) -> bool {
-        let late =
-            matches!(self.attention, Some(Attention::LatePayment | Attention::DuplicatePayment));
-        let held = self.status == PaymentStatus::Authorized
-            || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
-        let refused = self.refunds.iter().any(|refund| {
-            refund.id == self.surplus_refund() && refund.status == RefundState::Failed
-        });
-        late && held && !self.is_applied && !refused
-    }
-
-    /// The id of the refund of money that the order did not take: one, however often it is tried.
-    fn surplus_refund(&self) -> RefundId {
-        RefundId::derive(&[self.id.as_str(), "surplus"])
-    }
-}
-
-/// Sends back what the order did not take. A failure leaves the payment marked; the next sync, or
-/// the merchant, tries again.
-async fn give_back(app: &App, connected: &Connected, place: &ProviderReference, payment: &Payment) {
-    let outcome = if payment.status == PaymentStatus::Authorized {
-        let_go(app, connected, place, payment).await
-    } else {
-        refund_surplus(app, connected, place, payment).await
-    };
-    if let Err(problem) = outcome {
-        tracing::warn!(cause = %problem, payment = payment.id.as_str(), "money not sent back");
-    }
-}
-
-async fn let_go(
-    app: &App,
-    connected: &Connected,
-    place: &ProviderReference,
+/// How much of a payment its merchant may take now: not more than its order is short of.
+///
+/// # Errors
+/// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a fault of `/amount`.
+pub fn capturable(
     payment: &Payment,
-) -> Result<(), Problem> {
-    let seen = connected.void(app, payment).await?;
-    retry(|| async {
-        let now = app.clock.now();
-        let known = load(app, place).await?;
-        match known.payment.observe(&seen, Source::Sync, now)? {
-            None => Ok(()),
-            Some(step) => step.write(app.table.write(), now).commit().await,
+    order: &Order,
+    wanted: Option<&Money>,
+) -> Result<Money, Problem> {
+    if order.is_over() {
+        let current = Code::NotCapturable.with("current", payment.status.as_str());
+        return Err(current.with("order_status", order.status.as_str()));
+    }
+    let amount = payment.capturable(wanted)?;
+    let outstanding = order.outstanding();
+    // Two ways to pay one order may both have been begun.
+    if outstanding.is_zero() {
+        return Err(Code::OrderAlreadyPaid.into());
+    }
+    match (outstanding.minus(&amount), wanted) {
+        (Some(_), _) => Ok(amount),
+        (None, None) => payment.capturable(Some(&outstanding)),
+        (None, Some(_)) => {
+            let detail = "Must be at most what is left to pay for the order.";
+            Err(Problem::field("/amount", "out_of_range", detail))
         }
-    })
-    .await
-}
-
-async fn refund_surplus(
-    app: &App,
-    connected: &Connected,
-    place: &ProviderReference,
-    payment: &Payment,
-) -> Result<(), Problem> {
-    let id = payment.surplus_refund();
-    let reserved = super::refund::reserve(app, place, &id, None).await?;
-    super::refund::carry_out(app, connected, &reserved, &id).await.map(drop)
+    }
 }

@@ -1,17 +1,18 @@
 //! What becomes of a payment: pure transitions that only go forward.
 
+mod refunds;
+
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 
 use super::{
-    Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentRefund,
-    PaymentStatus, PaymentView, ProviderName, Receipt, RefundState, Source,
+    Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentStatus, PaymentView,
+    ProviderName, Receipt, Source,
 };
 use crate::event::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED, Topic,
 };
-use crate::id::RefundId;
 use crate::money::Money;
 
 /// What happened to a payment.
@@ -29,6 +30,8 @@ pub enum Happened {
     Refunded,
     /// The provider refused to give money back.
     RefundFailed,
+    /// The provider will give money back, and says so when it has.
+    RefundAwaited,
 }
 
 /// A payment at its next version, and what happened to it.
@@ -53,7 +56,7 @@ impl Step {
             Happened::Failed => Some(&PAYMENT_FAILED),
             Happened::Voided => Some(&PAYMENT_VOIDED),
             Happened::Refunded => Some(&PAYMENT_REFUNDED),
-            Happened::RefundFailed => None,
+            Happened::RefundFailed | Happened::RefundAwaited => None,
         }
     }
 
@@ -68,7 +71,11 @@ impl Payment {
     /// The payment at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
-        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+        // What is begun now has not been tried yet.
+        let (tries, tried_at) =
+            if self.has_work() { (self.tries, self.tried_at) } else { (0, None) };
+        let version = self.version.saturating_add(1);
+        Self { updated_at: now, version, tries, tried_at, ..self.clone() }
     }
 
     /// The payment with what a provider says about it; `None` when that is no news. What is older
@@ -86,17 +93,17 @@ impl Payment {
         let waits = matches!(self.status, Created | Failed);
         match seen.state {
             ObservedState::Failed if waits => Ok(self.failed(seen, source, now)),
-            ObservedState::Authorized if waits || self.status == Voided => {
+            ObservedState::Authorized if waits || self.is_promised_anew(seen) => {
                 self.authorized_as(seen, source, now).map(Some)
             }
             ObservedState::Captured if waits || matches!(self.status, Authorized | Voided) => {
                 self.captured_as(seen, source, now).map(Some)
             }
             ObservedState::Captured if matches!(self.status, Captured | PartiallyRefunded) => {
-                Ok(self.refunded_elsewhere(seen, now))
+                Ok(self.refunded_elsewhere(seen, source, now))
             }
             ObservedState::Voided if waits || self.status == Authorized => {
-                Ok(Some(self.voided(source, now)))
+                Ok(Some(self.voided(seen, source, now)))
             }
             _ => Ok(None),
         }
@@ -199,44 +206,18 @@ impl Payment {
         Ok(Step::of(next, Happened::Captured))
     }
 
-    /// Money that went back without us: somebody refunded it at the provider's own desk.
-    fn refunded_elsewhere(&self, seen: &Observed, now: Timestamp) -> Option<Step> {
-        let seen = seen.refunded.clone()?;
-        let surplus = seen.minus(&self.refunded.plus(&self.pending())?)?;
-        if surplus.is_zero() {
-            return None;
-        }
-        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &seen.amount.to_string()]);
-        let mut next = self.changed(now);
-        next.refunds.push(PaymentRefund {
-            id,
-            amount: surplus.clone(),
-            status: RefundState::Succeeded,
-            provider_reference: None,
-            failure_code: None,
-            created_at: now,
-            updated_at: now,
-        });
-        let reference = self.provider_reference.clone();
-        next.receipt(Action::Refund, &surplus, &reference, now);
-        next.count_refunded(&surplus);
-        Some(Step::of(next, Happened::Refunded))
+    /// Whether a payment that was given up holds money again: a promise that was not there then. A
+    /// promise that was given up lives on at a provider that cancels nothing, and is told late by
+    /// others; but who pays an order of Razorpay's anew has promised anew.
+    fn is_promised_anew(&self, seen: &Observed) -> bool {
+        self.status == PaymentStatus::Voided
+            && self.provider == ProviderName::Razorpay
+            && seen.provider_payment.is_some()
+            && seen.provider_payment != self.provider_payment
     }
 
-    fn count_refunded(&mut self, amount: &Money) {
-        self.refunded = self.refunded.plus(amount).unwrap_or_else(|| self.captured.clone());
-        self.status = if self.refunded.amount >= self.captured.amount {
-            PaymentStatus::Refunded
-        } else {
-            PaymentStatus::PartiallyRefunded
-        };
-        if self.status == PaymentStatus::Refunded && !self.is_applied {
-            self.attention = None;
-        }
-    }
-
-    fn voided(&self, source: Source, now: Timestamp) -> Step {
-        let mut next = self.changed(now);
+    fn voided(&self, seen: &Observed, source: Source, now: Timestamp) -> Step {
+        let mut next = self.carried(seen, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);
         next.status = PaymentStatus::Voided;
@@ -264,18 +245,27 @@ impl Payment {
     /// How much a merchant who asks for `wanted` may take now.
     ///
     /// # Errors
-    /// `not_capturable`, `amount_exceeds_authorized`.
+    /// `not_capturable`, `amount_exceeds_authorized`; a fault of `/amount` when the provider takes
+    /// no such part.
     pub fn capturable(&self, wanted: Option<&Money>) -> Result<Money, Problem> {
         let limit = self.capture_limit().ok_or_else(|| {
             let current = Code::NotCapturable.with("current", self.status.as_str());
             current.with("allowed_actions", self.allowed_actions())
         })?;
         let wanted = wanted.unwrap_or(limit);
-        match limit.minus(wanted) {
-            Some(_) if !wanted.is_zero() => Ok(wanted.clone()),
-            Some(_) => Err(Problem::field("/amount", "out_of_range", "Must be more than nothing.")),
-            None => Err(Code::AmountExceedsAuthorized.with("authorized", limit.amount)),
-        }
+        let left = limit.minus(wanted);
+        let left =
+            left.ok_or_else(|| Code::AmountExceedsAuthorized.with("authorized", limit.amount))?;
+        let fault = if wanted.is_zero() {
+            ("out_of_range", "Must be more than nothing.")
+        } else if self.provider == ProviderName::Razorpay && !left.is_zero() {
+            ("not_supported", "Razorpay takes all that is authorized, or nothing.")
+        } else if !self.provider.takes(wanted) {
+            ("not_supported", "The provider does not take this amount of this currency.")
+        } else {
+            return Ok(wanted.clone());
+        };
+        Err(Problem::field("/amount", fault.0, fault.1))
     }
 
     /// # Errors
@@ -285,85 +275,6 @@ impl Payment {
             return Ok(());
         }
         Err(Problem::state(self.status.as_str(), &self.allowed_actions()))
-    }
-
-    /// What is reserved for refunds that the provider has not confirmed.
-    pub fn pending(&self) -> Money {
-        let pending = self.refunds.iter().filter(|refund| refund.status == RefundState::Pending);
-        Money::sum(pending.map(|refund| &refund.amount), &self.amount.currency)
-            .unwrap_or_else(|| self.captured.clone())
-    }
-
-    /// What can still go back.
-    pub fn refundable(&self) -> Money {
-        let left = self.captured.minus(&self.refunded).and_then(|l| l.minus(&self.pending()));
-        left.unwrap_or_else(|| Money::zero(&self.amount.currency))
-    }
-
-    /// The payment with `amount` reserved for a refund: the first of three steps.
-    ///
-    /// # Errors
-    /// `payment_not_captured`, `refund_exceeds_captured`.
-    pub fn begin_refund(
-        &self,
-        id: &RefundId,
-        amount: &Money,
-        now: Timestamp,
-    ) -> Result<Self, Problem> {
-        if self.captured.is_zero() {
-            return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
-        }
-        let refundable = self.refundable();
-        if amount.is_zero() || refundable.minus(amount).is_none() {
-            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
-            return Err(Code::RefundExceedsCaptured.with("refundable", refundable));
-        }
-        let mut next = self.changed(now);
-        next.refunds.push(PaymentRefund {
-            id: id.clone(),
-            amount: amount.clone(),
-            status: RefundState::Pending,
-            provider_reference: None,
-            failure_code: None,
-            created_at: now,
-            updated_at: now,
-        });
-        Ok(next)
-    }
-
-    /// The payment with what the provider said to a refund: the third step. `None` when that is
-    /// known. An `Err` holds the provider's code, and lets go of what was reserved.
-    pub fn finish_refund(
-        &self,
-        id: &RefundId,
-        outcome: &Result<String, String>,
-        now: Timestamp,
-    ) -> Option<Step> {
-        let mut next = self.changed(now);
-        let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
-        if refund.status != RefundState::Pending {
-            return None;
-        }
-        refund.updated_at = now;
-        let amount = refund.amount.clone();
-        let attempt = self.attempt(Action::Refund, &amount, Source::Admin, now);
-        match outcome {
-            Ok(reference) => {
-                refund.status = RefundState::Succeeded;
-                refund.provider_reference = Some(reference.clone());
-                next.record(attempt);
-                next.receipt(Action::Refund, &amount, reference, now);
-                next.count_refunded(&amount);
-                Some(Step::of(next, Happened::Refunded))
-            }
-            Err(code) => {
-                refund.status = RefundState::Failed;
-                refund.failure_code = Some(code.clone());
-                let failure_code = Some(code.clone());
-                next.record(Attempt { succeeded: false, failure_code, ..attempt });
-                Some(Step::of(next, Happened::RefundFailed))
-            }
-        }
     }
 
     /// What can be done with it.

@@ -1,22 +1,26 @@
 //! Stripe: payment intents (<https://docs.stripe.com/api/payment_intents>), refunds, webhooks.
 //!
-//! A customer's return proves nothing by itself; the intent is looked up. Every `POST` carries an
-//! `Idempotency-Key` that follows from our ids.
+//! A customer's return proves nothing by itself; the intent is looked up. A `POST` that makes
+//! something carries an `Idempotency-Key` that follows from our ids. A capture and a cancellation
+//! carry none: an intent sees at most one of each, and under a key Stripe answers with its first
+//! failure for as long as it keeps the key.
+
+mod objects;
 
 use std::fmt;
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::request::FromText;
 use gateway::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
+use objects::{charge, intent, refund, refund_id, said};
 use serde_json::{Value, json};
 
 use super::account::Credentials;
 use super::call::{Call, text};
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned};
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said};
+use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
-use crate::fields::Currency;
 use crate::id::{PaymentId, RefundId};
 use crate::money::Money;
 
@@ -24,8 +28,8 @@ use crate::money::Money;
 const TOLERANCE: i64 = 300;
 /// The version of Stripe's API that this module speaks.
 const VERSION: &str = "2024-06-20";
-/// Currencies without minor units that Stripe counts in hundredths all the same.
-const HUNDREDTHS: [&str; 2] = ["ISK", "UGX"];
+/// Refunds of one payment that are looked through.
+const MAX_REFUNDS: usize = 100;
 
 /// A store's account with Stripe.
 #[derive(Clone)]
@@ -58,11 +62,15 @@ impl Stripe {
         app: &App,
         path: &str,
         fields: &[(&str, &str)],
-        key: &str,
+        key: Option<&str>,
     ) -> Result<Value, Failure> {
         let url = format!("{}{path}", app.config.payment_base_urls.stripe);
         let call = self.authorized(Call::form(url, fields));
-        call.header(HeaderName::from_static("idempotency-key"), key).send(app).await
+        let call = match key {
+            Some(key) => call.header(HeaderName::from_static("idempotency-key"), key),
+            None => call,
+        };
+        call.send(app).await
     }
 
     /// What became of a payment after Stripe refused to move it: somebody else may have.
@@ -83,25 +91,18 @@ impl Stripe {
     }
 }
 
+fn segment(reference: &str) -> String {
+    url::form_urlencoded::byte_serialize(reference.as_bytes()).collect()
+}
+
 fn path_of(payment: &Payment, rest: &str) -> String {
-    let reference = payment.provider_reference.as_bytes();
-    let segment: String = url::form_urlencoded::byte_serialize(reference).collect();
-    format!("/v1/payment_intents/{segment}{rest}")
+    format!("/v1/payment_intents/{}{rest}", segment(&payment.provider_reference))
 }
 
 /// An amount as Stripe counts it.
-fn units(amount: &Money) -> String {
-    let is_odd = HUNDREDTHS.contains(&amount.currency.as_str());
-    amount.amount.saturating_mul(if is_odd { 100 } else { 1 }).to_string()
-}
-
-/// An amount as Stripe has counted it.
-fn money(object: &Value, name: &str) -> Option<Money> {
-    let code = object.get("currency")?.as_str()?.to_ascii_uppercase();
-    let currency = Currency::from_text(&code).ok()?;
-    let is_odd = HUNDREDTHS.contains(&currency.as_str());
-    let amount = object.get(name)?.as_i64()?.checked_div(if is_odd { 100 } else { 1 })?;
-    Money::new(amount, &currency)
+fn units(amount: &Money) -> Result<i64, Failure> {
+    let counted = Units::of_stripe(amount).count(amount);
+    counted.ok_or_else(|| Failure::Refused("amount_not_supported".into()))
 }
 
 impl Provider for Stripe {
@@ -111,8 +112,8 @@ impl Provider for Stripe {
 
     /// `POST /v1/payment_intents`.
     async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
-        let (amount, currency) =
-            (units(&ask.amount), ask.amount.currency.as_str().to_ascii_lowercase());
+        let amount = units(&ask.amount)?.to_string();
+        let currency = ask.amount.currency.as_str().to_ascii_lowercase();
         let fields = [
             ("amount", amount.as_str()),
             ("currency", &currency),
@@ -123,7 +124,7 @@ impl Provider for Stripe {
             ("metadata[order_id]", ask.order_id.as_str()),
             ("metadata[store_id]", ask.store_id.as_str()),
         ];
-        let answer = self.post(app, "/v1/payment_intents", &fields, id.as_str()).await?;
+        let answer = self.post(app, "/v1/payment_intents", &fields, Some(id.as_str())).await?;
         let broken = || Failure::Broken("no payment intent".into());
         let reference = text(&answer, "/id").ok_or_else(broken)?;
         let client_secret = text(&answer, "/client_secret").ok_or_else(broken)?;
@@ -134,8 +135,8 @@ impl Provider for Stripe {
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
         let options = json!({
             "payment_intent": payment.provider_reference,
-            "amount": payment.amount.amount,
-            "currency": payment.amount.currency,
+            "amount": Units::of_stripe(&payment.amount).count(&payment.amount),
+            "currency": payment.amount.currency.as_str().to_ascii_lowercase(),
         });
         Client { key_id: Some(self.credentials.key_id.clone()), client_secret: secret, options }
     }
@@ -170,6 +171,7 @@ impl Provider for Stripe {
         let observed = object.and_then(|object| match object.get("object")?.as_str()? {
             "payment_intent" => intent(object),
             "charge" => charge(object),
+            "refund" => refund(object),
             _ => None,
         });
         Ok(Notice { event_id, kind, observed })
@@ -188,9 +190,9 @@ impl Provider for Stripe {
         payment: &Payment,
         amount: &Money,
     ) -> Result<Observed, Failure> {
-        let key = format!("{}-capture-{}", payment.id, amount.amount);
-        let fields = [("amount_to_capture", &*units(amount))];
-        match self.post(app, &path_of(payment, "/capture"), &fields, &key).await {
+        let amount = units(amount)?.to_string();
+        let fields = [("amount_to_capture", amount.as_str())];
+        match self.post(app, &path_of(payment, "/capture"), &fields, None).await {
             Ok(answer) => intent(&answer).ok_or_else(|| Failure::Broken("no intent".into())),
             Err(failure) => {
                 self.after_refusal(app, payment, ObservedState::Captured, failure).await
@@ -200,75 +202,50 @@ impl Provider for Stripe {
 
     /// `POST /v1/payment_intents/{id}/cancel`.
     async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
-        let key = format!("{}-cancel", payment.id);
-        match self.post(app, &path_of(payment, "/cancel"), &[], &key).await {
+        match self.post(app, &path_of(payment, "/cancel"), &[], None).await {
             Ok(answer) => intent(&answer).ok_or_else(|| Failure::Broken("no intent".into())),
             Err(failure) => self.after_refusal(app, payment, ObservedState::Voided, failure).await,
         }
     }
 
-    /// `POST /v1/refunds`.
+    /// `POST /v1/refunds`. Several payments may have parts in one refund of ours: the key names the
+    /// payment as well.
     async fn refund(
         &self,
         app: &App,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<String, Failure> {
+    ) -> Result<Said, Failure> {
+        let key = format!("{id}-{}", payment.id);
+        let amount = units(amount)?.to_string();
         let fields = [
             ("payment_intent", payment.provider_reference.as_str()),
-            ("amount", &*units(amount)),
+            ("amount", &amount),
             ("metadata[refund_id]", id.as_str()),
         ];
-        let answer = self.post(app, "/v1/refunds", &fields, id.as_str()).await?;
-        match answer.get("status").and_then(Value::as_str) {
-            Some("failed" | "canceled") => Err(Failure::Refused("refund_failed".into())),
-            _ => text(&answer, "/id").ok_or_else(|| Failure::Broken("no refund".into())),
-        }
+        let answer = self.post(app, "/v1/refunds", &fields, Some(&key)).await?;
+        said(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+    }
+
+    /// `GET /v1/refunds?payment_intent=…`.
+    async fn look_up_refund(
+        &self,
+        app: &App,
+        payment: &Payment,
+        id: &RefundId,
+    ) -> Result<Option<Said>, Failure> {
+        let intent = segment(&payment.provider_reference);
+        let path = format!("/v1/refunds?payment_intent={intent}&limit={MAX_REFUNDS}");
+        let answer = self.get(app, &path).await?;
+        let refunds = answer.get("data").and_then(Value::as_array);
+        let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
+        let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
+        Ok(refunds.find(is_ours).and_then(said))
     }
 
     /// `GET /v1/balance`.
     async fn check(&self, app: &App) -> Result<(), Failure> {
         self.get(app, "/v1/balance").await.map(drop)
     }
-}
-
-/// A payment intent.
-fn intent(object: &Value) -> Option<Observed> {
-    let failure = object.get("last_payment_error").filter(|error| error.is_object());
-    let code = |name: &str| failure.and_then(|error| error.get(name)?.as_str());
-    let (state, amount) = match object.get("status")?.as_str()? {
-        "requires_capture" => (ObservedState::Authorized, money(object, "amount_capturable")),
-        "succeeded" => (ObservedState::Captured, money(object, "amount_received")),
-        "canceled" => (ObservedState::Voided, None),
-        "requires_payment_method" if failure.is_some() => (ObservedState::Failed, None),
-        _ => (ObservedState::Pending, None),
-    };
-    let charge = object.get("latest_charge");
-    let expanded = charge.filter(|charge| charge.is_object());
-    let charge_id = charge.and_then(Value::as_str).map(str::to_owned);
-    Some(Observed {
-        reference: text(object, "/id")?,
-        state,
-        provider_payment: expanded.and_then(|charge| text(charge, "/id")).or(charge_id),
-        amount,
-        refunded: expanded.and_then(|charge| money(charge, "amount_refunded")),
-        method: expanded.and_then(|charge| text(charge, "/payment_method_details/type")),
-        failure_code: code("decline_code").or_else(|| code("code")).map(str::to_owned),
-    })
-}
-
-/// A charge that an event is about: that it was captured, and how much of it went back.
-fn charge(object: &Value) -> Option<Observed> {
-    let captured = object.get("captured")?.as_bool()?;
-    captured.then_some(())?;
-    let reference = text(object, "/payment_intent")?;
-    Some(Observed {
-        state: ObservedState::Captured,
-        provider_payment: text(object, "/id"),
-        amount: money(object, "amount_captured"),
-        refunded: money(object, "amount_refunded"),
-        method: text(object, "/payment_method_details/type"),
-        ..Observed::pending(&reference)
-    })
 }

@@ -70,6 +70,14 @@ fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
     let voided = after(&created, &seen(Voided, 0));
     let taken = (PaymentStatus::Captured, Happened::Captured);
     assert_eq!(step(&voided, &seen(Captured, 129_900)), Some(taken));
+    // A promise that was given up is old news; another one is not, but at Stripe there is none.
+    let given_up = after(&authorized, &seen(Voided, 0));
+    assert!(step(&given_up, &seen(Authorized, 129_900)).is_none());
+    let another = Observed { provider_payment: Some("pay_2".into()), ..seen(Authorized, 129_900) };
+    let promised = (PaymentStatus::Authorized, Happened::Authorized);
+    assert_eq!(step(&given_up, &another), Some(promised));
+    let of_stripe = Payment { provider: ProviderName::Stripe, ..given_up };
+    assert!(step(&of_stripe, &another).is_none());
     // A customer may fail and try again.
     let failed = after(&created, &seen(Failed, 129_900));
     assert!(step(&failed, &seen(Failed, 129_900)).is_none(), "the same failure is told once");
@@ -124,6 +132,33 @@ fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
 }
 
 #[test]
+fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
+    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
+    let id = RefundId::mint(NOW);
+    let begun = captured.begin_refund(&id, &money::sample(129_900), NOW).unwrap();
+    let awaited = begun.await_refund(&id, "rfnd_1", NOW).unwrap();
+    assert_eq!((awaited.happened, awaited.topic().is_none()), (Happened::RefundAwaited, true));
+    assert!(awaited.payment.await_refund(&id, "rfnd_1", NOW).is_none(), "said twice");
+    assert_eq!(awaited.payment.refundable(), money::sample(0));
+    let done = awaited.payment.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
+    assert_eq!(done.status, PaymentStatus::Refunded);
+    assert!(done.await_refund(&id, "rfnd_1", NOW).is_none(), "old news");
+    let back = done.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
+    assert_eq!((back.status, back.refunded.clone()), (PaymentStatus::Captured, money::sample(0)));
+    assert_eq!(back.refundable(), money::sample(129_900));
+    for late in [Ok("rfnd_1".into()), Err("closed".into())] {
+        assert!(back.finish_refund(&id, &late, NOW).is_none(), "failed for good");
+    }
+    // An event that counts it is older than its failure; what is asked for now is not.
+    let counted = Observed {
+        refunded: Some(money::sample(129_900)),
+        ..seen(ObservedState::Captured, 129_900)
+    };
+    assert!(step(&back, &counted).is_none());
+    assert!(back.observe(&counted, Source::Sync, NOW).unwrap().is_some());
+}
+
+#[test]
 fn what_was_refunded_at_the_providers_desk_is_counted_once() {
     let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
     let news =
@@ -140,11 +175,13 @@ fn what_was_refunded_at_the_providers_desk_is_counted_once() {
 fn only_what_is_held_can_be_captured() {
     let authorized = after(&open(), &seen(ObservedState::Authorized, 129_900));
     assert_eq!(authorized.capturable(None).unwrap(), money::sample(129_900));
-    let code =
-        |amount: i64| authorized.capturable(Some(&money::sample(amount))).map_err(|p| p.code);
+    let of_stripe = Payment { provider: ProviderName::Stripe, ..authorized.clone() };
+    let code = |amount: i64| of_stripe.capturable(Some(&money::sample(amount))).map_err(|p| p.code);
     assert_eq!(code(1), Ok(money::sample(1)));
     assert_eq!(code(129_901), Err(Code::AmountExceedsAuthorized));
     assert_eq!(code(0), Err(Code::ValidationFailed));
+    let part = authorized.capturable(Some(&money::sample(1))).unwrap_err();
+    assert_eq!(part.code, Code::ValidationFailed, "Razorpay takes all or nothing");
     assert_eq!(open().capturable(None).unwrap_err().code, Code::NotCapturable);
     let cash = Payment { provider: ProviderName::Manual, ..open() };
     assert_eq!(cash.capturable(None).unwrap(), money::sample(129_900));
@@ -274,6 +311,27 @@ fn a_webhook_of_stripes_is_signed_and_fresh() {
         let headers = headers(&[("stripe-signature", header.to_owned())]);
         assert_eq!(judge(&headers, &body).unwrap_err(), Forged, "{header}");
     }
+}
+
+#[test]
+fn what_stripe_lets_go_of_at_a_capture_is_no_refund() {
+    // Its documentation's own example: 203.00 taken of 206.75.
+    let of = |refunded: i64| {
+        let body = json!({
+            "id": "evt_1", "type": "charge.captured",
+            "data": {"object": {
+                "object": "charge", "id": "ch_1", "payment_intent": "pi_1", "captured": true,
+                "amount": 20_675, "amount_captured": 20_300, "amount_refunded": refunded,
+                "currency": "inr",
+            }},
+        });
+        let body = body.to_string().into_bytes();
+        let signed = stripe_headers(NOW.seconds(), &body);
+        stripe().webhook(&signed, &body, NOW).unwrap().observed.unwrap().refunded
+    };
+    assert_eq!(of(375), Some(money::sample(0)));
+    assert_eq!(of(0), Some(money::sample(0)));
+    assert_eq!(of(1_375), Some(money::sample(1_000)));
 }
 
 #[test]

@@ -4,7 +4,9 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use serde_json::{Value, json};
 
-use super::{Plan, Refund, RefundLine, RestockType, Wanted, WantedLine, WantedShipping};
+use super::{
+    Plan, Refund, RefundLine, RefundStatus, RestockType, Wanted, WantedLine, WantedShipping,
+};
 use crate::id::PaymentId;
 use crate::money::Money;
 use crate::order::{Order, OrderItem};
@@ -102,6 +104,11 @@ impl Order {
             quantity: line.quantity,
             amount: item.worth(line.quantity),
             restock_type: line.restock_type,
+            restocked: match line.restock_type {
+                RestockType::NoRestock => 0,
+                RestockType::Cancel => line.quantity.saturating_sub(item.owed_cancelled),
+                RestockType::Return => line.quantity.saturating_sub(item.owed_returned),
+            },
             location_id: match line.restock_type {
                 RestockType::NoRestock => None,
                 RestockType::Cancel => item.location_id.clone(),
@@ -114,13 +121,16 @@ impl Order {
         Ok(pairs().map(line).collect())
     }
 
-    /// Units of a line that money can go back for, when this becomes of them.
+    /// Units of a line that money can go back for, when this becomes of them. What has become of
+    /// some of them already, with a refund that was refused, need not become of them again.
     fn refundable_units(&self, item: &OrderItem, restock_type: RestockType) -> u32 {
         item.refundable().min(match restock_type {
             RestockType::NoRestock => u32::MAX,
-            RestockType::Cancel if self.is_firm() => item.remaining(),
-            RestockType::Cancel => 0,
-            RestockType::Return => item.returnable(),
+            RestockType::Cancel if self.is_firm() => {
+                item.remaining().saturating_add(item.owed_cancelled)
+            }
+            RestockType::Cancel => item.owed_cancelled,
+            RestockType::Return => item.returnable().saturating_add(item.owed_returned),
         })
     }
 
@@ -168,10 +178,14 @@ impl Order {
                 match line.restock_type {
                     RestockType::NoRestock => {}
                     RestockType::Cancel => {
-                        item.cancelled = item.cancelled.saturating_add(line.quantity);
+                        item.cancelled = item.cancelled.saturating_add(line.restocked);
+                        let before = line.quantity.saturating_sub(line.restocked);
+                        item.owed_cancelled = item.owed_cancelled.saturating_sub(before);
                     }
                     RestockType::Return => {
-                        item.returned = item.returned.saturating_add(line.quantity);
+                        item.returned = item.returned.saturating_add(line.restocked);
+                        let before = line.quantity.saturating_sub(line.restocked);
+                        item.owed_returned = item.owed_returned.saturating_sub(before);
                     }
                 }
             }
@@ -181,7 +195,7 @@ impl Order {
 
     /// The order without what was reserved for a part of a refund that its provider refused. When
     /// nothing of the refund went back, its lines can be refunded again; goods that came back
-    /// stay in stock.
+    /// stay in stock, and do not come back a second time.
     #[must_use]
     pub fn refund_refused(&self, refund: &Refund, payments: &[PaymentId], now: Timestamp) -> Self {
         let zero = || Money::zero(&self.currency);
@@ -195,10 +209,7 @@ impl Order {
                 payment.refunded = payment.refunded.minus(&part.amount).unwrap_or_else(zero);
             }
         }
-        let all_failed = refund
-            .transactions
-            .iter()
-            .all(|part| part.payment_id.as_ref().is_some_and(|id| payments.contains(id)));
+        let all_failed = refund.transactions.iter().all(|part| part.status == RefundStatus::Failed);
         if all_failed {
             let shipping = next.shipping_refunded.minus(&refund.shipping);
             next.shipping_refunded = shipping.unwrap_or_else(zero);
@@ -207,6 +218,15 @@ impl Order {
                     item.refunded = item.refunded.saturating_sub(line.quantity);
                     let amount = item.refunded_amount.minus(&line.amount);
                     item.refunded_amount = amount.unwrap_or_else(zero);
+                    match line.restock_type {
+                        RestockType::NoRestock => {}
+                        RestockType::Cancel => {
+                            item.owed_cancelled = item.owed_cancelled.saturating_add(line.quantity);
+                        }
+                        RestockType::Return => {
+                            item.owed_returned = item.owed_returned.saturating_add(line.quantity);
+                        }
+                    }
                 }
             }
         }

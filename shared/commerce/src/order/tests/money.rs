@@ -3,7 +3,8 @@
 use gateway::problem::Code;
 
 use super::*;
-use crate::order::refund::{RestockType, Wanted, WantedLine};
+use crate::id::RefundId;
+use crate::order::refund::{Plan, Refund, RefundReason, RestockType, Wanted, WantedLine};
 
 fn amount(order: &Order, amount: i64) -> Money {
     Money::new(amount, &order.currency).unwrap()
@@ -128,8 +129,13 @@ fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
     let some = promised.settle_payment(Receipt { amount: &part, ..receipt }, NOW).unwrap().unwrap();
     assert_eq!(some.outcome, Outcome::PartlyPaid);
     assert_eq!(some.order.financial_status, FinancialStatus::PartiallyPaid);
-    let voided = promised.void_payment(&id, NOW).unwrap();
+    let later = NOW.plus(WINDOW);
+    let voided = promised.void_payment(&id, later).unwrap().order;
     assert!(voided.authorized().is_zero() && !voided.allows(OrderAction::Capture));
+    assert_eq!((voided.stock, voided.expires_at), (StockHold::Reserved, Some(later.plus(WINDOW))));
+    assert!(voided.is_payable(later) && !voided.allows(OrderAction::Fulfill));
+    let confirmed = order.confirm(NOW).unwrap().order.authorize(receipt, NOW).unwrap().order;
+    assert!(confirmed.void_payment(&id, NOW).unwrap().order.is_firm(), "the merchant's word");
 }
 
 #[test]
@@ -225,4 +231,43 @@ fn what_a_provider_refuses_can_be_refunded_again() {
     assert_eq!(refund.status, crate::order::refund::RefundStatus::Failed);
     let next = reserved.refund_refused(&refund, &[payment], NOW);
     assert_eq!((next.refunded.amount, next.refundable().amount), (300, 700));
+}
+
+#[test]
+fn units_whose_refund_was_refused_are_refunded_without_moving_a_second_time() {
+    let order = paid(&order());
+    let first = order.items.first().unwrap().id.clone();
+    let wanted = |quantity| Wanted {
+        items: vec![WantedLine {
+            order_item_id: first.clone(),
+            quantity,
+            restock_type: RestockType::Cancel,
+            location_id: None,
+        }],
+        ..Wanted::default()
+    };
+    let refuse = |order: &Order, plan: &Plan| {
+        let reserved = order.reserve_refund(plan, NOW).unwrap();
+        let reason = (RefundReason::Other, None);
+        let mut refund = Refund::of(order, RefundId::mint(NOW), plan, reason, NOW);
+        let payment = plan.to_payments.first().unwrap().0.clone();
+        refund.mark(&payment, &Err("no".into()));
+        reserved.refund_refused(&refund, &[payment], NOW)
+    };
+    let moved = |plan: &Plan| plan.items.first().unwrap().restocked;
+    let plan = order.plan_refund(&wanted(1)).unwrap();
+    assert_eq!(moved(&plan), 1);
+    let next = refuse(&order, &plan);
+    let line = next.items.first().unwrap();
+    assert_eq!((line.remaining(), line.refunded, line.owed_cancelled), (1, 0, 1));
+    let plan = next.plan_refund(&wanted(2)).unwrap();
+    assert_eq!(moved(&plan), 1, "the other unit");
+    let next = refuse(&next, &plan);
+    let plan = next.plan_refund(&wanted(2)).unwrap();
+    assert_eq!(moved(&plan), 0);
+    let done = next.reserve_refund(&plan, NOW).unwrap();
+    let line = done.items.first().unwrap();
+    assert_eq!((line.cancelled, line.refunded, line.owed_cancelled), (2, 2, 0));
+    let refused = done.plan_refund(&wanted(1)).unwrap_err();
+    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
 }

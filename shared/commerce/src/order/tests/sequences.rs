@@ -1,5 +1,6 @@
 //! Properties: no sequence of operations breaks an order's sums, in any currency.
 
+use gateway::item::Index;
 use proptest::prelude::*;
 
 use super::*;
@@ -67,7 +68,7 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
             let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
             order.settle_payment(receipt, NOW).unwrap().map(|settled| settled.order)
         }
-        Deed::Void(payment) => order.void_payment(&id(payment), NOW),
+        Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|settled| settled.order),
         Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
         Deed::Fulfill(line, quantity) => {
             let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
@@ -132,7 +133,14 @@ fn check(order: &Order) {
     if order.stock == StockHold::Released {
         assert_eq!(order.remaining(), 0, "an order that is over holds nothing");
     }
-    assert_eq!(order.expires_at.is_some(), order.indexes().len() == 2, "due only while unpaid");
+    let marks = order.indexes().into_iter().filter(|(index, _)| *index == Index::Gsi3);
+    let marks: Vec<bool> = marks.map(|(_, place)| place.pk.starts_with("DUE#")).collect();
+    match (order.expires_at, order.status) {
+        (Some(_), _) => assert_eq!(marks, [true], "due while unpaid"),
+        (None, OrderStatus::Open) => assert_eq!(marks, [false], "owed while open"),
+        (None, _) if order.is_over() => assert_eq!(marks, [true], "its payments are closed"),
+        (None, _) => assert!(marks.is_empty(), "neither waits nor is owed"),
+    }
 }
 
 proptest! {

@@ -1,0 +1,44 @@
+//! The products of a deleted category, which lose it part by part.
+
+use commerce::category::Emptying;
+use commerce::product::Product;
+use futures_util::TryStreamExt;
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+
+use crate::PARALLEL;
+
+/// Products that are looked at together.
+const PART: usize = 250;
+/// Such parts in one sweep: what is beyond them is the next sweep's.
+const PARTS: usize = 10;
+
+/// Goes on with a deleted category where the sweep before stopped. What fails stays due.
+///
+/// # Errors
+/// 503; `version_conflict`: another sweep is at it.
+pub(crate) async fn go_on(app: &App, emptying: &Emptying) -> Result<(), Problem> {
+    let mut now_at = emptying.clone();
+    for _ in 0..PARTS {
+        let part: Vec<Product> = app.table.all(&now_at.rest(), PART).await?;
+        let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
+        futures_util::stream::iter(part.iter().filter(named).map(Item::key).map(Ok))
+            .try_for_each_concurrent(PARALLEL, |key| async move {
+                let change = emptying.change(app.clock.now());
+                let write = app.table.write().update(&key, change, Code::VersionConflict);
+                match write.commit().await {
+                    // It has been given another, or has gone.
+                    Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+                    outcome => outcome,
+                }
+            })
+            .await?;
+        now_at = now_at.past(part.last(), part.len() == PART);
+        if !now_at.is_open {
+            break;
+        }
+    }
+    let next = Emptying { version: emptying.version.saturating_add(1), ..now_at };
+    app.table.write().replace(&next, Code::VersionConflict).commit().await
+}

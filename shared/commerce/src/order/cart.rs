@@ -1,0 +1,155 @@
+//! A cart as it is asked for: its lines, who orders, how it is to be paid. What is wrong with it is
+//! collected, and named together with what the store says about the cart.
+
+use deserr::Deserr;
+use gateway::problem::FieldError;
+use gateway::request::{Fault, FieldErrors, Int, Text};
+
+use super::item::Contact;
+use super::{MAX_LINES, MAX_QUANTITY};
+use crate::fields::{Email, Phone};
+use crate::id::VariantId;
+use crate::money::{AskedMoney, Money};
+use crate::payment::{CaptureMethod, ProviderName};
+use crate::store::Store;
+
+/// A line of a cart as it is asked for.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct LineInput {
+    /// The variant.
+    pub variant_id: VariantId,
+    /// How many.
+    pub quantity: Int<1, MAX_QUANTITY>,
+}
+
+/// A line of a cart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CartLine {
+    /// The variant.
+    pub variant_id: VariantId,
+    /// How many.
+    pub quantity: u32,
+    /// Where in the request it was named first.
+    pub place: usize,
+}
+
+/// Who orders, when it is not their account that says so.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CustomerInput {
+    /// Where confirmations go.
+    pub email: Email,
+    /// The given name.
+    #[deserr(default)]
+    pub first_name: Option<Text<1, 100>>,
+    /// The family name.
+    #[deserr(default)]
+    pub last_name: Option<Text<1, 100>>,
+    /// The telephone number.
+    #[deserr(default)]
+    pub phone: Option<Phone>,
+}
+
+/// Who orders: the e-mail address alone, or with the rest of what they say about themselves.
+/// Both at once are a fault.
+pub fn who(
+    email: Option<Email>,
+    customer: Option<CustomerInput>,
+    faults: &mut Vec<FieldError>,
+) -> (Option<Email>, Option<Contact>) {
+    let Some(CustomerInput { email: theirs, first_name, last_name, phone }) = customer else {
+        return (email, None);
+    };
+    if email.is_some() {
+        let detail = "Name an e-mail address, or a customer with one, not both.";
+        faults.push(fault("/customer", "mutually_exclusive", detail));
+    }
+    let is_bare = first_name.is_none() && last_name.is_none() && phone.is_none();
+    let contact = Contact {
+        first_name: first_name.map(String::from),
+        last_name: last_name.map(String::from),
+        phone,
+    };
+    (Some(theirs), (!is_bare).then_some(contact))
+}
+
+/// How an order is to be paid.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct PaymentInput {
+    /// Through whom.
+    pub provider: ProviderName,
+    /// When that provider is to take the money; when its account says, unless this does.
+    #[deserr(default)]
+    pub capture_method: Option<CaptureMethod>,
+}
+
+impl PaymentInput {
+    /// Money that comes by hand is taken by hand.
+    pub fn judge(&self, faults: &mut Vec<FieldError>) {
+        let is_cash = self.provider == ProviderName::Manual;
+        if is_cash && self.capture_method == Some(CaptureMethod::Automatic) {
+            let detail = "Nobody can take this money but the merchant, by hand.";
+            faults.push(fault("/payment/capture_method", "not_supported", detail));
+        }
+    }
+}
+
+/// The total that somebody believes in, in the store's currency.
+pub fn expected(
+    asked: Option<&AskedMoney>,
+    store: &Store,
+    faults: &mut Vec<FieldError>,
+) -> Option<Money> {
+    let judged = asked?.in_currency(&store.currency);
+    let pointer = "/expected_total/currency".to_owned();
+    judged.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
+}
+
+/// No store has shipping rates yet, so none can be named.
+pub fn check_rate(rate: Option<&Text<1, 100>>, faults: &mut Vec<FieldError>) {
+    if rate.is_some() {
+        let detail = "The store has no such shipping rate.";
+        faults.push(fault("/shipping_rate_id", "unknown_shipping_rate", detail));
+    }
+}
+
+/// The lines of a cart, those of one variant as one: a transaction touches each level once
+/// (traps 6). Of too many lines, the first: so that what is wrong with them can be told as well.
+pub fn merge(
+    named: impl IntoIterator<Item = LineInput>,
+    errors: &mut Vec<FieldError>,
+) -> Vec<CartLine> {
+    let mut lines: Vec<CartLine> = Vec::new();
+    for (place, LineInput { variant_id, quantity }) in named.into_iter().enumerate() {
+        let quantity = u32::try_from(quantity.0).unwrap_or(0);
+        match lines.iter_mut().find(|line| line.variant_id == variant_id) {
+            Some(line) => line.quantity = line.quantity.saturating_add(quantity),
+            None => lines.push(CartLine { variant_id, quantity, place }),
+        }
+    }
+    if lines.is_empty() {
+        errors.push(fault("/items", "empty_cart", "There is nothing in the cart."));
+    }
+    if lines.len() > MAX_LINES {
+        let detail = format!("Must have at most {MAX_LINES} different variants.");
+        errors.push(fault("/items", "too_many", detail));
+    }
+    for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
+        let pointer = format!("/items/{}/quantity", line.place);
+        let detail = format!("Must be at most {MAX_QUANTITY} of one variant.");
+        errors.push(fault(&pointer, "out_of_range", detail));
+    }
+    lines.truncate(MAX_LINES);
+    lines
+}
+
+/// A fault of a field.
+pub fn fault(
+    pointer: &str,
+    code: &'static str,
+    detail: impl Into<std::borrow::Cow<'static, str>>,
+) -> FieldError {
+    FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail) }
+}

@@ -1,0 +1,182 @@
+//! Refunds of a payment: reserved, asked for, and what became of them.
+
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+
+use super::{Happened, Step};
+use crate::id::RefundId;
+use crate::money::Money;
+use crate::payment::{
+    Action, Attempt, Attention, Observed, Payment, PaymentRefund, PaymentStatus, RefundState,
+    Source,
+};
+
+impl Payment {
+    /// What is reserved for refunds that the provider has not confirmed.
+    pub fn pending(&self) -> Money {
+        let pending = self.refunds.iter().filter(|refund| refund.status == RefundState::Pending);
+        Money::sum(pending.map(|refund| &refund.amount), &self.amount.currency)
+            .unwrap_or_else(|| self.captured.clone())
+    }
+
+    /// What can still go back.
+    pub fn refundable(&self) -> Money {
+        let left = self.captured.minus(&self.refunded).and_then(|l| l.minus(&self.pending()));
+        left.unwrap_or_else(|| Money::zero(&self.amount.currency))
+    }
+
+    /// The payment with `amount` reserved for a refund: the first of three steps.
+    ///
+    /// # Errors
+    /// `payment_not_captured`, `refund_exceeds_captured`.
+    pub fn begin_refund(
+        &self,
+        id: &RefundId,
+        amount: &Money,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        if self.captured.is_zero() {
+            return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
+        }
+        let refundable = self.refundable();
+        if amount.is_zero() || refundable.minus(amount).is_none() {
+            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
+            return Err(Code::RefundExceedsCaptured.with("refundable", refundable));
+        }
+        if !self.provider.takes(amount) {
+            return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
+        }
+        let mut next = self.changed(now);
+        next.refunds.push(PaymentRefund {
+            id: id.clone(),
+            amount: amount.clone(),
+            status: RefundState::Pending,
+            provider_reference: None,
+            failure_code: None,
+            created_at: now,
+            updated_at: now,
+        });
+        Ok(next)
+    }
+
+    /// The payment with what has become of a refund: the third step. `None` when that is known. An
+    /// `Err` holds the provider's code, and lets go of what was reserved; it may come after the
+    /// provider had said that the money went back, for a bank may send it back again.
+    pub fn finish_refund(
+        &self,
+        id: &RefundId,
+        outcome: &Result<String, String>,
+        now: Timestamp,
+    ) -> Option<Step> {
+        let mut next = self.changed(now);
+        let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
+        let before = refund.status;
+        refund.updated_at = now;
+        let amount = refund.amount.clone();
+        let attempt = self.attempt(Action::Refund, &amount, Source::Admin, now);
+        match outcome {
+            Ok(reference) if before == RefundState::Pending => {
+                refund.status = RefundState::Succeeded;
+                refund.provider_reference = Some(reference.clone());
+                next.record(attempt);
+                next.receipt(Action::Refund, &amount, reference, now);
+                next.count_refunded(&amount);
+                Some(Step::of(next, Happened::Refunded))
+            }
+            Err(code) if before != RefundState::Failed => {
+                refund.status = RefundState::Failed;
+                refund.failure_code = Some(code.clone());
+                let failure_code = Some(code.clone());
+                next.record(Attempt { succeeded: false, failure_code, ..attempt });
+                if before == RefundState::Succeeded {
+                    next.count_returned(&amount);
+                }
+                Some(Step::of(next, Happened::RefundFailed))
+            }
+            _ => None,
+        }
+    }
+
+    /// The payment with a refund that the provider has taken in, and will say more about; `None`
+    /// when that is known.
+    pub fn await_refund(&self, id: &RefundId, reference: &str, now: Timestamp) -> Option<Step> {
+        let mut next = self.changed(now);
+        let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
+        let is_known = refund.status != RefundState::Pending
+            || refund.provider_reference.as_deref() == Some(reference);
+        if is_known {
+            return None;
+        }
+        refund.updated_at = now;
+        refund.provider_reference = Some(reference.to_owned());
+        Some(Step::of(next, Happened::RefundAwaited))
+    }
+
+    /// Money that went back without us: somebody refunded it at the provider's own desk.
+    pub(super) fn refunded_elsewhere(
+        &self,
+        seen: &Observed,
+        source: Source,
+        now: Timestamp,
+    ) -> Option<Step> {
+        let seen = seen.refunded.clone()?;
+        let ours = self.refunded.plus(&self.pending())?;
+        // An event may be older than the failure of a refund that it counts.
+        let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
+        let surplus = seen.minus(&ours)?;
+        if surplus.is_zero() {
+            return None;
+        }
+        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &seen.amount.to_string()]);
+        let mut next = self.changed(now);
+        next.refunds.push(PaymentRefund {
+            id,
+            amount: surplus.clone(),
+            status: RefundState::Succeeded,
+            provider_reference: None,
+            failure_code: None,
+            created_at: now,
+            updated_at: now,
+        });
+        let reference = self.provider_reference.clone();
+        next.receipt(Action::Refund, &surplus, &reference, now);
+        next.count_refunded(&surplus);
+        Some(Step::of(next, Happened::Refunded))
+    }
+
+    /// What the provider had taken in to give back, and then did not.
+    fn bounced(&self) -> Money {
+        let bounced = self.refunds.iter().filter(|refund| {
+            refund.status == RefundState::Failed && refund.provider_reference.is_some()
+        });
+        Money::sum(bounced.map(|refund| &refund.amount), &self.amount.currency)
+            .unwrap_or_else(|| self.captured.clone())
+    }
+
+    fn count_refunded(&mut self, amount: &Money) {
+        self.refunded = self.refunded.plus(amount).unwrap_or_else(|| self.captured.clone());
+        self.status = if self.refunded.amount >= self.captured.amount {
+            PaymentStatus::Refunded
+        } else {
+            PaymentStatus::PartiallyRefunded
+        };
+        if self.status == PaymentStatus::Refunded && !self.is_applied {
+            self.attention = None;
+        }
+    }
+
+    /// Money that had gone back came back again.
+    fn count_returned(&mut self, amount: &Money) {
+        let zero = Money::zero(&self.amount.currency);
+        self.refunded = self.refunded.minus(amount).unwrap_or(zero);
+        if !self.is_applied {
+            // Nothing says any more why the order did not take it; but somebody has to look.
+            self.attention = self.attention.or(Some(Attention::LatePayment));
+        }
+        self.status = if self.refunded.is_zero() {
+            PaymentStatus::Captured
+        } else {
+            PaymentStatus::PartiallyRefunded
+        };
+    }
+}

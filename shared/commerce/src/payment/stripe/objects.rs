@@ -1,0 +1,104 @@
+//! What Stripe's objects say about a payment.
+
+use gateway::request::FromText;
+use serde_json::Value;
+
+use super::super::call::text;
+use super::super::provider::{RefundSeen, Said};
+use super::super::units::Units;
+use super::super::{Observed, ObservedState};
+use crate::fields::Currency;
+use crate::id::RefundId;
+use crate::money::Money;
+
+fn number(object: &Value, name: &str) -> Option<i64> {
+    object.get(name)?.as_i64()
+}
+
+/// So much in the object's currency, as Stripe has counted it.
+fn counted(object: &Value, units: i64) -> Option<Money> {
+    let code = object.get("currency")?.as_str()?.to_ascii_uppercase();
+    let currency = Currency::from_text(&code).ok()?;
+    let amount = Units::of_stripe(&Money::zero(&currency)).read(units)?;
+    Money::new(amount, &currency)
+}
+
+/// An amount of an object.
+fn money(object: &Value, name: &str) -> Option<Money> {
+    counted(object, number(object, name)?)
+}
+
+/// What went back of a charge. What was held and not taken is let go of, and Stripe shows that as
+/// refunded too.
+fn went_back(charge: &Value) -> Option<Money> {
+    let captured = number(charge, "amount_captured")?;
+    let let_go = number(charge, "amount")?.saturating_sub(captured).max(0);
+    let refunded = number(charge, "amount_refunded")?.saturating_sub(let_go).max(0);
+    counted(charge, refunded)
+}
+
+/// A payment intent.
+pub(super) fn intent(object: &Value) -> Option<Observed> {
+    let failure = object.get("last_payment_error").filter(|error| error.is_object());
+    let code = |name: &str| failure.and_then(|error| error.get(name)?.as_str());
+    let (state, amount) = match object.get("status")?.as_str()? {
+        "requires_capture" => (ObservedState::Authorized, money(object, "amount_capturable")),
+        "succeeded" => (ObservedState::Captured, money(object, "amount_received")),
+        "canceled" => (ObservedState::Voided, None),
+        "requires_payment_method" if failure.is_some() => (ObservedState::Failed, None),
+        _ => (ObservedState::Pending, None),
+    };
+    let charge = object.get("latest_charge");
+    let expanded = charge.filter(|charge| charge.is_object());
+    let charge_id = charge.and_then(Value::as_str).map(str::to_owned);
+    Some(Observed {
+        state,
+        provider_payment: expanded.and_then(|charge| text(charge, "/id")).or(charge_id),
+        amount,
+        refunded: expanded.and_then(went_back),
+        method: expanded.and_then(|charge| text(charge, "/payment_method_details/type")),
+        failure_code: code("decline_code").or_else(|| code("code")).map(str::to_owned),
+        ..Observed::pending(&text(object, "/id")?)
+    })
+}
+
+/// A charge that an event is about: that it was captured, and how much of it went back.
+pub(super) fn charge(object: &Value) -> Option<Observed> {
+    let captured = object.get("captured")?.as_bool()?;
+    captured.then_some(())?;
+    let reference = text(object, "/payment_intent")?;
+    Some(Observed {
+        state: ObservedState::Captured,
+        provider_payment: text(object, "/id"),
+        amount: money(object, "amount_captured"),
+        refunded: went_back(object),
+        method: text(object, "/payment_method_details/type"),
+        ..Observed::pending(&reference)
+    })
+}
+
+/// A refund that an event is about. What it says about the payment as a whole, an event about its
+/// charge says too.
+pub(super) fn refund(object: &Value) -> Option<Observed> {
+    let reference = text(object, "/payment_intent")?;
+    let seen = refund_id(object).zip(said(object)).map(|(id, said)| RefundSeen { id, said });
+    Some(Observed { refund: seen, ..Observed::pending(&reference) })
+}
+
+/// The refund of ours that a refund of Stripe's is.
+pub(super) fn refund_id(refund: &Value) -> Option<RefundId> {
+    RefundId::from_text(refund.pointer("/metadata/refund_id")?.as_str()?).ok()
+}
+
+/// What has become of a refund.
+pub(super) fn said(refund: &Value) -> Option<Said> {
+    let reference = text(refund, "/id")?;
+    Some(match refund.get("status").and_then(Value::as_str) {
+        Some("succeeded") => Said::Done(reference),
+        Some("failed" | "canceled") => {
+            Said::Refused(text(refund, "/failure_reason").unwrap_or("refund_failed".to_owned()))
+        }
+        // `pending` and `requires_action`.
+        _ => Said::Pending(reference),
+    })
+}

@@ -1,0 +1,249 @@
+//! The payment providers of this machine as a person uses them: paid over HTTP, and telling the
+//! store by themselves.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use local::demo;
+use support::{
+    Client, Gateway, Market, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply,
+    STRIPE_KEY_ID, STRIPE_SECRET, Value, WEBHOOK_SECRET, address, cart, eventually, inr, json,
+    unique,
+};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn credentials(provider: &str) -> Value {
+    match provider {
+        "razorpay" => json!({
+            "key_id": RAZORPAY_KEY_ID, "key_secret": RAZORPAY_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }),
+        _ => json!({
+            "publishable_key": STRIPE_KEY_ID, "secret_key": STRIPE_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }),
+    }
+}
+
+/// What the customer of an open payment pays at the provider, or fails to.
+fn at_provider(provider: &str, reference: &str, act: &str) -> String {
+    let thing = if provider == "razorpay" { "orders" } else { "payment_intents" };
+    format!("/sandbox/{provider}/{thing}/{reference}/{act}")
+}
+
+/// A store that is paid through both, and their sandbox.
+struct Till {
+    market: Market,
+    sandbox: Client,
+    book: String,
+    _providers: Providers,
+}
+
+impl Till {
+    async fn open(capture_method: &str) -> Self {
+        let providers = Providers::start().await;
+        let urls = providers.base_urls();
+        let market = Market::open_with(|options| options.embedded.payment_base_urls = urls).await;
+        let sandbox = market.gateway.client().at_url(providers.url());
+        for provider in ["razorpay", "stripe"] {
+            let path = format!("/v1/payments/providers/{provider}");
+            let credentials = credentials(provider);
+            let ask = json!({"credentials": credentials, "capture_method": capture_method});
+            let saved = market.owner.put(&path).json(ask).await.expect(200);
+            let ask = json!({"url": saved.str("/webhook_url"), "secret": WEBHOOK_SECRET});
+            let path = format!("/sandbox/{provider}/webhook_endpoints");
+            sandbox.post(&path).json(ask).await.expect(201);
+        }
+        let book = market.stock(50_000, 10).await;
+        Self { market, sandbox, book, _providers: providers }
+    }
+
+    /// An order whose shopper has begun to pay: the order, the payment, the provider's reference.
+    async fn begin(&self, provider: &str) -> (Placed, String, String) {
+        let placed = self.market.order(cart(&[(&self.book, 1)])).await;
+        let subdomain = &self.market.store.subdomain;
+        let path = format!("/v1/storefront/{subdomain}/payments/{provider}/order");
+        let ask = self.market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
+        let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+        (placed, begun.str("/payment_id"), begun.str("/provider_order_id"))
+    }
+
+    async fn act(&self, provider: &str, reference: &str, act: &str) -> Reply {
+        self.sandbox.post(&at_provider(provider, reference, act)).json(json!({})).await
+    }
+
+    /// Waits until a payment is in this state, which nobody has asked the provider about.
+    async fn settled(&self, payment: &str, status: &str) -> Reply {
+        let path = format!("/v1/payments/{payment}");
+        eventually(SOON, || async {
+            let shown = self.market.owner.get(&path).await.expect(200);
+            (shown.str("/status") == status).then_some(shown)
+        })
+        .await
+    }
+}
+
+#[tokio::test]
+async fn an_order_is_paid_by_the_providers_word_alone() {
+    let till = Till::open("automatic").await;
+    for provider in ["razorpay", "stripe"] {
+        let (placed, payment, reference) = till.begin(provider).await;
+        till.act(provider, "no_such_thing", "pay").await.expect(404);
+        let declined = till.act(provider, &reference, "fail").await;
+        assert!([400, 402].contains(&declined.status), "{}", declined.text);
+        till.settled(&payment, "failed").await;
+        let paid = till.act(provider, &reference, "pay").await.expect(200);
+        if provider == "razorpay" {
+            assert_eq!(paid.str("/razorpay_order_id"), reference);
+            assert_eq!(paid.str("/razorpay_signature").len(), 64);
+        } else {
+            assert_eq!(paid.str("/status"), "succeeded");
+            assert!(paid.json.get("metadata").is_none(), "{}", paid.text);
+        }
+        till.settled(&payment, "captured").await;
+        let order = till.market.show(&placed.id).await;
+        assert_eq!(order.str("/financial_status"), "paid");
+        till.act(provider, &reference, "pay").await.expect(400);
+        till.market.act(&placed.id, "refund", json!({"amount": inr(100)})).await.expect(201);
+        let order = till.market.show(&placed.id).await;
+        assert_eq!(order.str("/financial_status"), "partially_refunded");
+    }
+    let paid = till.market.gateway.events("order.paid").await;
+    assert_eq!(paid.len(), 2);
+}
+
+#[tokio::test]
+async fn money_that_is_held_and_taken_is_told_at_each_step() {
+    let till = Till::open("manual").await;
+    for provider in ["razorpay", "stripe"] {
+        let (_, payment, reference) = till.begin(provider).await;
+        till.act(provider, &reference, "pay").await.expect(200);
+        till.settled(&payment, "authorized").await;
+        let path = format!("/v1/payments/{payment}/capture");
+        let ask = till.market.owner.post(&path).key(&unique("capture")).json(json!({}));
+        ask.await.expect(200);
+        let kinds: &[&str] = match provider {
+            "razorpay" => &["payment.authorized", "payment.captured", "order.paid"],
+            _ => &[
+                "charge.succeeded",
+                "payment_intent.amount_capturable_updated",
+                "charge.captured",
+                "payment_intent.succeeded",
+            ],
+        };
+        eventually(SOON, || async {
+            let heard = till.market.gateway.items("PEV#").await;
+            let is_heard = |kind: &&str| heard.iter().any(|item| item["kind"] == **kind);
+            kinds.iter().all(is_heard).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn webhooks_go_to_this_machine_alone() {
+    let till = Till::open("automatic").await;
+    for url in ["https://example.com/hook", "http://10.0.0.1/", "", "http://localhost.example/"] {
+        let ask = json!({"url": url, "secret": "s"});
+        let path = "/sandbox/stripe/webhook_endpoints";
+        till.sandbox.post(path).json(ask).await.expect(400);
+    }
+    till.sandbox.get("/sandbox/stripe/webhook_endpoints").await.expect(404);
+    till.sandbox.post("/razorpay/v1/orders").json(json!({})).await.expect(401);
+    till.sandbox.get("/stripe/v1/balance").await.expect(401);
+}
+
+#[tokio::test]
+async fn the_providers_answer_a_key_with_what_they_said_first() {
+    let till = Till::open("automatic").await;
+    let (stripe, pair) = (STRIPE_SECRET, format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}"));
+    let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let intent = |amount: &'static str, key: &'static str| {
+        let ask = till.sandbox.post("/stripe/v1/payment_intents");
+        let ask = ask.header("authorization", &format!("Bearer {stripe}"));
+        ask.header("idempotency-key", key).form(&[("amount", amount), ("currency", "inr")])
+    };
+    let first = intent("500", "one").await.expect(200);
+    assert_eq!(intent("500", "one").await.expect(200).json, first.json);
+    let other = intent("600", "one").await.expect(400);
+    assert_eq!(other.str("/error/type"), "idempotency_error");
+    assert_ne!(intent("500", "two").await.expect(200).str("/id"), first.str("/id"));
+    // A refusal is remembered too: the intent is paid by then, and the key still says no.
+    let capture = || {
+        let path = format!("/stripe/v1/payment_intents/{}/capture", first.str("/id"));
+        let ask = till.sandbox.post(&path).header("authorization", &format!("Bearer {stripe}"));
+        ask.header("idempotency-key", "take").form(&[])
+    };
+    let early = capture().await.expect(400);
+    till.act("stripe", &first.str("/id"), "pay").await.expect(200);
+    assert_eq!(capture().await.expect(400).json, early.json);
+
+    let order = json!({"amount": 500, "currency": "INR", "payment": {"capture": "automatic"}});
+    let ask = till.sandbox.post("/razorpay/v1/orders").header("authorization", &basic);
+    let order = ask.json(order).await.expect(200).str("/id");
+    let paid = till.act("razorpay", &order, "pay").await.expect(200).str("/razorpay_payment_id");
+    let refund = |amount: i64| {
+        let ask = till.sandbox.post(&format!("/razorpay/v1/payments/{paid}/refund"));
+        let ask = ask.header("authorization", &basic).header("x-refund-idempotency", "refund-one");
+        ask.json(json!({ "amount": amount }))
+    };
+    let first = refund(100).await.expect(200);
+    assert_eq!(refund(100).await.expect(200).json, first.json);
+    assert_eq!(refund(200).await.expect(400).str("/error/code"), "BAD_REQUEST_ERROR");
+}
+
+/// Somebody buys the demo store's first product, and pays.
+async fn buy(client: &Client, sandbox: &Client, provider: &str) {
+    let shop = format!("/v1/storefront/{}", demo::SUBDOMAIN);
+    let products = client.get(&format!("{shop}/products?limit=1")).await.expect(200);
+    let product = format!("{shop}/products/{}", products.str("/data/0/handle"));
+    let variant = client.get(&product).await.expect(200).str("/variants/0/id");
+    let ask = json!({
+        "email": "shopper@example.com", "shipping_address": address(),
+        "items": [{"variant_id": variant, "quantity": 1}], "payment": {"provider": provider},
+    });
+    let ask = client.post(&format!("{shop}/orders")).key(&unique("demo")).json(ask);
+    let placed = Placed::of(ask.await.expect(201));
+    let path = format!("{shop}/payments/{provider}/order");
+    let ask = client.post(&path).json(json!({"order_id": placed.id}));
+    let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+    let path = at_provider(provider, &begun.str("/provider_order_id"), "pay");
+    sandbox.post(&path).json(json!({})).await.expect(200);
+    let path = format!("{shop}/orders/{}", placed.id);
+    eventually(SOON, || async {
+        let ask = client.get(&path).header("x-service-order-token", &placed.token);
+        let shown = ask.await.expect(200);
+        (shown.str("/financial_status") == "paid").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_demo_store_is_paid_on_whatever_port_also_after_a_restart() {
+    let data = std::env::temp_dir().join(format!("demo-{}", uuid::Uuid::now_v7()));
+    std::fs::create_dir_all(&data).unwrap();
+    for _ in 0..2 {
+        let providers = Providers::start().await;
+        let urls = providers.base_urls();
+        let gateway = Gateway::start_with(|options| {
+            options.embedded.data = Some(data.clone());
+            options.embedded.payment_base_urls = urls;
+        })
+        .await;
+        demo::seed(gateway.system(), Some(&*providers)).await.expect("the demo is made");
+        let client = gateway.client();
+        let sandbox = client.at_url(providers.url());
+        for provider in ["razorpay", "stripe"] {
+            buy(&client, &sandbox, provider).await;
+        }
+        drop(gateway);
+        eventually(SOON, || async {
+            let lock = std::fs::File::open(data.join("lock")).unwrap();
+            lock.try_lock().is_ok().then_some(())
+        })
+        .await;
+    }
+    std::fs::remove_dir_all(&data).unwrap();
+}
