@@ -33,7 +33,8 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let all: Vec<Value> = event::catalogue().iter().map(view).collect();
-    Ok(paging.whole(&app, all).await?.header(header::CACHE_CONTROL, CACHED))
+    let name = |entry: &Value| entry["type"].to_string();
+    Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
 /// `GET /event-types/{type}` (protocols §8).

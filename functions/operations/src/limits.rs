@@ -28,12 +28,16 @@ pub(crate) async fn show(caller: Owner, State(app): State<App>) -> Result<Answer
     Ok(Answer::ok(&shown).no_store())
 }
 
+/// What a list costs.
+const FORMULA: &str = "1 + ceil(limit / 10), refunded to what was returned, or read to find it; \
+                       5 more with `q`, or a `sort` other than by `created_at`";
+
 fn cost_view(class: &str, cost: Cost) -> Value {
     match cost {
         Cost::Fixed(points) => json!({"class": class, "points": points}),
         Cost::List => json!({
             "class": class,
-            "formula": "1 + ceil(limit / 10), refunded to what was returned",
+            "formula": FORMULA,
             "points": Cost::list(20),
         }),
     }
