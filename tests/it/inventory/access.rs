@@ -1,0 +1,45 @@
+//! Whose stock it is, and who may touch it.
+
+use support::{Merchant, Shop, json};
+
+use super::{LEVELS, LOCATIONS, Stock, counts};
+
+#[tokio::test]
+async fn what_belongs_to_another_store_is_unknown() {
+    let stock = Stock::new().await;
+    let item = stock.item(5).await;
+    let intruder = Merchant::sign_up(&stock.gateway).await;
+    let intruder = intruder.at(&intruder.open_store().await);
+    let zeroes = "0".repeat(32);
+    for path in [
+        format!("{LOCATIONS}/{}", stock.main),
+        format!("{LEVELS}/{item}/{}/ledger", stock.main),
+        format!("{LEVELS}/{item}/{}/verify", stock.main),
+    ] {
+        intruder.get(&path).await.expect(404).problem("not_found");
+    }
+    let unknown = format!("{LOCATIONS}/loc_{zeroes}");
+    intruder.get(&unknown).await.expect(404).problem("not_found");
+    let listed = format!("{LEVELS}?item_ids={item}&location_ids={}", stock.main);
+    assert!(intruder.get(&listed).await.expect(200).data().is_empty());
+    let ask = json!({
+        "reason": "theft", "changes": [
+            {"item_id": item, "location_id": stock.main, "delta": -5},
+        ],
+    });
+    let refused = intruder.post(&format!("{LEVELS}/adjust")).json(ask).key("t").await.expect(422);
+    assert_eq!(refused.str("/errors/0/code"), "unknown_item");
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(5, 0, 0));
+}
+
+#[tokio::test]
+async fn an_app_needs_the_scope_of_what_it_touches() {
+    let shop = Shop::with_published_app(&["read_inventory", "write_locations"]).await;
+    shop.authorize().await;
+    let app = shop.app_client().await;
+    app.get(LOCATIONS).await.expect(200);
+    app.get(&format!("{LEVELS}?item_ids=var_{}", "0".repeat(32))).await.expect(200);
+    let ask = json!({"reason": "r", "changes": []});
+    let refused = app.post(&format!("{LEVELS}/adjust")).json(ask).key("k").await.expect(403);
+    refused.problem("insufficient_scope");
+}

@@ -1,0 +1,84 @@
+//! What orders do to stock.
+
+use support::{Value, json, race, unique};
+
+use super::{LEVELS, Stock, cart, counts};
+
+#[tokio::test]
+async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
+    let stock = Stock::new().await;
+    let store = stock.owner.get("/v1/stores").await.expect(200);
+    let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
+    stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+    let ask = json!({
+        "title": "Lamp", "status": "active", "variants": [{
+            "price": {"amount": 1_000, "currency": "INR"}, "inventory": {
+                "tracked": true, "levels": [{"location_id": stock.main, "quantity": 10}],
+            },
+        }],
+    });
+    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let item = product.str("/variants/0/id");
+    let checkout = format!("/v1/storefront/{subdomain}/orders");
+    let order = |quantity: u32| {
+        let ask = cart(&json!([{"variant_id": item, "quantity": quantity}]));
+        let ask = stock.gateway.client().post(&checkout).json(ask).key(&unique("o"));
+        async move { ask.await.expect(201).str("/order/id") }
+    };
+    let act = |order: &str, action: &str| {
+        let ask = stock.owner.post(&format!("/v1/orders/{order}/{action}")).json(json!({}));
+        let ask = ask.key(&unique("a"));
+        async move { ask.await }
+    };
+    let after = async |expected: Value| {
+        assert_eq!(stock.quantities(&item, &stock.main).await, expected);
+        stock.verify(&item, &stock.main).await;
+    };
+    let (kept, dropped) = (order(2).await, order(3).await);
+    after(counts(5, 5, 0)).await;
+    assert_eq!(act(&dropped, "cancel").await.status, 200);
+    after(counts(8, 2, 0)).await;
+    act(&kept, "mark-paid").await.expect(200);
+    after(counts(8, 0, 2)).await;
+    act(&kept, "fulfill").await.expect(201);
+    after(counts(8, 0, 0)).await;
+    let ledger = stock.owner.get(&format!("{LEVELS}/{item}/{}/ledger", stock.main)).await;
+    let ledger = ledger.expect(200);
+    let kinds: Vec<_> = ledger.data().iter().map(|entry| entry["kind"].clone()).collect();
+    assert_eq!(kinds, ["fulfilled", "committed", "released", "reserved", "reserved"]);
+    assert_eq!(ledger.str("/data/0/order_id"), kept);
+    let held = json!([{
+        "item_id": item, "location_id": stock.main, "quantity": 1,
+        "from_state": "reserved", "to_state": "available",
+    }]);
+    let _ = order(1).await;
+    stock.change("move", held).await.expect(409).problem("insufficient_quantity");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn orders_and_changes_by_hand_at_once_lose_nothing() {
+    let stock = Stock::new().await;
+    let store = stock.owner.get("/v1/stores").await.expect(200);
+    let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
+    stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
+    let ask = json!({
+        "title": "Lamp", "status": "active", "variants": [{
+            "price": {"amount": 1_000, "currency": "INR"},
+            "inventory": {"tracked": true, "policy": "continue"},
+        }],
+    });
+    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let item = product.str("/variants/0/id");
+    let checkout = format!("/v1/storefront/{subdomain}/orders");
+    let orders = race(20, || async {
+        let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
+        stock.gateway.client().post(&checkout).json(ask).key(&unique("o")).await.expect(201)
+    });
+    let deliveries = race(10, || async {
+        let one = json!([{"item_id": item, "location_id": stock.main, "delta": 2}]);
+        stock.change("adjust", one).await.expect(200)
+    });
+    tokio::join!(orders, deliveries);
+    assert_eq!(stock.quantities(&item, &stock.main).await, counts(0, 20, 0));
+    assert_eq!(stock.verify(&item, &stock.main).await.int("/movements"), 30);
+}

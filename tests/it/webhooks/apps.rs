@@ -1,0 +1,147 @@
+//! What apps hear, for as long as they may.
+
+use gateway::clock::MINUTE;
+use support::{Behaviour, Client, Gateway, Receiver, Shop, Value, eventually, json};
+
+use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, verify};
+
+#[tokio::test]
+async fn an_app_hears_of_its_own_uninstallation_by_its_webhook_url() {
+    let receiver = Receiver::start().await;
+    let mut fields = support::Developer::app_fields(&["read_store"]);
+    fields["webhook_url"] = json!(receiver.url("/app"));
+    let shop = Shop::on(Gateway::start().await, fields).await;
+    let secret = shop.app.view["webhook_secret"].as_str().unwrap().to_owned();
+    let grant = shop.authorize().await;
+    verify(&receiver.wait_for_event("app.authorized").await, &secret);
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    let received = receiver.wait_for_event("app.uninstalled").await;
+    verify(&received, &secret);
+    assert_eq!(received.json()["data"]["status"], "uninstalled");
+}
+
+#[tokio::test]
+async fn an_app_subscribes_to_what_its_scopes_read_and_loses_it_with_the_installation() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let grant = shop.authorize().await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::start().await;
+    let ask = |types: Value| json!({"url": receiver.url("/"), "event_types": types});
+    let made = app.post(SUBSCRIPTIONS).json(ask(json!(["store.*"]))).await.expect(201);
+    let refused =
+        app.post(SUBSCRIPTIONS).json(ask(json!(["navigation.updated"]))).await.expect(403);
+    assert_eq!(refused.problem("insufficient_scope").str("/required_scope"), "read_content");
+    let unknown =
+        app.post(SUBSCRIPTIONS).json(ask(json!(["store.*", "order.eaten"]))).await.expect(422);
+    assert_eq!(unknown.field_errors(), [("/event_types/1".into(), "unknown_event_type".into())]);
+    // The merchant's own subscriptions are none of its business.
+    let own = shop.owner().post(SUBSCRIPTIONS).json(ask(json!(["*"]))).await.expect(201);
+    assert_eq!(app.get(SUBSCRIPTIONS).await.expect(200).data().len(), 1);
+    let path = format!("{SUBSCRIPTIONS}/{}", own.str("/id"));
+    app.get(&path).await.expect(404).problem("not_found");
+    let list = shop.owner().get(SUBSCRIPTIONS).await.expect(200);
+    assert_eq!(list.data().len(), 2);
+    assert!(!list.text.contains(&own.str("/secret")), "a secret is shown once");
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    let left = shop.owner().get(SUBSCRIPTIONS).await.expect(200);
+    assert_eq!(left.data().len(), 1, "{} is gone", made.str("/id"));
+}
+
+#[tokio::test]
+async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redelivered() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::that(Behaviour::Status(500)).await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let store = format!("/v1/stores/{}", shop.store.id);
+    shop.owner().patch(&store).json(json!({"name": "Readable"})).await.expect(200);
+    let delivery = in_state(&shop.owner(), "retrying").await;
+    // The merchant grants less from now on, and the receiver has healed.
+    let mut fields = shop.authorize_fields(&support::verifier());
+    fields["scopes"] = json!(["write_webhooks"]);
+    shop.authorize_with(fields).await.expect(200);
+    receiver.now(Behaviour::Status(200));
+    let seen = receiver.requests().len();
+    shop.gateway.advance(2 * MINUTE);
+    shop.gateway.sweep().await;
+    let ended = in_state(&shop.owner(), "cancelled").await;
+    assert_eq!(ended["id"], delivery["id"]);
+    let items = shop.gateway.items_of("delivery", "DLV#").await;
+    assert_eq!(items[0]["last_error"], "insufficient_scope");
+    let redeliver = format!("{DELIVERIES}/{}/redeliver", delivery["id"].as_str().unwrap());
+    shop.owner().post(&redeliver).json(json!({})).await.expect(202);
+    let recover = format!("{SUBSCRIPTIONS}/{}/recover", made.str("/id"));
+    let since = json!({"since": shop.store.view["created_at"]});
+    let recovered = shop.owner().post(&recover).json(since).await.expect(202);
+    assert!(recovered.int("/matched") >= 1);
+    eventually(PATIENCE, || async {
+        let items = shop.gateway.items_of("delivery", "DLV#").await;
+        let done = items.iter().all(|delivery| delivery["status"] == "cancelled");
+        (done && items.len() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(receiver.requests().len(), seen);
+    // Granted anew, what was missed can be recovered.
+    shop.authorize().await;
+    let since = json!({"since": shop.store.view["created_at"]});
+    shop.owner().post(&recover).json(since).await.expect(202);
+    receiver.wait_for(seen + 2).await;
+}
+
+/// The store's delivery in this state, once there is one.
+async fn in_state(owner: &Client, status: &str) -> Value {
+    eventually(PATIENCE, || async {
+        let list = owner.get(DELIVERIES).await.expect(200);
+        list.data().iter().find(|delivery| delivery["status"] == status).cloned()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_uninstallation_gives_back_no_place_that_a_deletion_has_given_back() {
+    let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::start().await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    shop.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
+    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let gateway = shop.gateway.app();
+    let store = commerce::id::StoreId::parse(&shop.store.id).unwrap();
+    let app_id = commerce::id::AppId::parse(&shop.app.id).unwrap();
+    let query = gateway::table::Query::partition(commerce::key::store(&store).pk)
+        .begins_with(commerce::key::SUBSCRIPTIONS);
+    let known: Vec<commerce::subscription::Subscription> =
+        gateway.table.all(&query, 60).await.unwrap();
+    app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
+    let late = || {
+        commerce::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
+            .commit()
+    };
+    let refused = late().await.unwrap_err();
+    assert_eq!(refused.code, gateway::problem::Code::VersionConflict);
+    let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
+    assert_eq!(counters[0]["count"], 1);
+}
+
+#[tokio::test]
+async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
+    let gone = Receiver::that(Behaviour::Status(410)).await;
+    let mut fields = support::Developer::app_fields(&["read_store"]);
+    fields["webhook_url"] = json!(gone.url("/app"));
+    let shop = Shop::on(Gateway::start().await, fields).await;
+    let grant = shop.authorize().await;
+    let status = || async {
+        let items = shop.gateway.items_of("webhook_subscription", "APP#").await;
+        items[0]["status"].as_str().unwrap().to_owned()
+    };
+    eventually(PATIENCE, || async { (status().await == "disabled_by_system").then_some(()) }).await;
+    let fresh = Receiver::start().await;
+    let path = format!("/v1/app-store/developers/apps/{}", shop.app.id);
+    let ask = json!({"webhook_url": fresh.url("/app")});
+    shop.developer.patch(&path).json(ask).await.expect(200);
+    assert_eq!(status().await, "enabled");
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    let secret = shop.app.view["webhook_secret"].as_str().unwrap();
+    verify(&fresh.wait_for_event("app.uninstalled").await, secret);
+}

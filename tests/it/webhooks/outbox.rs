@@ -1,0 +1,156 @@
+//! Every event, once, whatever stops in between.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
+use gateway::clock::{HOUR, MINUTE};
+use support::{Behaviour, Gateway, Merchant, Receiver, eventually, json};
+use tokio::task::JoinSet;
+
+use super::{PATIENCE, SUBSCRIPTIONS, Watched, verify};
+
+#[tokio::test]
+async fn a_duplicate_message_makes_no_second_attempt() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    watched.rename("Once").await;
+    let delivery = watched.delivery_in("succeeded").await;
+    // The same message again, and twice at once, after success.
+    let items = watched.gateway.items(&format!("DLV#{}", delivery["id"].as_str().unwrap())).await;
+    let stored = items.iter().find(|item| item["SK"] == "A").unwrap();
+    let stored: commerce::delivery::Delivery = serde_json::from_value(stored.clone()).unwrap();
+    let body = serde_json::to_string(&stored.message()).unwrap();
+    let mut message = SqsMessage::default();
+    message.message_id = Some("duplicate".to_owned());
+    message.body = Some(body);
+    let mut batch = SqsEvent::default();
+    batch.records = vec![message.clone(), message];
+    let app = watched.gateway.app();
+    let (first, second) =
+        tokio::join!(webhooks::handle(app, batch.clone()), webhooks::handle(app, batch));
+    assert!(first.batch_item_failures.is_empty() && second.batch_item_failures.is_empty());
+    assert_eq!(watched.receiver.requests().len(), 1);
+    assert_eq!(watched.attempts(&delivery).await.len(), 1);
+}
+
+#[tokio::test]
+async fn events_and_deliveries_survive_a_stop_and_a_start() {
+    let data = std::env::temp_dir().join(format!("restart-{}", uuid::Uuid::now_v7()));
+    std::fs::create_dir_all(&data).unwrap();
+    let receiver = Receiver::that(Behaviour::Status(503)).await;
+    let start = || {
+        let data = data.clone();
+        Gateway::start_with(move |options| options.embedded.data = Some(data))
+    };
+    let first = start().await;
+    let merchant = Merchant::sign_up(&first).await;
+    let store = merchant.open_store().await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let secret = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/secret");
+    let path = format!("/v1/stores/{}", store.id);
+    merchant.at(&store).patch(&path).json(json!({"name": "Before"})).await.expect(200);
+    receiver.wait_for(1).await;
+    // Ended as `kill -9` would end it, with a retry in a queue that is in memory.
+    drop(first);
+    eventually(PATIENCE, || async {
+        let lock = std::fs::File::open(data.join("lock")).unwrap();
+        lock.try_lock().is_ok().then_some(())
+    })
+    .await;
+    receiver.now(Behaviour::Status(200));
+    let second = start().await;
+    let token = merchant.token().to_owned();
+    second.client().with_token(&token).get("/v1/auth/me").await.expect(200);
+    second.advance(5 * MINUTE);
+    eventually(PATIENCE, || async {
+        second.sweep().await;
+        (receiver.requests().len() >= 2).then_some(())
+    })
+    .await;
+    let received = receiver.requests().pop().unwrap();
+    assert_eq!(received.json()["data"]["name"], "Before");
+    verify(&received, &secret);
+    drop(second);
+    std::fs::remove_dir_all(&data).unwrap();
+}
+
+#[tokio::test]
+async fn without_its_stream_the_sweep_alone_delivers_everything_once() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let watched = Watched::on(gateway, Behaviour::Status(200)).await;
+    watched.rename("First").await;
+    watched.gateway.sweep().await;
+    assert_eq!(watched.receiver.connections(), 0, "the stream has a minute before the sweep");
+    watched.gateway.advance(MINUTE + Duration::from_secs(1));
+    watched.gateway.sweep().await;
+    verify(&watched.receiver.wait_for(1).await[0], watched.secret());
+    watched.delivery_in("succeeded").await;
+    for pause in [MINUTE, 2 * HOUR, 9 * HOUR] {
+        watched.gateway.advance(pause);
+        watched.gateway.sweep().await;
+    }
+    assert_eq!(watched.receiver.requests().len(), 1, "nothing is sent twice");
+}
+
+#[tokio::test]
+async fn the_outbox_is_the_audit_trail_and_can_be_verified() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    watched.rename("First").await;
+    watched.delivery_in("succeeded").await;
+    let outbox = watched.owner().get("/v1/operations/outbox").await.expect(200);
+    let event = outbox.data().iter().find(|event| event["type"] == "store.updated").unwrap();
+    assert_eq!(event["state"].as_str().or(event["status"].as_str()), Some("published"), "{event}");
+    let verified = watched.owner().get("/v1/operations/outbox/verify").await.expect(200);
+    assert_eq!((verified.int("/missing"), verified.int("/orphan")), (0, 0), "{}", verified.text);
+    let audit = watched.owner().get("/v1/operations/audit-log").await.expect(200);
+    let entry = audit.data().iter().find(|entry| entry["action"] == "store.updated").unwrap();
+    assert_eq!(entry["actor"], format!("merchant:{}", watched.merchant.id));
+}
+
+/// A way to the table on which every transaction fails, as often as `failures` says.
+async fn failing_writes(table: String, failures: Arc<AtomicUsize>) -> (String, JoinSet<()>) {
+    let http = reqwest::Client::new();
+    let forward = move |headers: http::HeaderMap, body: axum::body::Bytes| {
+        let (table, http, failures) = (table.clone(), http.clone(), Arc::clone(&failures));
+        async move {
+            let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
+            let is_write = target.is_some_and(|target| target.ends_with("TransactWriteItems"));
+            let take = |left: usize| left.checked_sub(1);
+            if is_write && failures.fetch_update(SeqCst, SeqCst, take).is_ok() {
+                let kind = "com.amazonaws.dynamodb.v20120810#AccessDeniedException";
+                let body = json!({"__type": kind, "message": "no"}).to_string();
+                return (http::StatusCode::BAD_REQUEST, body.into_bytes().into());
+            }
+            let sent = http.post(&table).headers(headers).body(body).send().await.unwrap();
+            (sent.status(), sent.bytes().await.unwrap())
+        }
+    };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let router = axum::Router::new().fallback(forward);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (endpoint, tasks)
+}
+
+#[tokio::test]
+async fn an_outage_gives_up_no_event_however_old_it_is() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let watched = Watched::on(gateway, Behaviour::Status(200)).await;
+    watched.rename("Old").await;
+    let embedded = watched.gateway.system().embedded();
+    let failures = Arc::new(AtomicUsize::new(1));
+    let table = embedded.emulators().dynamodb_endpoint().to_owned();
+    let (endpoint, _tasks) = failing_writes(table, Arc::clone(&failures)).await;
+    let app = embedded.app_with_table_at(&endpoint);
+    watched.gateway.advance(2 * HOUR);
+    let report = dispatcher::sweep(&app).await;
+    assert_eq!(failures.load(SeqCst), 0);
+    assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
+    let events = watched.gateway.items_of("event", "EVT#").await;
+    assert!(events.iter().all(|event| event["state"] != "failed"), "{events:?}");
+    // The next sweep publishes what this one could not.
+    watched.gateway.sweep().await;
+    watched.receiver.wait_for_event("store.updated").await;
+}

@@ -1,0 +1,176 @@
+//! Receivers that fail, lie, stall or are gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::clock::MINUTE;
+use gateway::egress::{Egress, Policy, Ports};
+use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
+
+use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched, verify};
+
+#[tokio::test]
+async fn a_failing_receiver_is_tried_again_by_the_schedule_until_exhausted() {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    watched.rename("Again").await;
+    let delivery = watched.delivery_in("retrying").await;
+    let slots = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400];
+    for (made, slot) in slots.into_iter().enumerate() {
+        // The slot, its jitter, and the minute in which a queue message would have carried it; the
+        // breaker opens at the tenth failure in a row, which is the last here.
+        watched.gateway.advance(Duration::from_secs(slot + slot / 4) + 2 * MINUTE);
+        eventually(PATIENCE, || async {
+            watched.gateway.sweep().await;
+            (watched.receiver.requests().len() >= made + 2).then_some(())
+        })
+        .await;
+        let status = if made + 2 == 10 { "exhausted" } else { "retrying" };
+        eventually(PATIENCE, || async {
+            let owner = watched.merchant.sign_in_again().await.at(&watched.store);
+            let path = format!("{DELIVERIES}/{}", delivery["id"].as_str().unwrap());
+            let reply = owner.get(&path).await.expect(200);
+            (reply.json["status"] == status && reply.json["attempts"] == made + 2).then_some(())
+        })
+        .await;
+    }
+    let requests = watched.receiver.requests();
+    assert_eq!(requests.len(), 10);
+    let ids: std::collections::BTreeSet<_> =
+        requests.iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    assert_eq!(ids.len(), 1, "the event's id stays");
+    for (number, request) in requests.iter().enumerate() {
+        assert_eq!(request.header("x-service-attempt"), (number + 1).to_string());
+        verify(request, watched.secret());
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed_and_410_disables_at_once() {
+    let elsewhere = Receiver::start().await;
+    let watched = Watched::by(Behaviour::Redirect(elsewhere.url("/"))).await;
+    watched.rename("Moved").await;
+    let delivery = watched.delivery_in("retrying").await;
+    let attempts = watched.attempts(&delivery).await;
+    assert_eq!(attempts.len(), 1);
+    assert_eq!(attempts[0]["status_code"].as_u64(), Some(302));
+    assert_eq!(elsewhere.connections(), 0);
+    watched.receiver.now(Behaviour::Status(410));
+    watched.rename("Gone").await;
+    eventually(PATIENCE, || async {
+        (watched.subscription().await["status"] == "disabled_by_system").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on() {
+    let watched = Watched::by(Behaviour::Drip(Duration::from_millis(100))).await;
+    let hanging = Receiver::that(Behaviour::Hang).await;
+    let flooding = Receiver::that(Behaviour::BigBody(4 << 20)).await;
+    let healthy = Receiver::start().await;
+    for receiver in [&hanging, &flooding, &healthy] {
+        let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+        watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    }
+    watched.rename("Under load").await;
+    healthy.wait_for_event("store.updated").await;
+    flooding.wait_for_event("store.updated").await;
+    let outcome = |url: String| {
+        let watched = &watched;
+        async move {
+            eventually(Duration::from_secs(40), || async {
+                let deliveries = watched.gateway.items_of("delivery", "DLV#").await;
+                let subscriptions = watched.gateway.items_of("webhook_subscription", "STO#").await;
+                let id = &subscriptions.iter().find(|found| found["url"] == url.as_str())?["id"];
+                let found =
+                    deliveries.iter().find(|delivery| &delivery["subscription_id"] == id)?;
+                let status = found["status"].as_str()?.to_owned();
+                (!matches!(status.as_str(), "pending" | "delivering")).then_some(status)
+            })
+            .await
+        }
+    };
+    assert_eq!(
+        outcome(flooding.url("/")).await,
+        "succeeded",
+        "2xx is success, the rest is not read"
+    );
+    assert_eq!(outcome(healthy.url("/")).await, "succeeded");
+    assert_eq!(outcome(watched.receiver.url("/hooks")).await, "retrying");
+    assert_eq!(outcome(hanging.url("/")).await, "retrying");
+    let attempts = watched.gateway.items_of("delivery_attempt", "DLV#").await;
+    let longest =
+        attempts.iter().filter_map(|attempt| attempt["response_body"].as_str()).map(str::len);
+    assert!(longest.max().unwrap_or(0) <= 16 * 1024);
+}
+
+#[tokio::test]
+async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
+    let canary = Receiver::start().await;
+    let names = Names::default();
+    // The policy of production, but for the port that the canary listens on.
+    let policy = Policy { allow_http: true, allow_loopback: false, ports: Ports::Any };
+    let resolver = Arc::new(names.clone());
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.egress = Egress::with_resolver(policy, resolver);
+    })
+    .await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let owner = merchant.at(&store);
+    names.teach_turns("rebinding.example.com", &[&["93.184.215.14"], &["127.0.0.1"]]);
+    names.teach("mixed.example.com", &["93.184.215.14", "127.0.0.1"]);
+    names.teach("inside.example.com", &["10.0.0.7"]);
+    let url = |host: &str| format!("http://{host}:{}/", canary.port());
+    let ask = |host: &str| json!({"url": url(host), "event_types": ["store.updated"]});
+    for host in ["mixed.example.com", "inside.example.com"] {
+        let reply = owner.post(SUBSCRIPTIONS).json(ask(host)).await.expect(422);
+        assert_eq!(reply.field_errors(), [("/url".to_owned(), "blocked_address".to_owned())]);
+    }
+    owner.post(SUBSCRIPTIONS).json(ask("rebinding.example.com")).await.expect(201);
+    let path = format!("/v1/stores/{}", store.id);
+    owner.patch(&path).json(json!({"name": "Bait"})).await.expect(200);
+    eventually(PATIENCE, || async {
+        let list = owner.get(DELIVERIES).await.expect(200);
+        list.data().iter().any(|delivery| delivery["status"] == "blocked").then_some(())
+    })
+    .await;
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_dead_receivers_circuit_opens_and_one_probe_closes_it() {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    for round in 0..12 {
+        watched.rename(&format!("Round {round}")).await;
+    }
+    eventually(PATIENCE, || async {
+        (watched.subscription().await["health"] == "circuit_open").then_some(())
+    })
+    .await;
+    let tried = watched.receiver.requests().len();
+    assert!((10..=12).contains(&tried), "{tried} requests before the circuit opened");
+    watched.rename("While it is open").await;
+    watched.receiver.now(Behaviour::Status(200));
+    watched.gateway.advance(10 * MINUTE);
+    eventually(PATIENCE, || async {
+        watched.gateway.sweep().await;
+        let deliveries = watched.gateway.items_of("delivery", "DLV#").await;
+        let done = deliveries.iter().filter(|delivery| delivery["status"] == "succeeded").count();
+        watched.gateway.advance(MINUTE);
+        (done == 13).then_some(())
+    })
+    .await;
+    assert_eq!(
+        watched
+            .merchant
+            .sign_in_again()
+            .await
+            .at(&watched.store)
+            .get(SUBSCRIPTIONS)
+            .await
+            .expect(200)
+            .data()[0]["health"],
+        "healthy"
+    );
+}

@@ -1,0 +1,53 @@
+//! Subscriptions: how many, and to what.
+
+use gateway::egress::{Egress, Policy};
+use support::{Behaviour, Gateway, Merchant, json};
+
+use super::{SUBSCRIPTIONS, Watched};
+
+#[tokio::test]
+async fn a_store_has_at_most_50_subscriptions_however_they_race() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let answers = support::race(70, || {
+        let ask = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
+        let owner = watched.owner();
+        async move { owner.post(SUBSCRIPTIONS).json(ask).await.status }
+    })
+    .await;
+    let made = answers.iter().filter(|status| **status == 201).count();
+    let full = answers.iter().filter(|status| **status == 409).count();
+    assert_eq!((made, full), (49, 21), "one was there");
+}
+
+#[tokio::test]
+async fn subscriptions_are_judged_whole() {
+    let gateway =
+        Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
+            .await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let before = gateway.count().await;
+    let ask =
+        json!({"url": "nonsense", "event_types": ["order.eaten", "*"], "secret": "short", "x": 1});
+    let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(422);
+    let fields: Vec<String> =
+        reply.field_errors().into_iter().map(|(pointer, _)| pointer).collect();
+    for pointer in ["/event_types/0", "/secret", "/x"] {
+        assert!(fields.iter().any(|found| found == pointer), "{pointer} in {fields:?}");
+    }
+    for (url, code) in [
+        ("http://hooks.example.com/", "invalid_url"),
+        ("https://user@hooks.example.com/", "invalid_url"),
+        ("https://hooks.example.com:22/", "invalid_url"),
+        ("https://127.0.0.1/", "blocked_address"),
+        ("https://2130706433/", "blocked_address"),
+        ("https://[::ffff:127.0.0.1]/", "blocked_address"),
+        ("https://169.254.169.254/latest/meta-data", "blocked_address"),
+        ("https://localhost/", "blocked_address"),
+    ] {
+        let ask = json!({"url": url, "event_types": ["*"]});
+        let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(422);
+        assert_eq!(reply.field_errors(), [("/url".to_owned(), code.to_owned())], "{url}");
+    }
+    assert_eq!(gateway.count().await, before);
+}
