@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use commerce::id::{LocationId, StoreId, VariantId};
 use commerce::inventory::Level;
+use commerce::key;
+use commerce::product::Sellable;
 use gateway::problem::Code;
 use support::{Client, Gateway, Merchant, Reply, Value, json, unique};
 
@@ -77,10 +79,15 @@ impl Stock {
         let store = self.owner.get("/v1/stores").await.expect(200).str("/data/0/id");
         let store = StoreId::parse(&store).unwrap();
         let main = LocationId::parse(&self.main).unwrap();
-        let now = self.gateway.app().clock.now();
-        for hundred in (0..levels).collect::<Vec<_>>().chunks(100) {
-            let write = hundred.iter().fold(self.gateway.app().table.write(), |write, _| {
-                let level = Level::open(&store, &VariantId::mint(now), &main, 1, now);
+        let app = self.gateway.app();
+        let now = app.clock.now();
+        let model = VariantId::parse(&self.item_of(json!({"tracked": false})).await).unwrap();
+        let model: Sellable = app.table.get(&key::sellable(&store, &model)).await.unwrap().unwrap();
+        for fifty in (0..levels).collect::<Vec<_>>().chunks(50) {
+            let write = fifty.iter().fold(app.table.write(), |write, _| {
+                let item = Sellable { variant_id: VariantId::mint(now), ..model.clone() };
+                let level = Level::open(&store, &item.variant_id, &main, 1, now);
+                let write = write.create(&item, Code::VersionConflict);
                 write.create(&level, Code::VersionConflict)
             });
             write.commit().await.unwrap();

@@ -21,9 +21,9 @@ const PARTS: usize = 10;
 pub(crate) async fn go_on(app: &App, emptying: &Emptying) -> Result<(), Problem> {
     let mut now_at = emptying.clone();
     for _ in 0..PARTS {
-        let part: Vec<Product> = app.table.all(&now_at.rest(), PART).await?;
+        let part = app.table.page::<Product>(&now_at.rest(), PART, None, |_| true).await?;
         let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
-        futures_util::stream::iter(part.iter().filter(named).map(Item::key).map(Ok))
+        futures_util::stream::iter(part.items.iter().filter(named).map(Item::key).map(Ok))
             .try_for_each_concurrent(PARALLEL, |key| async move {
                 let change = emptying.change(app.clock.now());
                 let write = app.table.write().update(&key, change, Code::VersionConflict);
@@ -34,7 +34,7 @@ pub(crate) async fn go_on(app: &App, emptying: &Emptying) -> Result<(), Problem>
                 }
             })
             .await?;
-        now_at = now_at.past(part.last(), part.len() == PART);
+        now_at = now_at.past(part.items.last(), part.next.is_some());
         if !now_at.is_open {
             break;
         }

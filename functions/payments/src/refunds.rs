@@ -115,7 +115,9 @@ pub async fn create(
     let seed =
         format!("{principal}#{id}#{}", inbound.header("idempotency-key").unwrap_or_default());
     if payment.is_applied || payment.captured.is_zero() {
-        check(&payment, amount.as_ref())?;
+        if !issue::has_begun(&payment, &seed) {
+            check(&payment, amount.as_ref())?;
+        }
         let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
         let if_match = IfMatch::default();
         let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed, if_match };

@@ -64,6 +64,9 @@ gateway::words! {
     }
 }
 
+/// The last day that ends within the calendar in every zone: `9999-12-31` means never.
+const NEVER: jiff::civil::Date = jiff::civil::date(9999, 12, 28);
+
 /// A day of the calendar: `2027-12-31`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -78,7 +81,8 @@ impl LastDay {
     /// When it is over where the store is; in UTC, if there is no such zone.
     pub fn end(&self, zone: &TimeZone) -> Option<Timestamp> {
         let zone = jiff::tz::TimeZone::get(zone.as_str()).unwrap_or(jiff::tz::TimeZone::UTC);
-        let next: jiff::civil::Date = self.0.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?;
+        let day: jiff::civil::Date = self.0.parse().ok()?;
+        let next = day.min(NEVER).tomorrow().ok()?;
         let end = next.to_zoned(zone).ok()?.timestamp();
         Some(Timestamp::from_millis(end.as_millisecond()))
     }

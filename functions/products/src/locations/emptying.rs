@@ -9,7 +9,7 @@
 //! of one that chose the location before it was closing, and is written after it has gone, waits
 //! there. It is fulfilled from there, or cancelled, as any other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use commerce::event::{Event, INVENTORY_ADJUSTED};
@@ -17,10 +17,11 @@ use commerce::id::{MovementId, VariantId};
 use commerce::inventory::{Ground, Level, MovementKind, Place, StockState, Wanted, persist, plan};
 use commerce::key;
 use commerce::location::Location;
+use commerce::product::Sellable;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query};
+use gateway::table::{Condition, Query, Write};
 use http::header;
 
 /// Levels found at a time.
@@ -28,7 +29,7 @@ const PAGE: usize = 500;
 /// Queries that look for them before it is asked how late it is.
 const TRIPS: u32 = 20;
 /// Levels that one transaction moves: for each, two levels and two movements.
-const AT_ONCE: usize = 20;
+const AT_ONCE: usize = 19;
 /// How long one request goes on: well within what a request may take, and within the lease on its
 /// idempotency key.
 const LONGEST: Duration = Duration::from_secs(8);
@@ -162,8 +163,13 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
     let open =
         Condition::new("active = :yes AND closing = :no").value(":yes", true).value(":no", false);
     let closed = Code::LocationInactive.with("location_id", to.id.as_str());
-    adjustment
-        .put_into(app.table.write())
+    let demand = |write: Write, item: &VariantId| {
+        let exists = Condition::new("attribute_exists(PK)");
+        write.check(&key::sellable(&to.store_id, item), exists, Code::VersionConflict)
+    };
+    let write = adjustment.put_into(app.table.write());
+    let write = adjustment.new_items().into_iter().fold(write, demand);
+    write
         .check(&key::location(&to.store_id, &to.id), open, closed)
         .emit(Event::new(&INVENTORY_ADJUSTED, view.about(&to.store_id), &view, now))
         .commit()
@@ -172,6 +178,7 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
 }
 
 /// These levels as they are, and those of the same items at the other location; one round trip.
+/// What is no longer sold is on its way out, and its levels with it.
 async fn read(
     app: &App,
     levels: &[Level],
@@ -182,10 +189,18 @@ async fn read(
         .flat_map(|level| [&level.location_id, &to.id].map(|at| (&level.variant_id, at)))
         .map(|(variant, at)| key::level(&to.store_id, variant, at))
         .collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let sold: Vec<_> =
+        levels.iter().map(|level| key::sellable(&to.store_id, &level.variant_id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().chain(&sold).collect::<Vec<_>>()).await?;
+    let mut items = BTreeSet::new();
+    for key in &sold {
+        items.extend(batch.take::<Sellable>(key)?.map(|sellable| sellable.variant_id));
+    }
     let mut known = BTreeMap::new();
     for key in &keys {
-        if let Some(level) = batch.take::<Level>(key)? {
+        if let Some(level) = batch.take::<Level>(key)?
+            && items.contains(&level.variant_id)
+        {
             known.insert((level.variant_id.clone(), level.location_id.clone()), level);
         }
     }

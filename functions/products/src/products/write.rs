@@ -95,7 +95,10 @@ pub(crate) async fn create(
     .await;
     if outcome.is_err() {
         for part in surplus.iter().take(done) {
-            let write = part.iter().fold(app.table.write(), |write, step| step.take_back(write));
+            // A reply may be lost of a product that is there.
+            let write =
+                app.table.write().check(&product.key(), unborn.clone(), Code::VersionConflict);
+            let write = part.iter().fold(write, |write, step| step.take_back(write));
             if let Err(problem) = write.commit().await {
                 tracing::warn!(cause = %problem, "variants of a refused product were left over");
             }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use commerce::fields::Handle;
 use commerce::id::VariantId;
 use commerce::key;
-use commerce::product::{Product, UniqueHandle, Variant};
+use commerce::product::{self, Product, UniqueHandle, Variant};
 use commerce::shelf::Shelf;
 use commerce::store::Store;
 use gateway::app::App;
@@ -41,15 +41,30 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of a handle: two round trips; those for more than 100 items go side by side.
+    /// The page of a handle: two round trips; those for more than 100 items go side by side. What
+    /// they do not show may be a moment too new for them, and is read again as it is now.
     ///
     /// # Errors
     /// `not_found`, also for a product that is not for sale.
     pub async fn load(app: &App, store: &Store, handle: &Handle) -> Result<Self, Problem> {
+        if let Some(page) = Self::glance(app, store, handle).await? {
+            return Ok(page);
+        }
+        let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
+        let product = app.table.get::<Product>(&key::product(&store.id, &id)).await?;
+        let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
+        let (variants, related) = (Vec::new(), Vec::new());
+        let mut page = Self { product, variants, related, stock: Stock::default() };
+        page.complete(app, store, &[]).await?;
+        Ok(page)
+    }
+
+    /// The page as two reads show it that may be a moment old; none when they do not.
+    async fn glance(app: &App, store: &Store, handle: &Handle) -> Result<Option<Self>, Problem> {
         let claim_key = key::unique_product_handle(&store.id, handle.as_str());
         let shelf_key = key::shelf(&store.id);
         let mut hints = app.table.glance(&[&claim_key, &shelf_key]).await?;
-        let claim: UniqueHandle = hints.take(&claim_key)?.ok_or(Code::NotFound)?;
+        let Some(claim) = hints.take::<UniqueHandle>(&claim_key)? else { return Ok(None) };
         let shelf = hints.take(&shelf_key)?.unwrap_or_else(|| Shelf::empty(&store.id));
         let chosen = shelf.beside(&claim.product_id, &claim.outline, CHOSEN);
 
@@ -67,7 +82,8 @@ impl Page {
         let mut found = app.table.glance(&keys).await?;
 
         let product: Option<Product> = found.take(&product_key)?;
-        let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
+        let shown = |product: &Product| product.is_visible() && product.handle == *handle;
+        let Some(product) = product.filter(shown) else { return Ok(None) };
         let mut related: Vec<Product> = take_all(&mut found, &other_keys)?;
         related.retain(Product::is_visible);
         related.truncate(MAX_RELATED);
@@ -75,7 +91,7 @@ impl Page {
         let stock = places.stock(&mut found)?;
         let mut page = Self { product, variants, related, stock };
         page.complete(app, store, named).await?;
-        Ok(page)
+        Ok(Some(page))
     }
 
     /// Reads what the page shows and nobody asked for, if there is any, and puts the variants in

@@ -28,13 +28,13 @@ use crate::inventory::{self, Line};
 use crate::key;
 use crate::payment::account::connect;
 use crate::payment::provider::Said;
-use crate::payment::{self, ProviderName};
+use crate::payment::{self, Payment, ProviderName, RefundState};
 
 /// Refunds that one idempotency key can stand for: a refused one is not taken up again.
 const ATTEMPTS: u32 = 20;
 /// Locations that lines come back to without having left from there: with 40 lines, the stock they
 /// move, three gift cards and what is announced, a transaction has room for so many checks.
-const MAX_ELSEWHERE: usize = 5;
+const MAX_ELSEWHERE: usize = 3;
 
 /// An order that is to be called off.
 #[derive(Debug, Clone)]
@@ -113,6 +113,7 @@ async fn reserve(
         let ended = ended.ok_or(Code::NothingToRefund)?;
         let answered = answer(&ended.order, None);
         let write = announce_end(settle::end(app.table.write(), &ended, now), &ended.order, now);
+        let write = spending.count(app, write, &page.order, &ended.order).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
     };
     let plan = before.plan_refund(wanted)?;
@@ -160,6 +161,20 @@ async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The id of a request's refund, as it was attempted so often before.
+fn id_of(order: &OrderId, seed: &str, attempt: u32) -> RefundId {
+    RefundId::derive(&[order.as_str(), seed, &attempt.to_string()])
+}
+
+/// Whether this request has begun a refund of the payment that nobody has refused.
+pub fn has_begun(payment: &Payment, seed: &str) -> bool {
+    let begun = |id: RefundId| {
+        let mut refunds = payment.refunds.iter();
+        refunds.any(|known| known.id == id && known.status != RefundState::Failed)
+    };
+    (0..ATTEMPTS).any(|attempt| begun(id_of(&payment.order_id, seed, attempt)))
+}
+
 enum TakenUp {
     Pending(Box<Refund>),
     Done(Box<Refund>),
@@ -170,7 +185,7 @@ enum TakenUp {
 /// it to its end; otherwise an id for it.
 fn taken_up(page: &Parts, seed: &str, now: Timestamp) -> TakenUp {
     for attempt in 0..ATTEMPTS {
-        let id = RefundId::derive(&[page.order.id.as_str(), seed, &attempt.to_string()]);
+        let id = id_of(&page.order.id, seed, attempt);
         match page.refund(&id) {
             Err(_) => return TakenUp::New(id),
             Ok(refund) if refund.status == RefundStatus::Pending => {

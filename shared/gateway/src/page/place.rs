@@ -63,7 +63,14 @@ pub fn resume(keys: &[&str], place: &Attributes) -> Result<usize, Problem> {
     let after_last = position(last).map(|position| position.saturating_add(1));
     let (before, remaining) = (shown.saturating_sub(1), left.saturating_sub(1));
     Ok(match (after_last, position(next)) {
-        (Some(after_last), Some(next)) => after_last.min(next),
+        // Something was put between them or moved: the one that lies where the counts say.
+        (Some(after_last), Some(next)) => {
+            let off = |at: usize| {
+                let rest = keys.len().saturating_sub(at);
+                at.abs_diff(shown).saturating_add(rest.abs_diff(left))
+            };
+            if off(next) < off(after_last) { next } else { after_last }
+        }
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => before.min(keys.len().saturating_sub(remaining)),
     })
@@ -142,6 +149,9 @@ mod tests {
         assert_eq!(walk("abcdefg", put), "abcdefg");
         let between = |list: &str| list.replace("bc", "bxc");
         assert_eq!(walk("abcdefg", between), "abxcdefg");
+        // The next one moves to the top, and then the last one shown does.
+        assert_eq!(walk("abcde", |list| list.replace("abcde", "cabde")), "abde");
+        assert_eq!(walk("abcde", |list| list.replace("abcde", "bacde")), "abcde");
         // The last one shown goes, and so does what lies before it, and something comes.
         let swapped = |list: &str| list.replace("ab", "") + "x";
         assert_eq!(&walk("abc", swapped)[..3], "abc");
