@@ -285,6 +285,48 @@ async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
 }
 
 #[tokio::test]
+async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopened() {
+    let till = Till::open("manual").await;
+    let market = &till.market;
+    for pays in [true, false] {
+        let (placed, begun) = till.paid_by_stripe().await;
+        market.act(&placed.id, "close", json!({})).await.expect(200);
+        market.gateway.advance(MINUTE * 60);
+        let path = format!("payment_intents/{}/cancel", begun.reference);
+        till.at_stripe(&path, &[]).await;
+        till.hear_stripe("payment_intent.canceled", &begun).await;
+        market.gateway.advance(MINUTE * 60);
+        market.gateway.sweep().await;
+        let order = market.show(&placed.id).await;
+        assert_eq!(order.str("/status"), "closed");
+        assert_eq!(*order.at("/expires_at"), json!(null));
+        market.act(&placed.id, "reopen", json!({})).await.expect(200);
+        let order = market.show(&placed.id).await;
+        assert_eq!(
+            (order.str("/status"), order.str("/financial_status")),
+            ("open".into(), "pending".into())
+        );
+        assert!(order.at("/expires_at").is_string());
+        assert!(!can(&order, "fulfill") && can(&order, "confirm"), "{:?}", actions(&order));
+        if pays {
+            assert_eq!(market.levels(&till.book).await, [9, 1, 0, 10]);
+            let again = till.begin("stripe", &placed).await;
+            till.providers.pay_stripe(&again.reference);
+            till.sync(&again).await;
+            assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+            assert!(can(&market.show(&placed.id).await, "fulfill"));
+        } else {
+            assert_eq!(market.levels(&till.book).await, [8, 1, 1, 10]);
+            market.gateway.advance(MINUTE * 31);
+            market.gateway.sweep().await;
+            assert_eq!(market.show(&placed.id).await.str("/status"), "expired");
+            assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+        }
+    }
+    market.audit(&till.book).await;
+}
+
+#[tokio::test]
 async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
     let till = Till::open("manual").await;
     let market = &till.market;

@@ -1,8 +1,13 @@
 //! Money that goes back: asked for once, done at once, later, or not at all.
 
-use support::{Reply, Trouble, Value, json};
+use commerce::id::{OrderId, PaymentId, StoreId};
+use commerce::key;
+use gateway::clock::MINUTE;
+use gateway::problem::Code;
+use gateway::table::Change;
+use support::{Reply, Trouble, Value, Webhook, json};
 
-use super::till::{PRICE, Till};
+use super::till::{Order, PRICE, Till};
 
 const PROVIDERS: [&str; 2] = ["razorpay", "stripe"];
 
@@ -18,6 +23,49 @@ impl Till {
     async fn first_refund(&self, id: &str) -> Value {
         let listed = self.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
         listed.data()[0].clone()
+    }
+
+    /// A payment whose money its order did not take, and that nobody has begun to send back.
+    async fn paid_late(&self, provider: &str) -> (Order, String, String) {
+        let order = self.order().await;
+        let (id, carrier) = self.paid(provider, &order).await;
+        let store = StoreId::parse(&self.store.id).unwrap();
+        let place = (OrderId::parse(&order.id).unwrap(), PaymentId::parse(&id).unwrap());
+        let change = Change::new("SET is_applied = :not, attention = :late");
+        let change = change.value(":not", false).value(":late", "late_payment");
+        let write = self.gateway.app().table.write();
+        let write = write.update(&key::payment(&store, &place.0, &place.1), change, Code::NotFound);
+        write.commit().await.unwrap();
+        (order, id, carrier)
+    }
+
+    /// What the provider would tell now of the last refund.
+    fn refund_event(&self, kind: &'static str, carrier: &str) -> Webhook {
+        if carrier.starts_with("pay_") {
+            return self.providers.razorpay_event(kind, carrier);
+        }
+        self.providers.stripe_event(kind, carrier, self.gateway.now())
+    }
+
+    async fn sweep_after(&self, minutes: u32) {
+        self.gateway.advance(MINUTE * minutes);
+        self.gateway.sweep().await;
+    }
+
+    /// The amounts and states of a payment's refunds, oldest first.
+    async fn refunds(&self, id: &str) -> Vec<(i64, String)> {
+        let listed = self.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
+        let entry = |one: &Value| {
+            let status = one["status"].as_str().unwrap().to_owned();
+            (one["amount"]["amount"].as_i64().unwrap(), status)
+        };
+        listed.data().iter().map(entry).collect()
+    }
+
+    async fn is_due(&self, order: &Order) -> bool {
+        let prefix = format!("STO#{}#ORD#{}", self.store.id, order.id);
+        let stored = self.gateway.items_of("payment", &prefix).await.remove(0);
+        stored["GSI3PK"].as_str().is_some_and(|mark| mark.starts_with("DUE#"))
     }
 
     async fn refund_of_order(&self, order: &str, refund: &Reply) -> Reply {
@@ -217,5 +265,65 @@ async fn a_refund_that_comes_back_from_the_customers_bank_has_failed_after_all()
         assert_eq!(till.order_as_stored(&order).await["financial_status"], "paid");
         till.give_back(&id, 2 * PRICE, "again").await.expect(201);
         assert_eq!(till.order_as_stored(&order).await["financial_status"], "refunded");
+    }
+}
+
+fn told(refunds: &[(i64, &str)]) -> Vec<(i64, String)> {
+    refunds.iter().map(|(amount, status)| (*amount, (*status).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn late_money_that_comes_back_again_goes_back_again() {
+    let till = Till::open().await;
+    for provider in PROVIDERS {
+        let (order, id, carrier) = till.paid_late(provider).await;
+        till.give_back(&id, 400, "some").await.expect(201);
+        assert!(till.is_due(&order).await);
+        // The bank sends it back; the provider tells that after the rest has gone.
+        let reference = till.first_refund(&id).await["provider_reference"].clone();
+        till.providers.settle_refund(reference.as_str().unwrap(), false).expect("it comes back");
+        let failed = till.refund_event("refund.failed", &carrier);
+        till.sweep_after(2).await;
+        let rest = 2 * PRICE - 400;
+        let all = told(&[(400, "succeeded"), (rest, "succeeded")]);
+        assert_eq!(till.refunds(&id).await, all, "{provider}");
+        assert!(!till.is_due(&order).await);
+        till.hear(&failed).await.expect(200);
+        let again = told(&[(400, "failed"), (rest, "succeeded"), (400, "succeeded")]);
+        assert_eq!(till.refunds(&id).await, again, "{provider}");
+        let shown = till.payment(&id).await;
+        assert_eq!(
+            (shown.str("/status"), shown.at("/attention")),
+            ("refunded".into(), &json!(null))
+        );
+        assert!(!till.is_due(&order).await);
+    }
+}
+
+#[tokio::test]
+async fn late_money_waits_for_a_refund_that_was_begun_before() {
+    let till = Till::open().await;
+    for provider in PROVIDERS {
+        let (order, id, carrier) = till.paid_late(provider).await;
+        till.providers.next([Trouble::Pending]);
+        till.give_back(&id, 400, "some").await.expect(201);
+        till.act(&id, "sync", json!({})).await.expect(200);
+        assert_eq!(till.refunds(&id).await, told(&[(400, "pending")]), "{provider}");
+        let reference = till.first_refund(&id).await["provider_reference"].clone();
+        till.providers.settle_refund(reference.as_str().unwrap(), false).expect("it fails");
+        till.tell_refund("refund.failed", &carrier).await;
+        till.sweep_after(2).await;
+        let all = 2 * PRICE;
+        assert_eq!(till.refunds(&id).await, told(&[(400, "failed"), (all, "succeeded")]));
+        assert_eq!(till.payment(&id).await.str("/status"), "refunded");
+        // What the bank sends back of that is the merchant's to look at: nothing goes round.
+        let last = till.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
+        let reference = last.str("/data/1/provider_reference");
+        till.providers.settle_refund(&reference, false).expect("it comes back");
+        till.tell_refund("refund.failed", &carrier).await;
+        assert_eq!(till.payment(&id).await.str("/attention"), "late_payment");
+        assert!(!till.is_due(&order).await);
+        till.sweep_after(60).await;
+        assert_eq!(till.refunds(&id).await, told(&[(400, "failed"), (all, "failed")]));
     }
 }

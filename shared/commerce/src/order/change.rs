@@ -74,13 +74,16 @@ impl Order {
         Ok(Self { status, closed_at, on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The order taken up again.
+    /// The order taken up again. When the promise that had made it firm has run out meanwhile, it
+    /// waits to be paid.
     ///
     /// # Errors
     /// `invalid_state_transition`.
     pub fn reopened(&self, now: Timestamp) -> Result<Self, Problem> {
         self.demand(OrderAction::Reopen)?;
         let status = OrderStatus::Open;
-        Ok(Self { status, closed_at: None, ..self.clone() }.changed(now))
+        let mut next = Self { status, closed_at: None, ..self.clone() };
+        next.expires_at = next.waits_until(now);
+        Ok(next.changed(now))
     }
 }

@@ -177,18 +177,25 @@ impl Order {
     }
 
     /// Makes the order wait to be paid again, unless something but a promise has made it firm:
-    /// money, the merchant's word, goods that have left.
+    /// money, the merchant's word, goods that have left. One that is closed waits from when it is
+    /// reopened.
     fn await_payment(&mut self, now: Timestamp) -> Option<Move> {
         let is_firm_by_itself = self.has_money()
             || self.confirmed
             || self.outstanding().is_zero()
             || self.items.iter().any(|item| item.fulfilled > 0);
-        let waits = self.status == OrderStatus::Open && self.is_firm() && !is_firm_by_itself;
-        waits.then_some(())?;
-        let window = self.payment_window.map(Duration::from_secs);
-        self.expires_at = window.map(|window| now.plus(window));
+        let stands = matches!(self.status, OrderStatus::Open | OrderStatus::Closed);
+        (stands && self.is_firm() && !is_firm_by_itself).then_some(())?;
         self.stock = StockHold::Reserved;
+        self.expires_at = self.waits_until(now);
         Some(Move::Uncommit)
+    }
+
+    /// When an open order that is not firm expires, if it waits to be paid from now on.
+    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let waits = self.status == OrderStatus::Open && self.stock == StockHold::Reserved;
+        let window = self.payment_window.map(Duration::from_secs).filter(|_| waits);
+        window.map(|window| now.plus(window))
     }
 
     /// An attempt to pay failed; the shopper may try again. `None` when that says nothing new.

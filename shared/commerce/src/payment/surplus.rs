@@ -33,21 +33,36 @@ impl Payment {
         Self { attention, is_applied: false, ..self.changed(now) }
     }
 
-    /// Whether the order did not take this payment's money, and it has not gone back yet.
+    /// Whether the order did not take this payment's money, and it has not gone back yet. What a
+    /// provider refuses to send back is left to the merchant.
     pub(crate) fn is_to_go_back(&self) -> bool {
         let late =
             matches!(self.attention, Some(Attention::LatePayment | Attention::DuplicatePayment));
         let held = self.status == PaymentStatus::Authorized
             || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
-        let refused = self.refunds.iter().any(|refund| {
-            refund.id == self.surplus_refund() && refund.status == RefundState::Failed
-        });
+        let refused = self.state_of(&self.surplus_refund()) == Some(RefundState::Failed);
         late && held && !self.is_applied && !refused
     }
 
     /// The id of the refund of money that the order did not take: one, however often it is tried.
+    /// What comes back after it was done (another refund was refused) goes by the next.
     fn surplus_refund(&self) -> RefundId {
-        RefundId::derive(&[self.id.as_str(), "surplus"])
+        let nth = |n: usize| RefundId::derive(&[self.id.as_str(), "surplus", &n.to_string()]);
+        // Of as many ids as there are refunds, and one more, one is not done.
+        let ids = (0..self.refunds.len()).map(nth);
+        let mut ids = ids.filter(|id| self.state_of(id) != Some(RefundState::Succeeded));
+        ids.next().unwrap_or_else(|| nth(self.refunds.len()))
+    }
+
+    /// Whether some of the money is on its way back by another refund, which may yet be refused.
+    fn is_going_back_otherwise(&self) -> bool {
+        let ours = self.surplus_refund();
+        let mut others = self.refunds.iter().filter(|refund| refund.id != ours);
+        others.any(|refund| refund.status == RefundState::Pending)
+    }
+
+    fn state_of(&self, id: &RefundId) -> Option<RefundState> {
+        self.refunds.iter().find(|refund| refund.id == *id).map(|refund| refund.status)
     }
 }
 
@@ -73,7 +88,8 @@ fn warn(payment: &Payment, problem: &Problem) {
     tracing::warn!(cause = %problem, payment = payment.id.as_str(), "money not sent back");
 }
 
-/// Sends back what the order did not take: a promise is let go of, money is refunded.
+/// Sends back what the order did not take: a promise is let go of, money is refunded. It waits for
+/// refunds that were begun before; the payment stays due.
 pub(crate) async fn give_back(
     app: &App,
     connected: &Connected,
@@ -86,7 +102,8 @@ pub(crate) async fn give_back(
         payment.clone()
     };
     // The money may have been taken when the promise was to be let go of.
-    if payment.is_to_go_back() && payment.status != PaymentStatus::Authorized {
+    let is_taken = payment.status != PaymentStatus::Authorized;
+    if is_taken && payment.is_to_go_back() && !payment.is_going_back_otherwise() {
         refund_surplus(app, connected, &place, &payment).await?;
     }
     Ok(())

@@ -133,6 +133,8 @@ fn check(order: &Order) {
     if order.stock == StockHold::Released {
         assert_eq!(order.remaining(), 0, "an order that is over holds nothing");
     }
+    let waits = order.status == OrderStatus::Open && order.stock == StockHold::Reserved;
+    assert_eq!(order.expires_at.is_some(), waits, "what waits to be paid expires, and only that");
     let marks = order.indexes().into_iter().filter(|(index, _)| *index == Index::Gsi3);
     let marks: Vec<bool> = marks.map(|(_, place)| place.pk.starts_with("DUE#")).collect();
     match (order.expires_at, order.status) {
