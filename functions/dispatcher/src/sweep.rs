@@ -57,13 +57,16 @@ pub struct SweepReport {
     pub failures: usize,
 }
 
-/// Takes up everything that is due; then the shelves of the stores whose products changed are
-/// rebuilt.
+/// Takes up everything that is due. The shelves of the stores whose products changed are rebuilt
+/// before anybody else is waited for: that may last longer than the sweep is given.
 pub async fn sweep(app: &App) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = Changed::default();
-    let patience = &Patience::default();
+    let patience = &Patience::since(app.clock.now());
     for kind in Due::ALL {
+        if matches!(kind, Due::Payment | Due::Order) {
+            std::mem::take(&mut changed).shelve(app).await;
+        }
         let outcomes = futures_util::stream::iter(SHARDS.chars())
             .map(|shard| sweep_shard(app, kind, shard, patience))
             .buffer_unordered(PARALLEL)
@@ -85,7 +88,6 @@ pub async fn sweep(app: &App) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
-    changed.shelve(app).await;
     report
 }
 

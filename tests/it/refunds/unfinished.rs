@@ -2,7 +2,9 @@
 //! of orders that are over. The sweep brings each to its end, once.
 
 use gateway::clock::{DAY, MINUTE};
-use support::{Trouble, cart, deliver, inr, json};
+use support::{
+    RAZORPAY_KEY_ID, RAZORPAY_SECRET, Trouble, WEBHOOK_SECRET, cart, deliver, inr, json,
+};
 
 use super::{begun, captured, verify, with_provider};
 
@@ -157,4 +159,58 @@ async fn an_order_that_is_called_off_can_not_be_paid_any_more() {
     assert_eq!(market.show(&placed.id).await.str("/financial_status"), "voided");
     assert_eq!(market.gateway.events("payment.voided").await.len(), 2);
     assert_eq!(market.levels(&book).await, [10, 0, 0, 10]);
+}
+
+#[tokio::test]
+async fn a_payment_that_cannot_be_asked_for_keeps_no_other_of_its_order_from_it() {
+    let (market, providers) = with_provider().await;
+    let fields = json!({"credentials": {
+        "key_id": RAZORPAY_KEY_ID, "key_secret": RAZORPAY_SECRET, "webhook_secret": WEBHOOK_SECRET,
+    }});
+    market.owner.put("/v1/payments/providers/razorpay").json(fields).await.expect(200);
+    let book = market.stock(1_000, 10).await;
+    let razorpay = format!("/v1/storefront/{}/payments/razorpay/order", market.store.subdomain);
+    // Payments are asked for in no particular order.
+    let mut paid = Vec::new();
+    for _ in 0..3 {
+        let (placed, _) = begun(&market, &book).await;
+        let ask = market.gateway.client().post(&razorpay).json(json!({"order_id": placed.id}));
+        let other = ask.header("x-service-order-token", &placed.token).await.expect(201);
+        providers.pay_razorpay(&other.str("/provider_order_id"));
+        paid.push(placed);
+    }
+    let (unpaid, intent) = begun(&market, &book).await;
+    market.owner.delete("/v1/payments/providers/stripe").await.expect(204);
+    market.gateway.advance(MINUTE * 31);
+    let report = market.gateway.sweep().await;
+    assert_eq!((report.orders, report.failures), (3, 1));
+    for placed in &paid {
+        let shown = market.show(&placed.id).await;
+        let status = (shown.str("/status"), shown.str("/financial_status"));
+        assert_eq!(status, ("open".into(), "paid".into()));
+    }
+    assert_eq!(market.show(&unpaid.id).await.str("/status"), "open", "it waits");
+    market.gateway.advance(MINUTE * 30);
+    market.gateway.sweep().await;
+    assert_eq!(market.show(&unpaid.id).await.str("/status"), "expired", "but not for ever");
+    assert_eq!(providers.payment(&intent)["status"], "requires_payment_method");
+}
+
+#[tokio::test]
+async fn a_refund_that_keeps_failing_keeps_no_other_of_its_payment_from_being_made() {
+    let (market, providers) = with_provider().await;
+    let book = market.stock(1_000, 10).await;
+    let placed = captured(&market, &providers, &book).await;
+    for amount in [100, 200] {
+        providers.next([Trouble::Hang]);
+        market.act(&placed.id, "refund", json!({"amount": inr(amount)})).await.expect(504);
+    }
+    market.gateway.advance(MINUTE * 3);
+    providers.next([Trouble::Hang]);
+    assert_eq!(market.gateway.sweep().await.failures, 1);
+    assert_eq!(providers.refunds().len(), 1);
+    market.gateway.advance(MINUTE * 5);
+    market.gateway.sweep().await;
+    assert_eq!(providers.refunds().len(), 2);
+    assert_eq!(*market.show(&placed.id).await.at("/refundable"), inr(700));
 }

@@ -3,10 +3,10 @@
 //!
 //! Crash story. Before an order expires, its providers are asked: what was paid is settled, and
 //! what was not is closed, so that nobody pays for an order that is over. A provider that does not
-//! answer has the order wait, but not for ever. The end of an order, whichever it is, leaves a due
-//! mark; it goes when every payment is closed. Each step may be repeated, by two at once too: a
-//! payment is closed under one key, what is learnt about it is applied once, and the order ends
-//! under its version.
+//! answer has the order wait, but not for ever, and keeps no other from being asked. The end of an
+//! order, whichever it is, leaves a due mark; it goes when every payment is closed. Each step may
+//! be repeated, by two at once too: a payment is closed under one key, what is learnt about it is
+//! applied once, and the order ends under its version.
 
 use std::time::Duration;
 
@@ -64,11 +64,7 @@ pub async fn take_up(app: &App, order: &Order, patience: &Patience) -> Result<bo
     if !order.is_over() {
         return expire(app, order, patience, now).await;
     }
-    if patience.is_spent() {
-        return Ok(false);
-    }
-    let unwound = unwind(app, &order.store_id, &order.id).await;
-    unwound.inspect_err(|problem| patience.note(problem)).map(|()| true)
+    unwind(app, &order.store_id, &order.id, patience).await
 }
 
 /// An order that was not paid in time expires, unless it was paid after all.
@@ -83,39 +79,58 @@ async fn expire(
         return Ok(false);
     }
     if open_payments(&page).next().is_some() {
+        let asked = ask_all(app, &page, patience).await;
+        page = parts::load(app, &order.store_id, &order.id).await?;
         let latest = page.order.expires_at.map(|at| at.plus(LONGEST_WAIT));
         let can_wait = latest.is_some_and(|latest| now < latest);
-        if patience.is_spent() && can_wait {
-            return Ok(false);
+        if !asked.is_complete() && can_wait && page.order.expire(now).is_some() {
+            remind(app, &page.order, Some(now.plus(ASKED_AGAIN)), 0).await?;
+            return asked.failed.map_or(Ok(false), Err);
         }
-        if let Err(problem) = ask_all(app, &page, patience).await {
-            tracing::warn!(cause = %problem, "a provider was not asked before an order expires");
-            if can_wait {
-                remind(app, &page.order, Some(now.plus(ASKED_AGAIN)), 0).await?;
-                return Err(problem);
-            }
-        }
-        page = parts::load(app, &order.store_id, &order.id).await?;
     }
     let Some(ended) = page.order.expire(now) else { return Ok(true) };
     settle::expire(app.table.write(), &ended, now).commit().await?;
     Ok(true)
 }
 
-/// Settles what was paid, and closes what was not.
-async fn ask_all(app: &App, page: &Parts, patience: &Patience) -> Result<(), Problem> {
-    for payment in open_payments(page) {
-        if patience.is_spent() {
-            return Err(Code::ProviderTimeout.into());
-        }
-        let asked = settle_or_close(app, payment).await;
-        asked.inspect_err(|problem| patience.note(problem))?;
-    }
-    Ok(())
+/// How it went to ask the providers of an order.
+#[derive(Default)]
+struct Asked {
+    /// The first failure.
+    failed: Option<Problem>,
+    /// Whether a provider was left out, because there is no more waiting for it.
+    is_cut_short: bool,
 }
 
-async fn settle_or_close(app: &App, payment: &Payment) -> Result<(), Problem> {
+impl Asked {
+    const fn is_complete(&self) -> bool {
+        self.failed.is_none() && !self.is_cut_short
+    }
+}
+
+/// Asks for every payment that is open: one that fails keeps no other from being asked for.
+async fn ask_all(app: &App, page: &Parts, patience: &Patience) -> Asked {
+    let mut all = Asked::default();
+    for payment in open_payments(page) {
+        if patience.is_spent(payment.provider, app.clock.now()) {
+            all.is_cut_short = true;
+            continue;
+        }
+        if let Err(problem) = ask(app, &page.order, payment).await {
+            patience.note(payment.provider, &problem);
+            tracing::warn!(cause = %problem, payment = payment.id.as_str(), "payment not closed");
+            all.failed.get_or_insert(problem);
+        }
+    }
+    all
+}
+
+/// Settles what was paid, unless the order is over, and closes what was not.
+async fn ask(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
     let connected = connect(app, &payment.store_id, payment.provider).await?;
+    if order.is_over() {
+        return close(app, &connected, payment).await;
+    }
     let seen = settlement::look(app, &connected, payment).await?;
     if matches!(seen.state, ObservedState::Captured | ObservedState::Authorized) {
         return apply(app, &connected, payment, &seen).await;
@@ -150,29 +165,35 @@ fn open_payments(page: &Parts) -> impl Iterator<Item = &Payment> {
 /// Closes the payments of an order that is over. What a provider does not do now, the sweep asks
 /// for again.
 pub async fn unwind_or_warn(app: &App, store: &StoreId, id: &OrderId) {
-    if let Err(problem) = unwind(app, store, id).await {
+    let patience = Patience::since(app.clock.now());
+    if let Err(problem) = unwind(app, store, id, &patience).await {
         tracing::warn!(cause = %problem, order = id.as_str(), "payments of an order not closed");
     }
 }
 
-async fn unwind(app: &App, store: &StoreId, id: &OrderId) -> Result<(), Problem> {
+/// Closes the payments of an order that is over; whether all of them are closed.
+async fn unwind(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    patience: &Patience,
+) -> Result<bool, Problem> {
     let page = parts::load(app, store, id).await?;
     if !page.order.is_over() || page.order.attend_at.is_none() {
-        return Ok(());
+        return Ok(true);
     }
-    for payment in open_payments(&page) {
-        let closed = match connect(app, store, payment.provider).await {
-            Ok(connected) => close(app, &connected, payment).await,
-            Err(problem) => Err(problem),
-        };
-        if let Err(problem) = closed {
-            let tries = page.order.attend_tries.saturating_add(1);
-            let at = app.clock.now().plus(Due::wait(tries));
-            remind(app, &page.order, Some(at), tries).await?;
-            return Err(problem);
-        }
+    let asked = ask_all(app, &page, patience).await;
+    let (now, tries) = (app.clock.now(), page.order.attend_tries);
+    if let Some(problem) = asked.failed {
+        let tries = tries.saturating_add(1);
+        remind(app, &page.order, Some(now.plus(Due::wait(tries))), tries).await?;
+        return Err(problem);
     }
-    remind(app, &page.order, None, 0).await
+    if asked.is_cut_short {
+        remind(app, &page.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
+        return Ok(false);
+    }
+    remind(app, &page.order, None, 0).await.map(|()| true)
 }
 
 /// Moves an order's due mark, or takes it away. That is no new version of the order: there is

@@ -7,6 +7,7 @@
 //! is asked for under its own id, so that it is one however often it is taken up.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -14,28 +15,54 @@ use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 
 use super::account::connect;
-use super::{Payment, PaymentRefund, ProviderReference, RefundState, refund, surplus};
+use super::{
+    Payment, PaymentRefund, ProviderName, ProviderReference, RefundState, refund, surplus,
+};
 
-/// How many providers that do not answer one sweep waits for, at ten seconds each; the rest of
-/// the work waits for the next.
+/// How often one sweep waits in vain for the same provider, ten seconds each time; the rest of its
+/// work waits for the next.
 const PATIENCE: u32 = 8;
+/// How long after its beginning a sweep still asks providers: what it asks last has to come to its
+/// end within the minute that the sweep is given.
+const ASKING: Duration = Duration::from_secs(35);
 
-/// How much longer a sweep waits for providers that do not answer.
-#[derive(Debug, Default)]
+/// How much longer a sweep waits for providers: one that does not answer is no reason not to ask
+/// another.
+#[derive(Debug)]
 pub struct Patience {
-    waited_for: AtomicU32,
+    until: Timestamp,
+    razorpay: AtomicU32,
+    stripe: AtomicU32,
 }
 
 impl Patience {
-    /// Whether no provider is to be asked any more.
-    pub fn is_spent(&self) -> bool {
-        self.waited_for.load(Ordering::Relaxed) >= PATIENCE
+    /// That of a sweep which began then.
+    pub fn since(began: Timestamp) -> Self {
+        let (razorpay, stripe) = (AtomicU32::new(0), AtomicU32::new(0));
+        Self { until: began.plus(ASKING), razorpay, stripe }
     }
 
-    /// Notes how a call has failed.
-    pub fn note(&self, problem: &Problem) {
-        if problem.code == Code::ProviderTimeout {
-            self.waited_for.fetch_add(1, Ordering::Relaxed);
+    /// How often a provider was waited for in vain; nobody waits for what is done by hand.
+    const fn waits(&self, provider: ProviderName) -> Option<&AtomicU32> {
+        match provider {
+            ProviderName::Manual => None,
+            ProviderName::Razorpay => Some(&self.razorpay),
+            ProviderName::Stripe => Some(&self.stripe),
+        }
+    }
+
+    /// Whether this provider is not to be asked any more.
+    pub fn is_spent(&self, provider: ProviderName, now: Timestamp) -> bool {
+        self.waits(provider)
+            .is_some_and(|waits| self.until <= now || waits.load(Ordering::Relaxed) >= PATIENCE)
+    }
+
+    /// Notes how a call of this provider has failed.
+    pub fn note(&self, provider: ProviderName, problem: &Problem) {
+        if problem.code == Code::ProviderTimeout
+            && let Some(waits) = self.waits(provider)
+        {
+            waits.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -67,28 +94,43 @@ impl Payment {
 /// has it.
 pub async fn take_up(app: &App, payment: &Payment, patience: &Patience) -> Result<bool, Problem> {
     let now = app.clock.now();
-    if payment.due_at().is_none_or(|at| now < at) || patience.is_spent() {
+    if payment.due_at().is_none_or(|at| now < at) || patience.is_spent(payment.provider, now) {
         return Ok(false);
     }
     let taken = payment.taken_up(now);
     app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    let done = carry_out(app, &taken).await;
-    done.inspect_err(|problem| patience.note(problem)).map(|()| true)
+    carry_out(app, &taken, patience).await.map(|()| true)
 }
 
-async fn carry_out(app: &App, payment: &Payment) -> Result<(), Problem> {
+/// Does what is left. One refund that fails keeps no other from being asked for; the first failure
+/// is the one that is told.
+async fn carry_out(app: &App, payment: &Payment, patience: &Patience) -> Result<(), Problem> {
+    let provider = payment.provider;
     let is_pending = |refund: &&PaymentRefund| refund.status == RefundState::Pending;
     let mut pending = payment.refunds.iter().filter(is_pending).peekable();
     if pending.peek().is_none() {
-        let connected = connect(app, &payment.store_id, payment.provider).await?;
-        return surplus::give_back(app, &connected, payment).await;
+        let connected = connect(app, &payment.store_id, provider).await?;
+        let given_back = surplus::give_back(app, &connected, payment).await;
+        return given_back.inspect_err(|problem| patience.note(provider, problem));
     }
-    let place = ProviderReference::from(payment);
+    let mut outcome = Ok(());
     for reserved in pending {
-        let said = refund::ask(app, payment, &reserved.id, &reserved.amount).await?;
-        refund::record(app, &place, &reserved.id, &said).await?;
+        if patience.is_spent(provider, app.clock.now()) {
+            break;
+        }
+        let asked = ask_and_record(app, payment, reserved).await;
+        outcome = outcome.and(asked.inspect_err(|problem| patience.note(provider, problem)));
     }
-    Ok(())
+    outcome
+}
+
+async fn ask_and_record(
+    app: &App,
+    payment: &Payment,
+    reserved: &PaymentRefund,
+) -> Result<(), Problem> {
+    let said = refund::ask(app, payment, &reserved.id, &reserved.amount).await?;
+    refund::record(app, &ProviderReference::from(payment), &reserved.id, &said).await
 }
 
 #[cfg(test)]
@@ -112,6 +154,22 @@ mod tests {
             updated_at: NOW,
             ..sample
         }
+    }
+
+    #[test]
+    fn a_sweep_loses_patience_with_one_provider_at_a_time_and_in_time_with_all() {
+        let (manual, razorpay, stripe) =
+            (ProviderName::Manual, ProviderName::Razorpay, ProviderName::Stripe);
+        let patience = Patience::since(NOW);
+        patience.note(stripe, &Code::ProviderNotConnected.into());
+        for _ in 0..PATIENCE {
+            assert!(!patience.is_spent(stripe, NOW));
+            patience.note(stripe, &Code::ProviderTimeout.into());
+            patience.note(manual, &Code::ProviderTimeout.into());
+        }
+        let spent = |now| [manual, razorpay, stripe].map(|one| patience.is_spent(one, now));
+        assert_eq!(spent(NOW), [false, false, true]);
+        assert_eq!(spent(NOW.plus(ASKING)), [false, true, true]);
     }
 
     #[test]
