@@ -29,10 +29,7 @@ use crate::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use crate::key::{self, IndexKey};
 
 pub use by_hand::{Adjustment, Ground, MAX_LEVELS, Place, Wanted, plan};
-pub use orders::{
-    Line, Step, bring_back, commit, commit_at_once, fulfil, release_committed, release_reserved,
-    reserve, restock, uncommit,
-};
+pub use orders::{Line, Step, apply, oversell};
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
 /// The most of a variant that may be at a location.

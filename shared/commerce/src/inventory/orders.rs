@@ -103,103 +103,41 @@ impl Step {
     }
 }
 
-/// An order was placed: available −q, reserved +q, if so many are available or `allow_negative`,
-/// because the variant continues selling.
-pub fn reserve(
-    write: Write,
-    line: &Line<'_>,
-    allow_negative: bool,
-    refused: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    take(write, Step::Reserve, line, allow_negative, refused, now)
-}
-
-/// An order was placed and paid at once: available −q, committed +q; see [`reserve`].
-pub fn commit_at_once(
-    write: Write,
-    line: &Line<'_>,
-    allow_negative: bool,
-    refused: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    take(write, Step::CommitAtOnce, line, allow_negative, refused, now)
-}
-
-/// An order was paid or confirmed: reserved −q, committed +q.
-pub fn commit(write: Write, line: &Line<'_>, refused: impl Into<Problem>, now: Timestamp) -> Write {
-    take(write, Step::Commit, line, false, refused, now)
-}
-
-/// What an order was to be paid with fell through: committed −q, reserved +q.
-pub fn uncommit(
-    write: Write,
-    line: &Line<'_>,
-    refused: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    take(write, Step::Uncommit, line, false, refused, now)
-}
-
-/// An order was shipped: committed −q, `on_hand` −q.
-pub fn fulfil(write: Write, line: &Line<'_>, refused: impl Into<Problem>, now: Timestamp) -> Write {
-    take(write, Step::Fulfil, line, false, refused, now)
-}
-
-/// A fulfilment was called back: committed +q, `on_hand` +q. It cannot be refused.
-pub fn bring_back(write: Write, line: &Line<'_>, now: Timestamp) -> Write {
-    let refused = Problem::internal("bringing back has no condition");
-    take(write, Step::BringBack, line, false, refused, now)
-}
-
-/// An unpaid order was cancelled or expired: reserved −q, available +q.
-pub fn release_reserved(
-    write: Write,
-    line: &Line<'_>,
-    refused: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    take(write, Step::ReleaseReserved, line, false, refused, now)
-}
-
-/// A paid order was cancelled: committed −q, available +q.
-pub fn release_committed(
-    write: Write,
-    line: &Line<'_>,
-    refused: impl Into<Problem>,
-    now: Timestamp,
-) -> Write {
-    take(write, Step::ReleaseCommitted, line, false, refused, now)
-}
-
-/// Goods came back: `on_hand` +q, available +q, at a location that may not have had any before.
-/// It cannot be refused.
-pub fn restock(write: Write, line: &Line<'_>, now: Timestamp) -> Write {
-    let refused = Problem::internal("a restock has no condition");
-    take(write, Step::Restock, line, false, refused, now)
-}
-
-/// One step of one line.
-fn take(
+/// One step of one line, refused when the level does not hold what it takes. Steps that take
+/// nothing cannot be refused, and open a level that is not there yet.
+pub fn apply(
     write: Write,
     step: Step,
     line: &Line<'_>,
-    allow_negative: bool,
     refused: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
-    let delta = step.delta(line.quantity);
-    let change = match step.needs().filter(|_| !allow_negative) {
-        Some(counter) => moved(delta, now)
-            .only_if("#need >= :need")
-            .name("#need", counter)
-            .value(":need", line.quantity),
-        None => moved_or_opened(delta, line, now),
-    };
+    let Some(counter) = step.needs() else { return oversell(write, step, line, now) };
+    let change = moved(step.delta(line.quantity), now)
+        .only_if("#need >= :need")
+        .name("#need", counter)
+        .value(":need", line.quantity);
+    put(write, step, line, (change, refused.into()), now)
+}
+
+/// One step of one line, whatever the level holds: the variant continues selling.
+pub fn oversell(write: Write, step: Step, line: &Line<'_>, now: Timestamp) -> Write {
+    let change = moved_or_opened(step.delta(line.quantity), line, now);
+    let refused = Problem::internal("a step without a condition");
+    put(write, step, line, (change, refused), now)
+}
+
+fn put(
+    write: Write,
+    step: Step,
+    line: &Line<'_>,
+    (change, refused): (Change, Problem),
+    now: Timestamp,
+) -> Write {
     let place = (line.store, line.variant, line.location);
     let movement = Movement {
         order_id: Some(line.order.clone()),
-        ..Movement::new(place, step.kind(), delta, now)
+        ..Movement::new(place, step.kind(), step.delta(line.quantity), now)
     };
     let level = key::level(line.store, line.variant, line.location);
     write.update(&level, change, refused).create(&movement, Code::VersionConflict)

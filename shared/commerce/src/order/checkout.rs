@@ -23,7 +23,7 @@ use super::{Order, OrderView, stock};
 use crate::event::{Event, ORDER_CREATED, ORDER_PAID};
 use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
 use crate::id::LocationId;
-use crate::inventory;
+use crate::inventory::{self, Step};
 use crate::key;
 use crate::mail::{Letter, Mail};
 use crate::money::Money;
@@ -324,10 +324,12 @@ fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Wri
     order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
         let Some(line) = stock::line(order, item, item.quantity) else { return write };
         let refused = insufficient_stock(&[priced]);
-        if order.stock == StockHold::Committed {
-            inventory::commit_at_once(write, &line, priced.oversells, refused, now)
+        let is_firm = order.stock == StockHold::Committed;
+        let step = if is_firm { Step::CommitAtOnce } else { Step::Reserve };
+        if priced.oversells {
+            inventory::oversell(write, step, &line, now)
         } else {
-            inventory::reserve(write, &line, priced.oversells, refused, now)
+            inventory::apply(write, step, &line, refused, now)
         }
     })
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{Order, OrderAction, OrderItem, stock};
 use crate::event::{About, Event, Topic};
 use crate::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use crate::inventory::{self, Line};
+use crate::inventory::{self, Line, Step};
 use crate::key;
 
 gateway::words! {
@@ -317,13 +317,15 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
     stocked(order, of).fold(write, |write, (item, line)| {
         let refused = Code::InsufficientCommitted
             .with("items", vec![json!({"order_item_id": item.id, "location_id": line.location})]);
-        inventory::fulfil(write, &line, refused, now)
+        inventory::apply(write, Step::Fulfil, &line, refused, now)
     })
 }
 
 /// Brings the stock of a fulfilment back, in the transaction that calls it back.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    stocked(order, of).fold(write, |write, (_, line)| inventory::bring_back(write, &line, now))
+    stocked(order, of).fold(write, |write, (_, line)| {
+        inventory::apply(write, Step::BringBack, &line, stock::lost(), now)
+    })
 }
 
 /// The lines of a fulfilment whose stock is counted.

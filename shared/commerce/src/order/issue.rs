@@ -24,7 +24,7 @@ use crate::event::{
     Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_SUCCEEDED,
 };
 use crate::id::{LocationId, OrderId, PaymentId, RefundId, StoreId};
-use crate::inventory::{self, Line};
+use crate::inventory::{self, Line, Step};
 use crate::key;
 use crate::payment::account::connect;
 use crate::payment::provider::Said;
@@ -254,11 +254,12 @@ fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Resul
             quantity: wanted.restocked,
             order: &order.id,
         };
-        match wanted.restock_type {
-            RestockType::NoRestock => write,
-            RestockType::Cancel => inventory::release_committed(write, &line, stock::lost(), now),
-            RestockType::Return => inventory::restock(write, &line, now),
-        }
+        let step = match wanted.restock_type {
+            RestockType::NoRestock => return write,
+            RestockType::Cancel => Step::ReleaseCommitted,
+            RestockType::Return => Step::Restock,
+        };
+        inventory::apply(write, step, &line, stock::lost(), now)
     });
     check_locations(write, order, plan)
 }

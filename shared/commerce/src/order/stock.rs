@@ -8,7 +8,7 @@ use gateway::problem::Problem;
 use gateway::table::Write;
 
 use super::{Order, OrderItem};
-use crate::inventory::{self, Line};
+use crate::inventory::{self, Line, Step};
 
 gateway::words! {
     /// What an order's remaining units hold of the stock.
@@ -43,19 +43,16 @@ pub fn move_all(write: Write, order: &Order, how: Move, now: Timestamp) -> Write
 
 fn move_line(write: Write, order: &Order, item: &OrderItem, how: Move, now: Timestamp) -> Write {
     let Some(line) = line(order, item, item.remaining()) else { return write };
-    match (how, order.stock) {
-        (_, StockHold::Released) => write,
+    let step = match (how, order.stock) {
+        (_, StockHold::Released) => return write,
         // A settlement shows the order as it will be.
-        (Move::Commit, _) => inventory::commit(write, &line, lost(), now),
-        (Move::Uncommit, _) => inventory::uncommit(write, &line, lost(), now),
-        (Move::Release | Move::WriteOff, StockHold::Reserved) => {
-            inventory::release_reserved(write, &line, lost(), now)
-        }
-        (Move::Release, StockHold::Committed) => {
-            inventory::release_committed(write, &line, lost(), now)
-        }
-        (Move::WriteOff, StockHold::Committed) => inventory::fulfil(write, &line, lost(), now),
-    }
+        (Move::Commit, _) => Step::Commit,
+        (Move::Uncommit, _) => Step::Uncommit,
+        (Move::Release | Move::WriteOff, StockHold::Reserved) => Step::ReleaseReserved,
+        (Move::Release, StockHold::Committed) => Step::ReleaseCommitted,
+        (Move::WriteOff, StockHold::Committed) => Step::Fulfil,
+    };
+    inventory::apply(write, step, &line, lost(), now)
 }
 
 /// So many units of a line, where they are; none when the variant's stock is not counted.
