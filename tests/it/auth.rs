@@ -5,6 +5,7 @@ mod codes;
 mod passwords;
 mod sessions;
 mod signup;
+mod squatters;
 
 use support::Client;
 

@@ -6,6 +6,7 @@ mod email;
 mod forms;
 mod orders;
 mod reviews;
+mod squatters;
 mod wishlist;
 
 use support::{Client, Gateway, Merchant, Reply, Shopper, Store, Value, json};

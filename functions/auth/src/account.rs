@@ -125,12 +125,15 @@ async fn moved(
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct DeleteRequest {
-    /// The current password (our choice: a stolen session must not be enough).
-    current_password: Guess,
+    /// The current password, if the account has one (our choice: a stolen session must not be
+    /// enough).
+    #[deserr(default)]
+    current_password: Option<Guess>,
 }
 
 /// `DELETE /v1/auth/me` — gives the account up: every session ends now, it is removed in 30 days,
-/// and until then nobody else can take its address (our choice).
+/// and until then nobody else can take its address (our choice). An address that was never proven is
+/// free at once, and nobody is told: it may be a stranger's.
 ///
 /// # Errors
 /// `owns_active_stores`, `invalid_credentials`, `too_many_attempts`.
@@ -144,21 +147,28 @@ pub(crate) async fn delete(
     let account = caller.account;
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
-    let guess = Some(&ask.current_password);
+    let guess = ask.current_password.as_ref();
     let subject = confirm(&app, &account, guess, "Needed to delete the account.", &inbound).await?;
     let keys = app.secrets.keys().await?;
     let now = app.clock.now();
     let gone = account.given_up(now);
     let delete_at = gone.delete_at.unwrap_or(now);
-    let letter = Letter::account_deleted(&gone.email, delete_at);
+    let notice = account.email_verified.then(|| {
+        let letter = Letter::account_deleted(&gone.email, delete_at);
+        Mail::compose(&keys.seal, &letter, now)
+    });
     let held = UniqueEmail::is_held_by(&account);
+    let mut claim = UniqueEmail::of(&gone);
+    if !account.email_verified {
+        claim.released_at = Some(now);
+    }
     // The transaction holds what was looked at above: a store may have been opened since.
     let outcome = gone
         .save_unless_owner(app.table.write(), Code::VersionConflict)
-        .put_if(&UniqueEmail::of(&gone), held, Code::VersionConflict)
+        .put_if(&claim, held, Code::VersionConflict)
         .also(subject, |write, subject| write.delete(&subject.key()))
         .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
-        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .also(notice.transpose()?, Write::emit)
         .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)
         .await;
     match outcome {

@@ -1,21 +1,73 @@
 //! Proving that an address is the account's.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use commerce::account::{self, Account, Found, MailRequest};
+use commerce::caller;
 use commerce::challenge::{self, Purpose};
 use commerce::event::MERCHANT_UPDATED;
-use commerce::mail::Letter;
+use commerce::mail::{Letter, Mail};
 use commerce::merchant::{Merchant, Platform};
+use commerce::password::Guess;
+use commerce::session::Session;
 use commerce::throttle::Kind;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
-use gateway::caller::Public;
+use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Raw, Text};
-use gateway::table::retry;
+use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
+use gateway::table::{Write, retry};
 use serde_json::json;
+
+/// Whoever has a link: the owner of the account who is signed in to it, or anybody.
+#[derive(Debug, Clone)]
+pub(crate) enum Prover {
+    /// A merchant with a live session, of this account perhaps.
+    SignedIn(Box<caller::Merchant>),
+    /// Somebody who shows the link alone.
+    Anybody(Public),
+}
+
+gateway::caller_argument!(Prover);
+
+impl Caller for Prover {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    /// A credential that is not good is refused and not passed over: its sender believes to be
+    /// signed in, and the link alone ends more.
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        if caller::presents_credential(inbound) {
+            let merchant = caller::Merchant::authenticate(app, inbound).await?;
+            return Ok(Self::SignedIn(Box::new(merchant)));
+        }
+        Public::authenticate(app, inbound).await.map(Self::Anybody)
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::SignedIn(merchant) => merchant.identity(),
+            Self::Anybody(public) => public.identity(),
+        }
+    }
+}
+
+impl Prover {
+    /// The session of `account` that the link was shown with.
+    fn session_of(&self, account: &Merchant) -> Option<&Session> {
+        match self {
+            Self::SignedIn(merchant) if merchant.account.id == account.id => {
+                Some(&merchant.session)
+            }
+            Self::SignedIn(_) | Self::Anybody(_) => None,
+        }
+    }
+}
 
 /// `POST /v1/auth/email/verify`
 #[derive(Debug, Deserr)]
@@ -23,33 +75,72 @@ use serde_json::json;
 pub(crate) struct VerifyRequest {
     /// The token of the mail.
     token: Text<1, 200>,
+    /// Instead of a session: the account's password, which stays with it.
+    #[deserr(default)]
+    password: Option<Guess>,
 }
 
-/// `POST /v1/auth/email/verify` — the address is the account's. The token works once, and only
-/// for the address it was mailed to.
+/// `POST /v1/auth/email/verify` — the address is the account's. The token works once, until the
+/// address is proven, and only for the address it was mailed to.
+///
+/// Whoever set the account up need not be who receives its mail. Shown with a session or the
+/// password of the account, the link says that they are one: password and session stay, and the
+/// other sessions end. Shown alone, it says nothing about them: the password and every session end,
+/// and the owner signs in by one-time code or sets a password by reset.
 ///
 /// # Errors
-/// `invalid_or_expired_token`.
+/// `invalid_or_expired_token`; `unauthenticated`; `invalid_credentials`, `too_many_attempts`.
 pub(crate) async fn verify(
-    _: Public,
+    prover: Prover,
     State(app): State<App>,
+    Raw(inbound): Raw,
     Body(ask): Body<VerifyRequest>,
 ) -> Result<Answer, Problem> {
+    let token = ask.token.as_str();
+    let mut subject = None;
+    if let Some(guess) = &ask.password {
+        let (_, account) = account::follow::<Merchant>(&app, Purpose::Verify, token).await?;
+        // An account without a password has none that the right one could be.
+        account.password_hash().ok_or(Code::InvalidCredentials)?;
+        let needed_to = "Needed to confirm the address.";
+        subject = account::confirm(&app, &account, Some(guess), needed_to, &inbound).await?;
+    }
     retry(|| async {
-        let token = ask.token.as_str();
         let (link, account) = account::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         let now = app.clock.now();
-        let account = account.verified(now);
-        let answer = Answer::ok(&json!({"verified": true, "email": account.email}));
+        let session = prover.session_of(&account).map(Item::key);
+        let knows = session.is_some() || subject.is_some();
+        let claimed = account.claimed(now).filter(|_| !knows);
+        let notice = match &claimed {
+            Some(account) => Some(set_up_anew(&app, account, now).await?),
+            None => None,
+        };
+        let next = claimed.unwrap_or_else(|| account.verified(now));
+        let answer = Answer::ok(&json!({
+            "verified": true, "email": next.email, "has_password": next.password_hash.is_some(),
+        }));
         let used = challenge::use_up(now);
         let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
-        account
-            .save(write, Code::VersionConflict)
-            .emit(account.event(&MERCHANT_UPDATED, &app.config, now))
+        next.save(write, Code::VersionConflict)
+            .also(session, |write, session| account::keep_session(write, &session, &next))
+            .also(subject.as_ref(), |write, subject| write.delete(&subject.key()))
+            .also(notice, Write::emit)
+            .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
             .answer(answer, now)
             .await
     })
     .await
+}
+
+/// The mail that tells whoever has proven an address what became of the account they found there.
+pub(crate) async fn set_up_anew(
+    app: &App,
+    account: &Merchant,
+    now: Timestamp,
+) -> Result<Mail, Problem> {
+    let keys = app.secrets.keys().await?;
+    let letter = Letter::address_proven(&account.email, &app.config.base_url);
+    Mail::compose(&keys.seal, &letter, now)
 }
 
 /// `POST /v1/auth/email/verify/resend` — mails the link again. The answer and the work are the

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use commerce::account::code::{self, Named};
 use commerce::account::{Account, MailRequest};
+use commerce::event::MERCHANT_UPDATED;
 use commerce::fields::Email;
 use commerce::merchant::{Merchant, MerchantView, Platform};
 use commerce::session::CreatedVia;
@@ -13,8 +14,10 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Flag, Raw, Text};
+use gateway::table::{Write, retry};
 use http::StatusCode;
 
+use crate::email;
 use crate::session::{self, SignedIn};
 use crate::signin::begin;
 
@@ -50,7 +53,9 @@ pub(crate) struct VerifyRequest {
     cookie: Flag,
 }
 
-/// `POST /v1/auth/signin/otp/verify` — a session for the right code, once.
+/// `POST /v1/auth/signin/otp/verify` — a session for the right code, once. A code that is the first
+/// to prove the account's address makes the account its reader's: the password and the sessions of
+/// whoever set it up end.
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code.
@@ -69,14 +74,28 @@ pub(crate) async fn verify(
         }
     };
     let (challenge, holder) = code::judge(&app, id, &ask.code).await?;
-    let account: Merchant = code::owner(&app, &challenge, &holder).await?;
-    let now = app.clock.now();
-    let (session, token) = begin(&account, CreatedVia::Otp, &inbound, now);
-    let view = MerchantView::of(&account, &app.config);
-    let body = SignedIn::new(view, &session, &token, None, now);
-    code::used(&app, &challenge, now)
-        .create(&session, Code::VersionConflict)
-        .delete(&account.attempted(Kind::Code, &inbound).key())
-        .answer(session::signed_in(StatusCode::OK, &body, ask.cookie.0), now)
-        .await
+    retry(|| async {
+        let found: Merchant = code::owner(&app, &challenge, &holder).await?;
+        let now = app.clock.now();
+        let claimed = found.claimed(now);
+        let notice = match &claimed {
+            Some(account) => Some(email::set_up_anew(&app, account, now).await?),
+            None => None,
+        };
+        let account = claimed.as_ref().unwrap_or(&found);
+        let (session, token) = begin(account, CreatedVia::Otp, &inbound, now);
+        let view = MerchantView::of(account, &app.config);
+        let body = SignedIn::new(view, &session, &token, None, now);
+        code::used(&app, &challenge, now)
+            .also(claimed.as_ref(), |write, account| {
+                let updated = account.event(&MERCHANT_UPDATED, &app.config, now);
+                account.save(write, Code::VersionConflict).emit(updated)
+            })
+            .also(notice, Write::emit)
+            .create(&session, Code::VersionConflict)
+            .delete(&account.attempted(Kind::Code, &inbound).key())
+            .answer(session::signed_in(StatusCode::OK, &body, ask.cookie.0), now)
+            .await
+    })
+    .await
 }

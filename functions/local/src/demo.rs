@@ -112,13 +112,14 @@ async fn account(app: &App, who: &Account) -> Result<Option<Merchant>, AnyError>
 async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
     let now = app.clock.now();
     let password = Password::parse(who.password).map_err(|error| format!("{error:?}"))?;
+    let hash = password::hash(&password).await.map_err(|error| format!("{error:?}"))?;
     let merchant = Merchant {
         id: MerchantId::mint(now),
         email: email(who)?,
         email_verified: true,
         name: Some(who.name.to_owned()),
         locale: None,
-        password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
+        password_hash: Some(hash),
         status: MerchantStatus::Active,
         credential_generation: 1,
         password_generation: 1,
@@ -142,9 +143,10 @@ async fn register(app: &App, store: &StoreId) -> Result<(), AnyError> {
         return Ok(());
     }
     let password = Password::parse(CUSTOMER.password).map_err(|error| format!("{error:?}"))?;
+    let hash = password::hash(&password).await.map_err(|error| format!("{error:?}"))?;
     let application = Application {
         email,
-        password_hash: password::hash(&password).await.map_err(|error| format!("{error:?}"))?,
+        password_hash: Some(hash),
         name: Some(CUSTOMER.name.to_owned()),
         phone: None,
         accepts_marketing: false,

@@ -107,8 +107,9 @@ impl Outgoing for Pending {
 }
 
 /// Moves the account to the address that the right code has proven, and signs in. One transaction:
-/// the code is used up, one address is claimed and the other let go, the former one is told. The
-/// account's sessions live on, as a merchant's do.
+/// the code is used up, one address is claimed and the other let go, the former one is told. What
+/// came before the proof ends: every session but the one that begins here. The password stays, for
+/// who names the challenge is who gave it when they asked.
 ///
 /// # Errors
 /// `email_taken`: the address was claimed meanwhile, which its owner may know;

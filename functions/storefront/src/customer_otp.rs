@@ -66,7 +66,7 @@ pub(crate) async fn register(
     let Found::<Customer> { throttle, account, .. } =
         account::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
     let application = Application {
-        password_hash: ask.password.hash().await?,
+        password_hash: Some(ask.password.hash().await?),
         email: ask.email,
         name: ask.name.map(String::from),
         phone: ask.phone,
@@ -122,6 +122,9 @@ pub(crate) struct VerifyRequest {
 /// `POST /v1/storefront/customer/login/otp/verify` — a token for the right code, once; and before
 /// it the account, for who has applied for one, or its new address, for who has asked for another.
 ///
+/// Who names the challenge has applied. Who names the address alone may be somebody else in the
+/// same network: their account has no password but the one they set.
+///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled` and `email_taken`, only
 /// with the right code; `store_required`, with `email` alone.
@@ -131,6 +134,7 @@ pub(crate) async fn verify(
     Raw(inbound): Raw,
     Body(ask): Body<VerifyRequest>,
 ) -> Result<Answer, Problem> {
+    let by_address = ask.email.is_some();
     let id = match Named::new(ask.challenge_id, ask.email)? {
         Named::Challenge(id) => id,
         Named::SentTo(email) => {
@@ -156,7 +160,10 @@ pub(crate) async fn verify(
             }
             Holder::Applicant { store_id, application } => {
                 match account_of(&app, store_id, application).await? {
-                    None => enroll(store_id, application, &challenge, &inbound, &app).await,
+                    None => {
+                        let application = application.as_proven(by_address);
+                        enroll(store_id, &application, &challenge, &inbound, &app).await
+                    }
                     Some(known) if opens(&challenge, &known) => {
                         sign_in(known.admit()?, &challenge, &inbound, &app).await
                     }

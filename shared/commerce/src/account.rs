@@ -18,7 +18,7 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{FieldErrors, Flag, Inbound};
 use gateway::seal;
-use gateway::table::{Query, Write, retry};
+use gateway::table::{Change, Query, Write, retry};
 use serde_json::json;
 
 use crate::challenge::{Holder, Link, Purpose};
@@ -71,6 +71,10 @@ pub trait Account: Item + Clone {
     fn password_hash(&self) -> Option<&str>;
     /// How often its credentials have changed.
     fn generations(&self) -> Generations;
+    /// Whether somebody has proven to receive mail at its address.
+    fn is_proven(&self) -> bool {
+        true
+    }
     /// Why it may not be used, if that is so: told only to who has proven to be its owner.
     fn closed(&self) -> Option<Problem>;
     /// Whether the session is alive, and the account's.
@@ -255,6 +259,17 @@ pub async fn follow<A: Account>(
     let account: Option<A> = app.table.get(&owner).await?;
     let account = account.filter(|account| link.fits(account)).ok_or(refused)?;
     Ok((link, account))
+}
+
+/// Moves a session to the account's credential generation, so that it outlives what ends the
+/// others. In place, because a session's use is recorded behind its reader's back.
+pub fn keep_session(write: Write, session: &Key, account: &impl Account) -> Write {
+    let change = Change::new("SET credential_generation = :generation, #version = #version + :one")
+        .only_if("attribute_exists(PK)")
+        .name("#version", "version")
+        .value(":generation", account.generations().credential)
+        .value(":one", 1);
+    write.update(session, change, Code::Unauthenticated)
 }
 
 /// The account's sessions, of which the dead are left out.

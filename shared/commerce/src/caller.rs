@@ -132,22 +132,32 @@ gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
 gateway::caller_argument!(StoreAccess where S: Required);
 
+/// Whether a request presents a credential, good or not.
+pub fn presents_credential(inbound: &Inbound) -> bool {
+    inbound.headers.contains_key(header::AUTHORIZATION) || session_cookie(inbound).is_some()
+}
+
+/// The session cookie of a request.
+fn session_cookie(inbound: &Inbound) -> Option<&str> {
+    let cookies = inbound.headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
+    cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == SESSION_COOKIE)
+        .map(|(_, token)| token)
+}
+
 /// The credential of a request: a bearer token, or else the session cookie.
 fn credential(app: &App, inbound: &Inbound) -> Result<String, Problem> {
     if inbound.headers.contains_key(header::AUTHORIZATION) {
         return bearer(inbound).map(str::to_owned);
     }
-    let cookies = inbound.headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
-    let cookie = cookies
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == SESSION_COOKIE);
-    match cookie {
+    match session_cookie(inbound) {
         None => Err(Code::Unauthenticated.into()),
         Some(_) if !cors::cookie_is_trusted(&app.config, &inbound.headers) => {
             Err(Code::CrossOrigin.into())
         }
-        Some((_, token)) => Ok(token.to_owned()),
+        Some(token) => Ok(token.to_owned()),
     }
 }
 

@@ -292,14 +292,18 @@ impl Link {
     }
 
     /// Whether what it proves still matters to the account: the address is still its own and, for
-    /// a reset, the password still the one that was forgotten.
+    /// a reset, the password still the one that was forgotten; for a verification, nobody has
+    /// proven it yet.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
         let Generations { credential, password } = account.generations();
         let same_password =
             self.credential_generation == credential && self.password_generation == password;
         account.is_active()
             && self.email == account.email().normalized()
-            && (same_password || self.purpose == Purpose::Verify)
+            && match self.purpose {
+                Purpose::Reset => same_password,
+                Purpose::Verify => !account.is_proven(),
+            }
     }
 }
 
@@ -324,8 +328,9 @@ mod tests {
         let code =
             Challenge::begin(ChallengeId::mint(now), Some(merchant.holder()), String::new(), now)
                 .bound_to(Some(&merchant));
-        assert!(code.fits(&merchant) && code.fits(&merchant.verified(now)));
+        assert!(code.fits(&merchant) && code.fits(&merchant.changed(now)));
         assert!(!code.fits(&merchant.with_sessions_ended(now)));
+        assert!(!code.fits(&merchant.claimed(now).unwrap()));
         let email = crate::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!code.fits(&Merchant { email, ..merchant }));
     }
@@ -345,6 +350,9 @@ mod tests {
         assert!(!link.fits(&merchant.with_password("other".into(), now)));
         assert!(!link.fits(&merchant.with_password_alone("other".into(), now)));
         assert!(!link.fits(&merchant.with_sessions_ended(now)));
+        let (proof, _) = Link::begin(Purpose::Verify, Some(&merchant), now);
+        assert!(proof.fits(&merchant) && proof.fits(&merchant.with_sessions_ended(now)));
+        assert!(!proof.fits(&merchant.verified(now)));
         let (nobody, _) = Link::begin(Purpose::Reset, None::<&Merchant>, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
     }

@@ -106,14 +106,25 @@ impl Item for Customer {
 pub struct Application {
     /// The address.
     pub email: Email,
-    /// Argon2id of the password, PHC form.
-    pub password_hash: String,
+    /// Argon2id of the password, PHC form; none when it is not known to be the owner's.
+    pub password_hash: Option<String>,
     /// The person's name.
     pub name: Option<String>,
     /// The person's telephone number.
     pub phone: Option<Phone>,
     /// Whether the store may send advertisements.
     pub accepts_marketing: bool,
+}
+
+impl Application {
+    /// What of it becomes an account's, once the address is proven. A code that was named `by_address`
+    /// says that its sender receives the mail, and not that they applied: the password may be
+    /// somebody else's, and goes.
+    #[must_use]
+    pub fn as_proven(&self, by_address: bool) -> Self {
+        let password_hash = self.password_hash.clone().filter(|_| !by_address);
+        Self { password_hash, ..self.clone() }
+    }
 }
 
 impl Customer {
@@ -130,7 +141,7 @@ impl Customer {
             email: application.email,
             name: application.name,
             phone: application.phone,
-            password_hash: Some(application.password_hash),
+            password_hash: application.password_hash,
             status: CustomerStatus::Active,
             accepts_marketing: application.accepts_marketing,
             tags: Vec::new(),
@@ -159,11 +170,11 @@ impl Customer {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account at another address, which its owner has proven. Its sessions live on; codes and
-    /// links that were sent to the former one are dead.
+    /// The account at another address, which its owner has proven. Its sessions end, and with them
+    /// the codes and links that were sent before.
     #[must_use]
     pub fn moved(&self, email: Email, now: Timestamp) -> Self {
-        Self { email, ..self.changed(now) }
+        Self { email, ..self.with_sessions_ended(now) }
     }
 
     /// What happened to the account, with the account as it is now.
@@ -300,7 +311,7 @@ pub(crate) mod tests {
     pub(crate) fn cleo(now: Timestamp) -> Customer {
         let application = Application {
             email: Email::from_text("Cleo@example.com").unwrap(),
-            password_hash: "$argon2id$".into(),
+            password_hash: Some("$argon2id$".into()),
             name: Some("Cleo".into()),
             phone: None,
             accepts_marketing: false,

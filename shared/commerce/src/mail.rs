@@ -231,6 +231,22 @@ impl Letter {
         Self::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
     }
 
+    /// A notice that the account which was found at an address is its owner's alone from now on.
+    pub fn address_proven(to: &Email, base_url: &str) -> Self {
+        let text = format!(
+            "You have confirmed this address for an account that was set up before,\n\
+             perhaps by somebody else. Its password and every session have ended.\n\n\
+             To sign in, ask for a one-time code. To set a password, ask for a\n\
+             reset, or send one while you are signed in:\n\n\
+             \x20   POST {base_url}/v1/auth/signin/otp\n\
+             \x20   POST {base_url}/v1/auth/password/reset\n\
+             \x20   POST {base_url}/v1/auth/password/update\n\n\
+             What the account holds stays. Look through its stores and apps, and\n\
+             delete what is not yours.\n"
+        );
+        Self::new(to, "Your address is confirmed", text, DAY)
+    }
+
     /// A notice that the password was changed.
     pub fn password_changed(to: &Email, now: Timestamp) -> Self {
         let text = format!(
@@ -341,6 +357,7 @@ mod tests {
             letter(),
             Letter::password_reset(&to, &token, "https://api.example.com"),
             Letter::verify_email(&to, &token, "https://api.example.com"),
+            Letter::address_proven(&to, "https://api.example.com"),
             Letter::password_changed(&to, now),
             Letter::email_changed(&to, &to, now),
             Letter::account_deleted(&to, now),

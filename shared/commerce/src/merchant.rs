@@ -47,8 +47,9 @@ pub struct Merchant {
     pub name: Option<String>,
     /// The language of mails.
     pub locale: Option<Locale>,
-    /// Argon2id, PHC form. Secret.
-    pub password_hash: String,
+    /// Argon2id, PHC form. Secret. None once whoever proved the address first has ended what was
+    /// set up before: they sign in by one-time code until they set one.
+    pub password_hash: Option<String>,
     /// Whether the account may be used.
     pub status: MerchantStatus,
     /// Counts what ends every session: those of an earlier generation are dead.
@@ -104,7 +105,7 @@ impl Merchant {
             email_verified: false,
             name: registration.name,
             locale: registration.locale,
-            password_hash: registration.password_hash,
+            password_hash: Some(registration.password_hash),
             status: MerchantStatus::Active,
             credential_generation: 1,
             password_generation: 1,
@@ -122,10 +123,29 @@ impl Merchant {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account whose owner has proven to receive mail at its address.
+    /// The account once somebody who holds a credential of it has proven to receive mail at its
+    /// address: theirs are kept by who calls, every other session, code and link ends.
     #[must_use]
     pub fn verified(&self, now: Timestamp) -> Self {
-        Self { email_verified: true, ..self.changed(now) }
+        Self { email_verified: true, ..self.with_sessions_ended(now) }
+    }
+
+    /// The account once somebody has proven to receive mail at its address, and nothing else. If
+    /// nobody had, a stranger may have set it up: their password, sessions, codes and links end.
+    /// None, when the address was proven before.
+    #[must_use]
+    pub fn claimed(&self, now: Timestamp) -> Option<Self> {
+        if self.email_verified {
+            return None;
+        }
+        let Generations { credential, password } = self.generations();
+        Some(Self {
+            credential_generation: credential.saturating_add(1),
+            password_generation: password.saturating_add(1),
+            email_verified: true,
+            password_hash: None,
+            ..self.changed(now)
+        })
     }
 
     /// The account given up by its owner: its sessions end now, it is removed after the grace.
@@ -188,10 +208,13 @@ impl Account for Merchant {
         &self.email
     }
     fn password_hash(&self) -> Option<&str> {
-        Some(&self.password_hash)
+        self.password_hash.as_deref()
     }
     fn generations(&self) -> Generations {
         Generations { credential: self.credential_generation, password: self.password_generation }
+    }
+    fn is_proven(&self) -> bool {
+        self.email_verified
     }
     fn closed(&self) -> Option<Problem> {
         match self.status {
@@ -210,7 +233,7 @@ impl Account for Merchant {
         Self {
             credential_generation: to.credential,
             password_generation: to.password,
-            password_hash: password_hash.unwrap_or_else(|| self.password_hash.clone()),
+            password_hash: password_hash.or_else(|| self.password_hash.clone()),
             ..self.changed(now)
         }
     }
@@ -320,6 +343,8 @@ pub struct MerchantView {
     pub email: Email,
     /// Whether the address is proven.
     pub email_verified: bool,
+    /// Whether there is a password to sign in with.
+    pub has_password: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The language of mails.
@@ -343,6 +368,7 @@ impl MerchantView {
             id: merchant.id.clone(),
             email: merchant.email.clone(),
             email_verified: merchant.email_verified,
+            has_password: merchant.password_hash.is_some(),
             name: merchant.name.clone(),
             locale: merchant.locale.clone(),
             status: merchant.status,
@@ -382,7 +408,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_new_password_ends_the_sessions_and_a_verified_address_does_not() {
+    fn a_new_password_and_the_first_proof_end_the_sessions() {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
         let generations = |merchant: &Merchant| {
@@ -392,6 +418,11 @@ pub(crate) mod tests {
         assert_eq!(generations(&merchant.with_password_alone("new".into(), now)), (2, 1, 2));
         assert_eq!(generations(&merchant.with_sessions_ended(now)), (2, 2, 1));
         let verified = merchant.verified(now);
-        assert!(verified.email_verified && verified.credential_generation == 1);
+        assert_eq!(generations(&verified), (2, 2, 1));
+        assert!(verified.email_verified && verified.password_hash.is_some());
+        let claimed = merchant.claimed(now).unwrap();
+        assert_eq!(generations(&claimed), (2, 2, 2));
+        assert!(claimed.email_verified && claimed.password_hash.is_none());
+        assert!(claimed.claimed(now).is_none() && verified.claimed(now).is_none());
     }
 }

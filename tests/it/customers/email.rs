@@ -55,7 +55,7 @@ async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
     );
     assert_eq!(me(&shopper.with_token(&moved.str("/access_token"))).await, 200);
     assert_eq!([log_in(&front, &email).await, log_in(&front, &shopper.email).await], [200, 401]);
-    assert_eq!([me(&shopper).await, me(&other).await], [200, 200], "sessions live on");
+    assert_eq!([me(&shopper).await, me(&other).await], [401, 401], "what was before ends");
     verify(&shopper, &proof).await.expect(401).problem("invalid_or_expired_code");
     let updated = front.gateway.events("customer.updated").await;
     assert_eq!((updated.len(), &updated[0]["data"]["email"]), (1, &json!(email)));

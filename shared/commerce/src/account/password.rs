@@ -10,10 +10,10 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Fault, FieldErrors, Flag, Inbound, Text};
-use gateway::table::{Change, Write};
+use gateway::table::Write;
 use serde_json::json;
 
-use super::{Account, Found, confirm, find, follow, live_sessions, send_link};
+use super::{Account, Found, confirm, find, follow, keep_session, live_sessions, send_link};
 use crate::challenge::{self, Purpose};
 use crate::fields::Email;
 use crate::mail::{Letter, Mail};
@@ -159,21 +159,10 @@ pub async fn by_session<A: Account>(
     let mut ended = if revoke { live_sessions(app, account, now).await? } else { Vec::new() };
     let current = session.key();
     ended.retain(|session| session.key() != current);
-    let write = next
-        .save(app.table.write(), Code::VersionConflict)
-        .update(&current, moved_to(&next), Code::Unauthenticated)
+    let write = next.save(app.table.write(), Code::VersionConflict);
+    let write = keep_session(write, &current, &next)
         .also(subject, |write, subject| write.delete(&subject.key()));
     announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
-}
-
-/// Moves a session to the account's credential generation. In place, because a session's use is
-/// recorded behind its reader's back.
-fn moved_to(account: &impl Account) -> Change {
-    Change::new("SET credential_generation = :generation, #version = #version + :one")
-        .only_if("attribute_exists(PK)")
-        .name("#version", "version")
-        .value(":generation", account.generations().credential)
-        .value(":one", 1)
 }
 
 /// Adds what tells of a new password: a mail to the owner, and the event if there is one.

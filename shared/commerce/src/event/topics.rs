@@ -353,6 +353,7 @@ impl Example for MerchantView {
             id: sample_id!(MerchantId),
             email: sample::<Email>("ann@example.com"),
             email_verified: true,
+            has_password: true,
             name: Some("Ann".into()),
             locale: None,
             status: MerchantStatus::Active,

@@ -1,0 +1,36 @@
+//! Who applies with somebody else's address, from the same network.
+
+use support::{PASSWORD, json};
+
+use super::{Front, at, me};
+
+#[tokio::test]
+async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applied() {
+    let front = Front::open().await;
+    // A café: everybody in one network, where one applies and another reads the mail.
+    let squatter = front.gateway.client();
+    let owner = squatter.clone();
+    let ask = json!({
+        "subdomain": front.store.subdomain, "email": "cleo@example.com",
+        "password": "the squatter's words", "name": "Cleo",
+    });
+    squatter.post(&at("/register")).json(ask).await.expect(202);
+    let code = front.gateway.mailbox("cleo@example.com").code().await;
+    let verify = json!({
+        "subdomain": front.store.subdomain, "email": "cleo@example.com", "code": code,
+    });
+    let made = owner.post(&at("/login/otp/verify")).json(verify).await.expect(201);
+    assert_eq!(made.at("/customer/has_password"), false);
+    let login = |password: &str| {
+        let ask = json!({
+            "subdomain": front.store.subdomain, "email": "cleo@example.com", "password": password,
+        });
+        front.gateway.client().post(&at("/login")).json(ask)
+    };
+    login("the squatter's words").await.expect(401).problem("invalid_credentials");
+    let owner = owner.with_token(&made.str("/access_token"));
+    let set = json!({"new_password": PASSWORD});
+    owner.post(&at("/password/update")).json(set).await.expect(200);
+    login(PASSWORD).await.expect(200);
+    assert_eq!(me(&owner).await, 200);
+}
