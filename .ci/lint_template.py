@@ -23,7 +23,6 @@ TEMPLATE = Path(__file__).resolve().parent.parent / "template.yaml"
 PARAMETERS = {
     "BaseUrl": "https://api.example.com",
     "MailFrom": "Commerce <no-reply@example.com>",
-    "SmtpUrl": "smtps://user:password@mail.example.com",
     "AWS::Region": "us-east-1",
     "AWS::Partition": "aws",
 }

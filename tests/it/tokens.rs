@@ -1,5 +1,6 @@
 //! Credentials are refused where another is expected, and forged ones everywhere.
 
+use gateway::token;
 use gateway::token::forgeries::{forgeries, misfits};
 use support::{Shop, Value, json};
 
@@ -38,6 +39,28 @@ async fn forged_and_odd_tokens_are_refused() {
         assert!(reply.header("www-authenticate").unwrap().starts_with("Bearer"), "{name}");
     }
     assert!(sent >= 60, "only {sent} forgeries");
+}
+
+#[tokio::test]
+async fn what_the_receipt_keys_sign_verifies_and_opens_nothing() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let token = shop.redeem(&shop.authorize().await).await.expect(200).str("/access_token");
+    let client = shop.app_server.stranger();
+    let jwks = client.get("/v1/app-store/oauth/jwks").await.expect(200).json;
+    let published: Vec<_> =
+        jwks["keys"].as_array().unwrap().iter().map(|key| &key["kid"]).collect();
+    assert_eq!(published.len(), 4, "two of app tokens, two of receipts: {jwks}");
+    let keys = shop.gateway.app().secrets.receipt_keys().await.unwrap();
+    assert!(published.contains(&&json!(keys.current_kid())), "a receipt can be verified");
+    // To the letter what an app token is, but for the key.
+    let same = serde_json::from_value(claims(&token)).unwrap();
+    let forged = token::sign(&keys, &same).unwrap();
+    let path = format!("/v1/stores/{}", shop.store.id);
+    client.with_token(&token).get(&path).await.expect(200);
+    client.with_token(&forged).get(&path).await.expect(401).problem("invalid_token");
+    let statement = token::sign_statement(&keys, "receipt+jwt", &claims(&token)).unwrap();
+    client.with_token(&statement).get(&path).await.expect(401).problem("invalid_token");
+    assert!(token::sign_statement(&keys, "at+jwt", &claims(&token)).is_err());
 }
 
 #[tokio::test]

@@ -103,13 +103,13 @@ async fn moved(
     next: &Merchant,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
     let letter = Letter::verify_email(&next.email, &token, &app.config.base_url);
     // An address that was never proven may be a stranger's, who is not told of this account.
     let notice = former.email_verified.then(|| {
         let letter = Letter::email_changed(&former.email, &next.email, now);
-        Mail::compose(&keys.seal, &letter, now)
+        Mail::compose(&key, &letter, now)
     });
     let former_key = key::unique_email(&former.email.normalized());
     let held = UniqueEmail::is_held_by(former);
@@ -117,7 +117,7 @@ async fn moved(
         .put_if(&UniqueEmail::of(next), UniqueEmail::is_free(now), Code::EmailTaken)
         .delete_if(&former_key, held, Code::VersionConflict)
         .create(&link, Code::VersionConflict)
-        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .emit(Mail::compose(&key, &letter, now)?)
         .also(notice.transpose()?, Write::emit))
 }
 
@@ -149,13 +149,13 @@ pub(crate) async fn delete(
     no_stores(&app, &account).await?;
     let guess = ask.current_password.as_ref();
     let subject = confirm(&app, &account, guess, "Needed to delete the account.", &inbound).await?;
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let gone = account.given_up(now);
     let delete_at = gone.delete_at.unwrap_or(now);
     let notice = account.email_verified.then(|| {
         let letter = Letter::account_deleted(&gone.email, delete_at);
-        Mail::compose(&keys.seal, &letter, now)
+        Mail::compose(&key, &letter, now)
     });
     let held = UniqueEmail::is_held_by(&account);
     let mut claim = UniqueEmail::of(&gone);

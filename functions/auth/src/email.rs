@@ -138,9 +138,9 @@ pub(crate) async fn set_up_anew(
     account: &Merchant,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let letter = Letter::address_proven(&account.email, &app.config.base_url);
-    Mail::compose(&keys.seal, &letter, now)
+    Mail::compose(&key, &letter, now)
 }
 
 /// `POST /v1/auth/email/verify/resend` — mails the link again. The answer and the work are the

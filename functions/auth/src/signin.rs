@@ -107,7 +107,7 @@ pub(crate) async fn signup(
 ) -> Result<Answer, Problem> {
     let opening = ask.opening()?;
     let password_hash = ask.password.hash().await?;
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let registration = Registration {
         email: ask.email,
@@ -133,7 +133,7 @@ pub(crate) async fn signup(
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .create(&link, Code::VersionConflict)
-        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .emit(Mail::compose(&key, &letter, now)?)
         .emit(created)
         .also(store.zip(store_view), |write, (store, view)| {
             let about = About {

@@ -15,6 +15,7 @@ use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::{Options, System, demo, keys};
 use providers::Providers;
+use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 const USAGE: &str = "\
@@ -32,9 +33,9 @@ Usage: cargo run -p local -- [options]
   --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
                          `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
                          4566
-  --generate-keys        print fresh values for a deployment's two secrets, and end
-  --rotate-keys <file>   print both secrets of that file (- for standard input) with the signing
-                         keys rotated, and end
+  --generate-keys        print fresh documents for a deployment's secrets, by name, and end
+  --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
+                         sign rotated, and end
   --help                 this text
 ";
 
@@ -72,8 +73,8 @@ async fn main() -> ExitCode {
 async fn start() -> Result<(), AnyError> {
     match command(lexopt::Parser::from_env())? {
         Command::Help => print!("{USAGE}"),
-        Command::GenerateKeys => println!("{:#}", keys::generate()?),
-        Command::RotateKeys(file) => println!("{:#}", keys::rotate(&read(&file)?)?),
+        Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
+        Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
         Command::Run(run) => serve(run).await?,
     }
     Ok(())

@@ -143,21 +143,19 @@ impl Failure {
 }
 
 async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
-    let keys = app.secrets.keys().await.map_err(Failure::passing)?;
-    let letter = mail.letter(&keys.seal).map_err(Failure::permanent)?;
+    let key = app.secrets.mail_key().await.map_err(Failure::passing)?;
+    let letter = mail.letter(&key).map_err(Failure::permanent)?;
     if !letter.is_wanted(app).await.map_err(Failure::passing)? {
         return Ok(Fate::Void);
     }
     let sender = Sender::of(app, &letter).await.map_err(Failure::passing)?;
     let message = compose(app, mail, &letter, &sender)?;
     let config = &app.config.mail;
-    if let Some(url) = &config.smtp_url {
-        let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(url, message));
+    let Some(directory) = &config.directory else {
+        let url = app.secrets.mail_server().await.map_err(Failure::passing)?;
+        let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(&url, message));
         let sent = sending.await.unwrap_or_else(|_| Err(Failure::passing("time-out")));
         return sent.map(|()| Fate::Sent);
-    }
-    let Some(directory) = &config.directory else {
-        return Err(Failure::passing("neither an SMTP server nor a directory is set"));
     };
     let (directory, name) = (directory.clone(), format!("{}.eml", mail.id));
     let bytes = message.formatted();

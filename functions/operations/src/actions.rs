@@ -147,8 +147,8 @@ async fn preview(
     delivery: &Delivery,
     now: Timestamp,
 ) -> Result<Answer, Problem> {
-    let seal = &app.secrets.keys().await?.seal;
-    let keys = subscription.signing_keys(seal, now);
+    let key = app.secrets.webhook_key().await?;
+    let keys = subscription.signing_keys(&key, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
     let masked = subscription.masked_headers();
     let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
@@ -199,7 +199,7 @@ pub(crate) async fn rotate(
     if_match: IfMatch,
     Body(ask): Body<RotateRequest>,
 ) -> Result<Answer, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.webhook_key().await?;
     let grace = ask.grace_seconds.map_or(DEFAULT_GRACE, |Int(seconds)| {
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
     });
@@ -208,7 +208,7 @@ pub(crate) async fn rotate(
         let before = find(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let sealed = seal_secret(&keys.seal, &id, &secret);
+        let sealed = seal_secret(&key, &id, &secret);
         let after = before.rotate(sealed, Some(hint(&secret)), grace, now)?;
         let view = WithSecret::new(&after, &secret, now);
         let answer = Answer::ok(&view).version(after.version).no_store();

@@ -131,11 +131,11 @@ pub(crate) async fn create(
 ) -> Result<Answer, Problem> {
     authorize(&caller.actor, &ask.event_types)?;
     judge_url(&app, &ask.url).await?;
-    let seal = &app.secrets.keys().await?.seal;
+    let key = app.secrets.webhook_key().await?;
     let now = app.clock.now();
     let id = SubscriptionId::mint(now);
     let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
-    let sealed = seal_secret(seal, &id, &secret);
+    let sealed = seal_secret(&key, &id, &secret);
     let mut made = Subscription::for_store(
         &caller.store.id,
         caller.actor.id(),
@@ -152,7 +152,7 @@ pub(crate) async fn create(
     if ask.enabled == Some(Flag(false)) {
         made.status = SubscriptionStatus::Disabled;
     }
-    let made = made.with_headers(seal, &ask.headers.unwrap_or_default().0);
+    let made = made.with_headers(&key, &ask.headers.unwrap_or_default().0);
     let view = WithSecret::new(&made, &secret, now);
     let answer = Answer::created(&view).version(made.version).no_store();
     let write = app.table.write().create(&made, Code::VersionConflict);
@@ -208,14 +208,14 @@ pub(crate) async fn update(
     if let Some(url) = &ask.url {
         judge_url(&app, url).await?;
     }
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.webhook_key().await?;
     table::retry(|| async {
         let before = find(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut after = apply(&before, ask.clone(), &caller.actor, now)?;
         if let Some(headers) = &ask.headers {
-            after = after.with_headers(&keys.seal, &headers.0);
+            after = after.with_headers(&key, &headers.0);
         }
         replace(&app, &before, &after, now).await
     })

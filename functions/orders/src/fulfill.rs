@@ -198,8 +198,8 @@ async fn notice(
         return Ok(None);
     }
     let letter = Letter::order_shipped(email, &store.name, order, &fulfillment.tracking);
-    let keys = app.secrets.keys().await?;
-    Mail::compose(&keys.seal, &letter, now).map(Some)
+    let key = app.secrets.mail_key().await?;
+    Mail::compose(&key, &letter, now).map(Some)
 }
 
 fn announce(

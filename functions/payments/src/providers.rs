@@ -246,8 +246,8 @@ pub async fn save(
     let (mut next, credentials) = ask.apply(&known)?;
     let now = app.clock.now();
     if let Some(credentials) = &credentials {
-        let keys = app.secrets.keys().await?;
-        next = next.with_credentials(&keys.seal, credentials);
+        let key = app.secrets.payment_key().await?;
+        next = next.with_credentials(&key, credentials);
         next.verified_at = check(&app, &next, now).await?;
     }
     if next == known {
@@ -272,7 +272,7 @@ pub async fn save(
 /// # Errors
 /// `credentials_rejected`.
 async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Timestamp>, Problem> {
-    let connected = account.connect(&app.secrets.keys().await?.seal)?;
+    let connected = account.connect(&*app.secrets.payment_key().await?)?;
     match connected.check(app).await {
         Ok(()) => Ok(Some(now)),
         Err(Failure::Unauthorized | Failure::Refused(_)) => Err(Code::CredentialsRejected.into()),
@@ -320,7 +320,7 @@ pub async fn test(
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Answer, Problem> {
     let known = load(&app, &caller, named(&provider)?).await?;
-    let connected = known.connect(&app.secrets.keys().await?.seal)?;
+    let connected = known.connect(&*app.secrets.payment_key().await?)?;
     connected.check(&app).await.map_err(|failure| match failure {
         Failure::Unauthorized | Failure::Refused(_) => Problem::from(Code::CredentialsRejected),
         other => Problem::from(other),

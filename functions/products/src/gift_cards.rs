@@ -175,15 +175,15 @@ pub async fn issue(
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;
-    let keys = app.secrets.keys().await?;
-    let card = GiftCard::issue(store, issue, &code, &keys.cursor, now);
+    let mac = app.secrets.gift_card_key().await?;
+    let card = GiftCard::issue(store, issue, &code, &mac, now);
     let place = (&card.store_id, &card.id);
     let entry = GiftCardEntry::new(place, GiftCardEntryKind::Issued, &card.initial_value, now);
     let mail = match &card.recipient {
         None => None,
         Some(to) => {
             let letter = Letter::gift_card(to, store, &card, &code);
-            let mail = Mail::compose(&keys.seal, &letter, now)?;
+            let mail = Mail::compose(&*app.secrets.mail_key().await?, &letter, now)?;
             Some(mail.scheduled(to.send_at.unwrap_or(now)))
         }
     };

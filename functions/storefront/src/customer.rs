@@ -227,7 +227,7 @@ pub(crate) async fn delete(
     if_match.check(account.version)?;
     let guess = ask.current_password.as_ref();
     let subject = confirm(&app, account, guess, "Needed to delete the account.", &inbound).await?;
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     // The session stays until the account goes: whoever is refused below can try again.
     erase_belongings(&app, account, key::SESSIONS).await?;
     let now = app.clock.now();
@@ -244,7 +244,7 @@ pub(crate) async fn delete(
         .delete_if(&email_key, held, Code::VersionConflict)
         .also(subject, |write, subject| write.delete(&subject.key()))
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
-        .emit(Mail::compose(&keys.seal, &letter, now)?)
+        .emit(Mail::compose(&key, &letter, now)?)
         .answer(Answer::accepted(&gone), now)
         .await?;
     // What was added while the rest was removed; nothing can be added any more.

@@ -152,8 +152,8 @@ async fn notice(
     account: &Customer,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let letter = Letter::email_changed(&former.email, &account.email, now)
         .from_store(Some(&account.store_id));
-    Mail::compose(&keys.seal, &letter, now)
+    Mail::compose(&key, &letter, now)
 }

@@ -96,8 +96,8 @@ pub async fn open(
     }
     let header = inbound.header("x-service-order-token");
     let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
-    let keys = app.secrets.keys().await?;
-    retry(|| open_once(&app, &caller, provider, token, &ask, &keys.seal)).await
+    let key = app.secrets.payment_key().await?;
+    retry(|| open_once(&app, &caller, provider, token, &ask, &key)).await
 }
 
 /// One attempt: the payment that is open, or else a new one.

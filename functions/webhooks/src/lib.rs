@@ -65,7 +65,7 @@ fn read(message: &SqsMessage) -> Result<Message, Problem> {
 /// 503 when the table or the secrets cannot be reached: the message is received again.
 pub async fn attempt(app: &App, message: &Message) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.webhook_key().await?;
     // A claim that is lost to another writer is decided anew, on what that writer left.
     match table::retry(|| begin::begin(app, message)).await? {
         Begun::Nothing => Ok(()),
@@ -80,7 +80,7 @@ pub async fn attempt(app: &App, message: &Message) -> Result<(), Problem> {
             Ok(())
         }
         Begun::Claimed(job) => {
-            let sent = send::send(app, &job, &keys.seal).await;
+            let sent = send::send(app, &job, &key).await;
             finish::finish(app, &job, sent).await
         }
     }

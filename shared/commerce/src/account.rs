@@ -231,12 +231,12 @@ pub async fn send_link<A: Account>(
     account: Option<&A>,
     letter: impl FnOnce(&Email, &str) -> Letter,
 ) -> Result<Answer, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
     let letter =
         |account: &A| letter(account.email(), &token).from_store(account.holder().store_id());
-    let mail = account.map(|account| Mail::compose(&keys.seal, &letter(account), now));
+    let mail = account.map(|account| Mail::compose(&key, &letter(account), now));
     let mail = mail.transpose()?;
     let answer = Answer::accepted(&json!({"expires_in": purpose.lifetime().as_secs()}));
     let write = app.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);

@@ -105,8 +105,7 @@ impl App {
             secrets: Secrets::new(
                 aws_sdk_secretsmanager::Client::from_conf(secrets.build()),
                 clock.clone(),
-                config.signing_secret.clone(),
-                config.shared_secret.clone(),
+                config.secrets.clone(),
             ),
             egress,
             cache: Cache::default(),

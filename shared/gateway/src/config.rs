@@ -13,10 +13,8 @@ pub struct Config {
     pub mail_queue_url: String,
     /// The dead-letter queue of webhook deliveries.
     pub webhook_dlq_url: String,
-    /// Id of the secret with the signing keys.
-    pub signing_secret: String,
-    /// Id of the secret with the shared keys.
-    pub shared_secret: String,
+    /// The secrets.
+    pub secrets: SecretIds,
     /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
     /// tokens and the target of the bridge.
     pub base_url: String,
@@ -38,13 +36,25 @@ pub struct Config {
     pub region: String,
 }
 
-/// How mail leaves.
+/// The ids of the secrets, names or ARNs; a function has those that it reads. What each opens:
+/// [`crate::secrets`].
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "named as the secrets are")]
+pub struct SecretIds {
+    pub signing: String,
+    pub receipts: String,
+    pub shared: String,
+    pub mail: String,
+    pub payments: String,
+    pub webhooks: String,
+    pub gift_cards: String,
+    pub mail_server: String,
+}
+
+/// How mail leaves: by the mail server that a secret names, or into a directory.
 #[derive(Debug, Clone, Default)]
 pub struct MailConfig {
-    /// `smtp://` or `smtps://` URL with credentials; without one mails go to `directory`, or else
-    /// are refused and stay due.
-    pub smtp_url: Option<String>,
-    /// Where mails are kept as files: local systems.
+    /// Where mails are kept as files instead: local systems.
     pub directory: Option<std::path::PathBuf>,
     /// Whether mails are also printed: local systems.
     pub print: bool,
@@ -115,19 +125,22 @@ impl Config {
             webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
             mail_queue_url: text("MAIL_QUEUE_URL"),
             webhook_dlq_url: text("WEBHOOK_DLQ_URL"),
-            signing_secret: text("SIGNING_KEYS_SECRET"),
-            shared_secret: text("SHARED_KEYS_SECRET"),
+            secrets: SecretIds {
+                signing: text("SIGNING_KEYS_SECRET"),
+                receipts: text("RECEIPT_KEYS_SECRET"),
+                shared: text("SHARED_KEYS_SECRET"),
+                mail: text("MAIL_KEY_SECRET"),
+                payments: text("PAYMENT_KEY_SECRET"),
+                webhooks: text("WEBHOOK_KEY_SECRET"),
+                gift_cards: text("GIFT_CARD_KEY_SECRET"),
+                mail_server: text("MAIL_SERVER_SECRET"),
+            },
             base_url: text("BASE_URL").trim_end_matches('/').to_owned(),
             admin_origins: list("ADMIN_ORIGINS"),
             operators: list("OPERATOR_EMAILS"),
             development,
             egress: if development { Policy::development() } else { Policy::strict() },
-            mail: MailConfig {
-                smtp_url: Some(text("SMTP_URL")).filter(|url| !url.is_empty()),
-                directory: None,
-                print: false,
-                from: text("MAIL_FROM"),
-            },
+            mail: MailConfig { directory: None, print: false, from: text("MAIL_FROM") },
             payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
             region: text("AWS_REGION"),

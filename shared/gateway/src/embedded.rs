@@ -13,15 +13,15 @@ use aws_credential_types::Credentials;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
+use serde_json::{Map, json};
 
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use crate::app::{App, Endpoints, aws};
 use crate::clock::Clock;
-use crate::config::{Config, MailConfig, PaymentBaseUrls};
+use crate::config::{Config, MailConfig, PaymentBaseUrls, SecretIds};
 use crate::egress::{Egress, Policy};
-use crate::secrets::StoredKeys;
-use crate::token::KeySet;
+use crate::secrets::documents;
 use emulators::{Emulators, Ports};
 
 /// A cause of any kind; whoever starts a local system prints it.
@@ -33,10 +33,8 @@ pub const TABLE: &str = "commerce";
 pub const WEBHOOK_QUEUE: &str = "webhooks";
 /// The queue of mails.
 pub const MAIL_QUEUE: &str = "mail";
-/// The secret with the signing keys.
-pub const SIGNING_SECRET: &str = "service/signing-keys";
-/// The secret with the shared keys.
-pub const SHARED_SECRET: &str = "service/keys";
+/// What the name of every secret begins with, as a stack's name does in a deployment.
+pub const SECRETS: &str = "service/";
 /// Six times the queue functions' time limit, as deployed (traps 20).
 const VISIBILITY: Duration = Duration::from_mins(3);
 
@@ -59,6 +57,8 @@ pub struct Options {
     pub clock: Clock,
     /// How mail leaves.
     pub mail: MailConfig,
+    /// The mail server, where mail goes into no directory: `smtp://` or `smtps://`.
+    pub mail_server: Option<String>,
     /// Where payment providers are reached.
     pub payment_base_urls: PaymentBaseUrls,
     /// How long a received message is hidden from other receivers.
@@ -76,6 +76,7 @@ impl Default for Options {
             egress: Egress::new(Policy::development()),
             clock: Clock::default(),
             mail: MailConfig::default(),
+            mail_server: None,
             payment_base_urls: PaymentBaseUrls::default(),
             visibility: VISIBILITY,
         }
@@ -103,14 +104,13 @@ impl Embedded {
             secrets_manager: Some(emulators.secrets_endpoint().to_owned()),
         };
         let sdk = patient_sdk();
-        create_secrets(&sdk, &endpoints).await?;
+        create_secrets(&sdk, &endpoints, options.mail_server.as_deref()).await?;
         let config = Config {
             table: TABLE.to_owned(),
             webhook_queue_url: webhooks.url,
             webhook_dlq_url: webhooks.dead_letter_url,
             mail_queue_url: mail.url,
-            signing_secret: SIGNING_SECRET.to_owned(),
-            shared_secret: SHARED_SECRET.to_owned(),
+            secrets: secret_ids(),
             base_url: options.base_url,
             admin_origins: options.admin_origins,
             operators: options.operators,
@@ -178,23 +178,50 @@ fn patient_sdk() -> SdkConfig {
     sdk.timeout_config(limits).http_client(http).build()
 }
 
-/// Makes the secrets that are absent. The shared keys hold the public half of the signing keys,
-/// so those come first, and stay when only the shared ones are missing.
-async fn create_secrets(sdk: &SdkConfig, endpoints: &Endpoints) -> Result<(), AnyError> {
+/// Every secret by its id.
+fn secret_ids() -> SecretIds {
+    let id = |name: &str| format!("{SECRETS}{name}");
+    SecretIds {
+        signing: id(documents::SIGNING_KEYS),
+        receipts: id(documents::RECEIPT_KEYS),
+        shared: id(documents::SHARED_KEYS),
+        mail: id(documents::MAIL_KEY),
+        payments: id(documents::PAYMENT_KEY),
+        webhooks: id(documents::WEBHOOK_KEY),
+        gift_cards: id(documents::GIFT_CARD_KEY),
+        mail_server: id(documents::MAIL_SERVER),
+    }
+}
+
+/// Makes the secrets that are absent, from those that are there.
+async fn create_secrets(
+    sdk: &SdkConfig,
+    endpoints: &Endpoints,
+    mail_server: Option<&str>,
+) -> Result<(), AnyError> {
     let mut config = aws_sdk_secretsmanager::config::Builder::from(sdk);
     config.set_endpoint_url(endpoints.secrets_manager.clone());
     let client = aws_sdk_secretsmanager::Client::from_conf(config.build());
-    let signing = if let Some(text) = secret(&client, SIGNING_SECRET).await? {
-        KeySet::from_secret(&text)?
-    } else {
-        let keys = KeySet::generate();
-        let ask = client.create_secret().name(SIGNING_SECRET).secret_string(keys.reveal());
-        ask.send().await?;
-        keys
-    };
-    if secret(&client, SHARED_SECRET).await?.is_none() {
-        let keys = serde_json::to_string(&StoredKeys::generate(&signing))?;
-        client.create_secret().name(SHARED_SECRET).secret_string(keys).send().await?;
+    let mut known = Map::new();
+    for name in documents::GENERATED {
+        if let Some(text) = secret(&client, &format!("{SECRETS}{name}")).await? {
+            known.insert(name.to_owned(), serde_json::from_str(&text)?);
+        }
+    }
+    let mut wanted = documents::complete(known.clone())?;
+    if let Some(url) = mail_server {
+        wanted.insert(documents::MAIL_SERVER.to_owned(), json!({"url": url}));
+    }
+    for (name, document) in wanted.iter().filter(|(name, new)| known.get(*name) != Some(*new)) {
+        let (id, text) = (format!("{SECRETS}{name}"), document.to_string());
+        match secret(&client, &id).await? {
+            Some(_) => {
+                client.put_secret_value().secret_id(id).secret_string(text).send().await?;
+            }
+            None => {
+                client.create_secret().name(id).secret_string(text).send().await?;
+            }
+        }
     }
     Ok(())
 }

@@ -134,7 +134,7 @@ pub(crate) async fn claim(
     let key = record_key(identity, inbound, key);
     let fingerprint = fingerprint(inbound);
     let keys = app.secrets.keys().await?;
-    let claim = Claim { key, lease: seal::random_secret(), seal: keys.seal.clone() };
+    let claim = Claim { key, lease: seal::random_secret(), seal: keys.request_key.clone() };
     match put(app, &claim, &fingerprint).await? {
         None => Ok(Claimed::Mine(claim)),
         Some(old) => judge(&claim, &old, &fingerprint),

@@ -84,8 +84,9 @@ impl FromRequestParts<App> for Paging {
         let cursor = inbound.query_param("cursor");
         if let Some(cursor) = cursor {
             let keys = app.secrets.keys().await?;
-            paging.start = Some(paging.open(&cursor, &keys.seal).ok_or(Code::InvalidCursor)?);
-            paging.key = Some(keys.seal.clone());
+            paging.start =
+                Some(paging.open(&cursor, &keys.request_key).ok_or(Code::InvalidCursor)?);
+            paging.key = Some(keys.request_key.clone());
         }
         Ok(paging)
     }
@@ -214,7 +215,7 @@ impl Paging {
         view: impl Fn(T) -> V,
     ) -> Result<Answer, Problem> {
         if self.key.is_none() && found.next.is_some() {
-            self.key = Some(app.secrets.keys().await?.seal.clone());
+            self.key = Some(app.secrets.keys().await?.request_key.clone());
         }
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
         let next = found.next.map(|place| place.into_iter().chain(leader).collect());

@@ -1,16 +1,29 @@
-//! Secrets: read at first use, kept for five minutes, and the last good value kept when Secrets
-//! Manager fails.
+//! Secrets: one for each use, so that a function reads what it opens and nothing else. Each is read
+//! at first use, kept for five minutes, and its last good value kept when Secrets Manager fails.
 //!
-//! There are two: the *signing keys*, which only the app-store function may read, and the
-//! *shared keys* (public JWKS, data key, cursor key), which every function reads.
+//! | secret | what it opens | read by |
+//! |---|---|---|
+//! | signing keys | signs app tokens | who issues them |
+//! | receipt keys | signs receipts and reports | who issues those |
+//! | shared keys | the public halves; cursors and kept answers | who serves requests |
+//! | mail key | mails on their way | who writes or sends them |
+//! | payment key | credentials of payment providers | who calls the providers |
+//! | webhook key | secrets and headers of webhook subscriptions | who makes or signs with them |
+//! | gift-card key | finds a gift card by its code | who issues or takes them |
+//! | mail server | URL of the mail server, with its password | who sends mail |
+
+pub mod documents;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_secretsmanager::Client;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
+use self::documents::{StoredKey, StoredKeys};
 use crate::clock::{Clock, MINUTE, Timestamp};
+use crate::config::SecretIds;
 use crate::problem::Problem;
 use crate::seal::{MacKey, SealKey};
 use crate::token::{KeySet, PublicKeys};
@@ -18,39 +31,23 @@ use crate::token::{KeySet, PublicKeys};
 /// How long a value is used before it is read again.
 const FRESH: Duration = MINUTE.saturating_mul(5);
 
-/// The shared keys as they are stored: one JSON secret.
-#[derive(Serialize, Deserialize)]
-pub struct StoredKeys {
-    /// The public half of the signing keys, as a JWK Set.
-    pub jwks: serde_json::Value,
-    /// Base64 of the 32-byte data key: what is sealed at rest.
-    pub data_key: String,
-    /// Base64 of the 32-byte key that authenticates cursors.
-    pub cursor_key: String,
-}
-
-impl StoredKeys {
-    /// Fresh keys beside these signing keys.
-    pub fn generate(signing: &KeySet) -> Self {
-        Self {
-            jwks: signing.jwks(),
-            data_key: SealKey::generate().reveal(),
-            cursor_key: MacKey::generate().reveal(),
-        }
-    }
-}
-
 /// The shared keys, ready for use.
 #[derive(Debug)]
 pub struct Keys {
-    /// Verifies app tokens.
+    /// Verifies app tokens. The receipt keys are not among them.
     pub public: PublicKeys,
-    /// The public keys as they are published.
+    /// Every public key as it is published: those of app tokens, then those of receipts.
     pub jwks: serde_json::Value,
-    /// Seals what is kept at rest.
-    pub seal: SealKey,
-    /// Authenticates cursors.
-    pub cursor: MacKey,
+    /// Seals cursors and kept answers.
+    pub request_key: SealKey,
+}
+
+/// Where mail goes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MailServer {
+    /// `smtp://` or `smtps://`, with user and password.
+    url: String,
 }
 
 /// The secrets. Cheap to clone.
@@ -61,20 +58,27 @@ pub struct Secrets(Arc<Inner>);
 struct Inner {
     client: Client,
     clock: Clock,
-    signing_id: String,
-    shared_id: String,
+    ids: SecretIds,
     signing: Cached<KeySet>,
+    receipts: Cached<KeySet>,
     shared: Cached<Keys>,
+    mail: Cached<SealKey>,
+    payments: Cached<SealKey>,
+    webhooks: Cached<SealKey>,
+    gift_cards: Cached<MacKey>,
+    mail_server: Cached<String>,
 }
 
 #[derive(Debug)]
 struct Cached<T>(Mutex<Option<(Timestamp, Arc<T>)>>);
 
-impl<T> Cached<T> {
-    fn new() -> Self {
+impl<T> Default for Cached<T> {
+    fn default() -> Self {
         Self(Mutex::new(None))
     }
+}
 
+impl<T> Cached<T> {
     fn get(&self) -> Option<(Timestamp, Arc<T>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,33 +91,83 @@ impl<T> Cached<T> {
 
 impl Secrets {
     /// Secrets by these ids (names or ARNs).
-    pub fn new(client: Client, clock: Clock, signing_id: String, shared_id: String) -> Self {
-        let (signing, shared) = (Cached::new(), Cached::new());
-        Self(Arc::new(Inner { client, clock, signing_id, shared_id, signing, shared }))
+    pub fn new(client: Client, clock: Clock, ids: SecretIds) -> Self {
+        Self(Arc::new(Inner {
+            client,
+            clock,
+            ids,
+            signing: Cached::default(),
+            receipts: Cached::default(),
+            shared: Cached::default(),
+            mail: Cached::default(),
+            payments: Cached::default(),
+            webhooks: Cached::default(),
+            gift_cards: Cached::default(),
+            mail_server: Cached::default(),
+        }))
     }
 
-    /// The shared keys.
+    /// What every function needs that serves requests.
+    ///
+    /// # Errors
+    /// 503, as for every other secret.
     pub async fn keys(&self) -> Result<Arc<Keys>, Problem> {
-        let inner = &self.0;
-        self.cached(&inner.shared, &inner.shared_id, |text| {
-            let stored: StoredKeys = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let Inner { shared, ids, .. } = &*self.0;
+        self.cached(shared, &ids.shared, |text| {
+            let stored: StoredKeys = json(text)?;
             Ok(Keys {
-                public: PublicKeys::from_jwks(&stored.jwks).map_err(|e| e.to_string())?,
-                jwks: stored.jwks,
-                seal: SealKey::from_base64(&stored.data_key).map_err(|e| e.to_string())?,
-                cursor: MacKey::from_base64(&stored.cursor_key).map_err(|e| e.to_string())?,
+                public: stored.token_keys().map_err(|e| e.to_string())?,
+                jwks: stored.published(),
+                request_key: SealKey::from_base64(&stored.request_key)
+                    .map_err(|e| e.to_string())?,
             })
         })
         .await
     }
 
-    /// The signing keys: only functions that mint app tokens may read them.
+    /// Signs app tokens.
     pub async fn signing_keys(&self) -> Result<Arc<KeySet>, Problem> {
-        let inner = &self.0;
-        self.cached(&inner.signing, &inner.signing_id, |text| {
-            KeySet::from_secret(text).map_err(|e| e.to_string())
+        let Inner { signing, ids, .. } = &*self.0;
+        self.cached(signing, &ids.signing, key_set).await
+    }
+
+    /// Signs receipts and reports. What they sign is never an app token.
+    pub async fn receipt_keys(&self) -> Result<Arc<KeySet>, Problem> {
+        let Inner { receipts, ids, .. } = &*self.0;
+        self.cached(receipts, &ids.receipts, key_set).await
+    }
+
+    /// Seals mails on their way.
+    pub async fn mail_key(&self) -> Result<Arc<SealKey>, Problem> {
+        let Inner { mail, ids, .. } = &*self.0;
+        self.cached(mail, &ids.mail, seal_key).await
+    }
+
+    /// Seals what payment providers know us by, and what they tell.
+    pub async fn payment_key(&self) -> Result<Arc<SealKey>, Problem> {
+        let Inner { payments, ids, .. } = &*self.0;
+        self.cached(payments, &ids.payments, seal_key).await
+    }
+
+    /// Seals the signing secrets and headers of webhook subscriptions.
+    pub async fn webhook_key(&self) -> Result<Arc<SealKey>, Problem> {
+        let Inner { webhooks, ids, .. } = &*self.0;
+        self.cached(webhooks, &ids.webhooks, seal_key).await
+    }
+
+    /// Hides what gift cards are found by.
+    pub async fn gift_card_key(&self) -> Result<Arc<MacKey>, Problem> {
+        let Inner { gift_cards, ids, .. } = &*self.0;
+        self.cached(gift_cards, &ids.gift_cards, |text| {
+            MacKey::from_base64(&json::<StoredKey>(text)?.key).map_err(|e| e.to_string())
         })
         .await
+    }
+
+    /// The URL of the mail server, `smtp://` or `smtps://`, with user and password.
+    pub async fn mail_server(&self) -> Result<Arc<String>, Problem> {
+        let Inner { mail_server, ids, .. } = &*self.0;
+        self.cached(mail_server, &ids.mail_server, |text| Ok(json::<MailServer>(text)?.url)).await
     }
 
     async fn cached<T>(
@@ -153,4 +207,20 @@ impl Secrets {
         let answer = answer.map_err(|error| crate::table::unavailable(&error).to_string())?;
         answer.secret_string.ok_or_else(|| format!("secret {id} has no text"))
     }
+}
+
+/// A document of a secret. What it holds is not quoted in the error.
+fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!("not the expected JSON, at line {line}, column {column}")
+    })
+}
+
+fn key_set(text: &str) -> Result<KeySet, String> {
+    KeySet::from_secret(text).map_err(|error| error.to_string())
+}
+
+fn seal_key(text: &str) -> Result<SealKey, String> {
+    SealKey::from_base64(&json::<StoredKey>(text)?.key).map_err(|error| error.to_string())
 }

@@ -137,12 +137,32 @@ struct UnverifiedHeader {
 /// `Lifetime`, `Claims` or `TooLong` for what [`verify`] would refuse; `Signing` if the key fails.
 pub fn sign(keys: &KeySet, claims: &Claims) -> Result<String, TokenError> {
     claims.check_content()?;
+    let token = signed(keys, TYPE, claims)?;
+    if token.len() > LONGEST_TOKEN { Err(TokenError::TooLong) } else { Ok(token) }
+}
+
+/// Signs a statement that whoever has the published keys can verify: a compact JWS (RFC 7515 §7.1)
+/// of the current key, with `typ` saying what it states (RFC 8725 §3.11).
+///
+/// # Errors
+/// `Header` for the type of app tokens; `Signing` if the key fails or `claims` are no JSON object.
+pub fn sign_statement(
+    keys: &KeySet,
+    typ: &str,
+    claims: &impl Serialize,
+) -> Result<String, TokenError> {
+    if typ.eq_ignore_ascii_case(TYPE) {
+        return Err(TokenError::Header);
+    }
+    signed(keys, typ, claims)
+}
+
+fn signed(keys: &KeySet, typ: &str, claims: &impl Serialize) -> Result<String, TokenError> {
     let mut header = Header::new(Algorithm::ES256);
-    header.typ = Some(TYPE.to_owned());
+    header.typ = Some(typ.to_owned());
     header.kid = Some(keys.current().kid().to_owned());
     let token = encode(&header, claims, keys.current().encoding_key());
-    let token = with_low_s(&token.map_err(|_| TokenError::Signing)?)?;
-    if token.len() > LONGEST_TOKEN { Err(TokenError::TooLong) } else { Ok(token) }
+    with_low_s(&token.map_err(|_| TokenError::Signing)?)
 }
 
 /// The claims of `unverified_token`, if it is one of ours, for `audience`, and valid at

@@ -24,10 +24,10 @@ impl Hook {
         url: &str,
         now: Timestamp,
     ) -> Result<Self, Problem> {
-        let keys = app.secrets.keys().await?;
+        let key = app.secrets.webhook_key().await?;
         let secret = SigningSecret::generate();
         let hook_id = SubscriptionId::mint(now);
-        let sealed = subscription::seal_secret(&keys.seal, &hook_id, &secret);
+        let sealed = subscription::seal_secret(&key, &hook_id, &secret);
         let mut made = Subscription::for_app(id, hook_id, url.to_owned(), sealed, now);
         made.secret_hint = Some(subscription::hint(&secret));
         Ok(Self { subscription: made, secret: secret.reveal() })

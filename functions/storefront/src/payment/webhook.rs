@@ -126,7 +126,7 @@ async fn event(
     place: Option<&ProviderReference>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.payment_key().await?;
     let kept = body.get(..KEPT_BODY).unwrap_or(body);
     let context = format!("{store}/{provider}/{}", notice.event_id);
     Ok(ProviderEvent {
@@ -135,7 +135,7 @@ async fn event(
         store_id: store.clone(),
         payment_id: place.map(|place| place.payment_id.clone()),
         kind: notice.kind.clone(),
-        sealed_body: keys.seal.seal(kept, context.as_bytes()),
+        sealed_body: key.seal(kept, context.as_bytes()),
         created_at: app.clock.now(),
         version: 1,
     })

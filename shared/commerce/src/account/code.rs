@@ -53,14 +53,14 @@ impl Sending {
         throttle: &Throttle,
         letter: impl FnOnce(&str) -> Option<Letter>,
     ) -> Result<Self, Problem> {
-        let keys = app.secrets.keys().await?;
+        let key = app.secrets.mail_key().await?;
         let code = challenge::six_digits();
         let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
         let now = app.clock.now();
         let owner = account.map(A::holder);
         let store = holder.as_ref().or(owner.as_ref()).and_then(Holder::store_id);
         let letter = letter(&code).map(|letter| letter.from_store(store));
-        let mail = letter.map(|letter| Mail::compose(&keys.seal, &letter, now));
+        let mail = letter.map(|letter| Mail::compose(&key, &letter, now));
         Ok(Self {
             challenge: Challenge::begin(id, holder, hash, now).bound_to(account),
             mail: mail.transpose()?,

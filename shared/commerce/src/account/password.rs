@@ -172,11 +172,11 @@ async fn announced(
     account: &impl Account,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let keys = app.secrets.keys().await?;
+    let key = app.secrets.mail_key().await?;
     let letter = Letter::password_changed(account.email(), now);
     let letter = letter.from_store(account.holder().store_id());
     let event = account.password_updated(&app.config, now);
-    Ok(write.also(event, Write::emit).emit(Mail::compose(&keys.seal, &letter, now)?))
+    Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &letter, now)?))
 }
 
 fn updated(sessions_revoked: usize) -> Answer {

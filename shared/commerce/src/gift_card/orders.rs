@@ -28,9 +28,9 @@ pub async fn find(
     if codes.is_empty() {
         return Ok(Vec::new());
     }
-    let keys = app.secrets.keys().await?;
+    let mac = app.secrets.gift_card_key().await?;
     let place = |code: &GiftCardCode| {
-        key::unique_gift_card_code(store, &GiftCard::code_hmac(&keys.cursor, store, code))
+        key::unique_gift_card_code(store, &GiftCard::code_hmac(&mac, store, code))
     };
     let places: Vec<Key> = codes.iter().map(place).collect();
     let mut batch = app.table.get_many(&places.iter().collect::<Vec<_>>()).await?;

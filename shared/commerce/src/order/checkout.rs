@@ -315,8 +315,8 @@ async fn confirm_by_mail(
     let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
     let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
     let letter = Letter::order_placed(email, &priced.store.name, order);
-    let keys = app.secrets.keys().await?;
-    Ok(write.emit(Mail::compose(&keys.seal, &letter, order.created_at)?))
+    let key = app.secrets.mail_key().await?;
+    Ok(write.emit(Mail::compose(&key, &letter, order.created_at)?))
 }
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.

@@ -209,7 +209,7 @@ pub async fn connect(
     let found: Option<Account> =
         app.table.get(&key::payment_provider(store, provider.as_str())).await?;
     match found {
-        Some(account) => account.connect(&app.secrets.keys().await?.seal),
+        Some(account) => account.connect(&*app.secrets.payment_key().await?),
         None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
         None => Err(Code::ProviderNotConnected.into()),
     }

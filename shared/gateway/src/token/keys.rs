@@ -183,6 +183,11 @@ impl PublicKeys {
         keys.into_iter().map(PublicJwk::check).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether a key of this id is among them.
+    pub fn knows(&self, kid: &str) -> bool {
+        self.find(kid).is_some()
+    }
+
     pub(super) fn find(&self, kid: &str) -> Option<&DecodingKey> {
         self.0.iter().find(|(known, _)| known == kid).map(|(_, key)| key)
     }
