@@ -1,8 +1,12 @@
 //! From a change to a verified delivery, and every way a receiver can misbehave.
 
 mod apps;
+mod boundaries;
 mod delivered;
+mod filters;
+mod ordering;
 mod outbox;
+mod pace;
 mod receivers;
 mod records;
 mod subscriptions;
@@ -33,10 +37,17 @@ impl Watched {
     }
 
     async fn on(gateway: Gateway, behaviour: Behaviour) -> Self {
+        Self::with(gateway, behaviour, json!({})).await
+    }
+
+    /// With these fields of the subscription beside what it needs.
+    async fn with(gateway: Gateway, behaviour: Behaviour, fields: Value) -> Self {
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_store().await;
         let receiver = Receiver::that(behaviour).await;
-        let ask = json!({"url": receiver.url("/hooks"), "event_types": ["store.updated"]});
+        let mut ask = json!({"url": receiver.url("/hooks"), "event_types": ["store.updated"]});
+        let given = fields.as_object().unwrap().clone();
+        ask.as_object_mut().unwrap().extend(given);
         let subscription = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201).json;
         Self { gateway, merchant, store, receiver, subscription }
     }
@@ -49,6 +60,12 @@ impl Watched {
     async fn rename(&self, name: &str) {
         let path = format!("/v1/stores/{}", self.store.id);
         self.owner().patch(&path).json(json!({"name": name})).await.expect(200);
+    }
+
+    /// As [`Watched::rename`], by somebody who signed in again.
+    async fn rename_as(&self, owner: &Client, name: &str) {
+        let path = format!("/v1/stores/{}", self.store.id);
+        owner.patch(&path).json(json!({"name": name})).await.expect(200);
     }
 
     async fn deliveries(&self) -> Vec<Value> {

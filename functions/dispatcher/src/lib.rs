@@ -13,6 +13,7 @@
 //! - *A message twice*: the worker claims each attempt once.
 
 mod emptying;
+mod order;
 mod publish;
 mod shelves;
 mod sweep;

@@ -8,15 +8,19 @@ use commerce::event::{Event, OutboxState};
 use commerce::id::AppId;
 use commerce::installation::Installation;
 use commerce::key;
-use commerce::subscription::{MAX_PER_STORE, Subscription};
+use commerce::subscription::{MAX_PER_STORE, Payload, Subscription};
 use commerce::usage;
 use gateway::app::App;
-use gateway::item::Key;
+use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use gateway::table::{Condition, Query};
+
+use crate::order;
 
 /// Subscriptions read of one partition: a store's limit, or an app's own.
 const MOST: usize = 60;
+/// Actions that one transaction takes.
+const MOST_ACTIONS: usize = 100;
 
 /// Publishes an event: its deliveries and its new state are one transaction, on the condition that
 /// it is pending; then the messages. Publishing twice is publishing once.
@@ -25,7 +29,12 @@ const MOST: usize = 60;
 /// 503 when the table or the queue cannot be reached. A defect of ours marks the event as failed
 /// instead, for its owner to see and to requeue.
 pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
-    match fan_out(app, event).await {
+    let outcome = fan_out(app, event).await;
+    settled(app, event, outcome).await
+}
+
+async fn settled(app: &App, event: &Event, outcome: Result<(), Problem>) -> Result<(), Problem> {
+    match outcome {
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.code == Code::Internal => {
             problem.log();
@@ -37,10 +46,36 @@ pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
 
 async fn fan_out(app: &App, event: &Event) -> Result<(), Problem> {
     let deliveries = deliveries(app, event).await?;
+    if deliveries.iter().any(|delivery| delivery.lane.is_some()) {
+        publish_before(app, event).await?;
+    }
+    settle(app, event, &deliveries).await
+}
+
+/// Publishes what is still pending about the same entity and happened before `event`, so that
+/// places in a lane are taken in the order of what happened, whatever order the stream, its retries
+/// and the sweep bring events in.
+async fn publish_before(app: &App, event: &Event) -> Result<(), Problem> {
+    for earlier in order::pending_before(app, event).await? {
+        let outcome = match deliveries(app, &earlier).await {
+            Ok(deliveries) => settle(app, &earlier, &deliveries).await,
+            Err(problem) => Err(problem),
+        };
+        settled(app, &earlier, outcome).await?;
+    }
+    Ok(())
+}
+
+/// Writes an event's deliveries and its new state, and sends the messages.
+async fn settle(app: &App, event: &Event, deliveries: &[Delivery]) -> Result<(), Problem> {
     let published = event.moved_to(OutboxState::Published, None, app.clock.now());
+    let (ahead, beside) = deliveries.split_at(deliveries.len().saturating_sub(fitting(deliveries)));
+    for delivery in ahead {
+        write_ahead(app, event, delivery).await?;
+    }
     let mut write = app.table.write().replace(&published, Code::VersionConflict);
-    for delivery in &deliveries {
-        write = write.create(delivery, Code::VersionConflict);
+    for delivery in beside {
+        write = delivery.enter_lane(write.create(delivery, Code::VersionConflict));
     }
     usage::count(write, event).commit().await?;
     let messages: Vec<_> =
@@ -50,6 +85,32 @@ async fn fan_out(app: &App, event: &Event) -> Result<(), Problem> {
         tracing::warn!(cause = %problem, event = event.id.as_str(), "messages not queued");
     }
     Ok(())
+}
+
+/// How many of these, from the last on, fit beside the event and its counter in a transaction.
+fn fitting(deliveries: &[Delivery]) -> usize {
+    let mut room = MOST_ACTIONS.saturating_sub(2);
+    let fits = |delivery: &&Delivery| {
+        let actions = if delivery.lane.is_some() { 2 } else { 1 };
+        let left = room.checked_sub(actions);
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    deliveries.iter().rev().take_while(fits).count()
+}
+
+/// Writes a delivery that does not fit, while the event is still pending. One that is there was
+/// written by an earlier try; an event that moved on refuses what follows.
+async fn write_ahead(app: &App, event: &Event, delivery: &Delivery) -> Result<(), Problem> {
+    let is_pending = Condition::new("#version = :version")
+        .name("#version", "version")
+        .value(":version", event.version);
+    let write = app.table.write().check(&event.key(), is_pending, Code::VersionConflict);
+    let write = write.create(delivery, Code::VersionConflict);
+    match delivery.enter_lane(write).commit().await {
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        outcome => outcome,
+    }
 }
 
 /// The deliveries of an event.
@@ -65,9 +126,10 @@ async fn deliveries(app: &App, event: &Event) -> Result<Vec<Delivery>, Problem> 
     }
     let installations = installations(app, event, &subscriptions).await?;
     let now = app.clock.now();
+    let payload = Payload::from(event);
     let takes = |subscription: &&Subscription| {
         let installation = subscription.app_id.as_ref().and_then(|app| installations.get(app));
-        subscription.takes(event, installation)
+        subscription.takes(event, installation) && subscription.wants(&payload)
     };
     Ok(subscriptions
         .iter()
@@ -109,5 +171,5 @@ async fn fail(app: &App, event: &Event, problem: &Problem) -> Result<(), Problem
     }
 }
 
-// A transaction takes 100 actions: the event, its counter, and every subscription there can be.
+// Without an order everything fits: the event, its counter, and every subscription there can be.
 const _: () = assert!(MAX_PER_STORE < 90);

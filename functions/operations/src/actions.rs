@@ -103,7 +103,7 @@ pub(crate) async fn test(
         version: 1,
     };
     let event = Event::sample(&topic, about, now);
-    let delivery = Delivery { test: true, ..Delivery::new(&event, &subscription, now) };
+    let delivery = Delivery { test: true, lane: None, ..Delivery::new(&event, &subscription, now) };
     if ask.dry_run.0 {
         return preview(&app, &subscription, &event, &delivery.claimed(now), now).await;
     }

@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
-use commerce::delivery::{Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of};
+use commerce::delivery::{
+    Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of, wake_next,
+};
 use commerce::event::Event;
 use commerce::id::{DeliveryId, EventId, SubscriptionId};
 use commerce::key;
@@ -171,14 +173,18 @@ pub(crate) async fn expunge(
         }
         remove_answers(&app, &before).await?;
         let now = app.clock.now();
-        let mut write = app.table.write().replace(&before.expunged(now), Code::VersionConflict);
+        let after = before.expunged(now);
+        let write = app.table.write().replace(&after, Code::VersionConflict);
+        let mut write = after.leave_lane(write);
         if caller.actor.app().is_none()
             && let Some(event) = app.table.get::<Event>(&key::event(&before.event_id)).await?
             && !event.is_expunged()
         {
             write = write.replace(&event.expunged(), Code::VersionConflict);
         }
-        write.answer(Answer::no_content(), now).await
+        let answer = write.answer(Answer::no_content(), now).await?;
+        wake_next(&app, &after).await;
+        Ok(answer)
     })
     .await
 }

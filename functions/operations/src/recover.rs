@@ -17,7 +17,7 @@ use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::Index;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Path};
-use gateway::table::Query;
+use gateway::table::{Query, Write};
 use serde_json::json;
 
 use crate::range::Range;
@@ -27,7 +27,7 @@ use crate::subscriptions::find;
 const MOST: usize = 10_000;
 /// How far back.
 const MOST_RANGE: Duration = DAY.saturating_mul(14);
-/// Deliveries written in one transaction.
+/// Deliveries written in one transaction, each with its place in its lane.
 const CHUNK: usize = 50;
 /// Deliveries whose messages are sent at once; the sweep sends the others'.
 const AT_ONCE: usize = 100;
@@ -114,12 +114,15 @@ async fn lost(app: &App, id: &SubscriptionId, range: Range) -> Result<Vec<Delive
     Ok(found)
 }
 
+fn begin_again(write: Write, delivery: &Delivery) -> Write {
+    delivery.enter_lane(write.replace(delivery, Code::VersionConflict))
+}
+
 /// Writes a chunk at once, or, when one of it has changed meanwhile, each by itself.
 async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Delivery>, Problem> {
     let recovered: Vec<Delivery> = chunk.iter().map(|delivery| delivery.recovered(now)).collect();
-    let together = recovered
-        .iter()
-        .fold(app.table.write(), |write, delivery| write.replace(delivery, Code::VersionConflict));
+    let together =
+        recovered.iter().fold(app.table.write(), |write, delivery| begin_again(write, delivery));
     match together.commit().await {
         Ok(()) => return Ok(recovered),
         Err(problem) if problem.code == Code::VersionConflict => {}
@@ -127,7 +130,7 @@ async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Deli
     }
     let mut written = Vec::new();
     for delivery in recovered {
-        match app.table.write().replace(&delivery, Code::VersionConflict).commit().await {
+        match begin_again(app.table.write(), &delivery).commit().await {
             Ok(()) => written.push(delivery),
             Err(problem) if problem.code == Code::VersionConflict => {}
             Err(problem) => return Err(problem),

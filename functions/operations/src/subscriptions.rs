@@ -9,8 +9,8 @@ use commerce::id::SubscriptionId;
 use commerce::key;
 use commerce::scope::{ReadWebhooks, Required, WriteWebhooks};
 use commerce::subscription::{
-    CustomHeaders, EventTypes, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
-    give_place_back, hint, seal_secret, take_place,
+    CustomHeaders, EventTypes, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus,
+    SubscriptionView, give_place_back, hint, seal_secret, take_place,
 };
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -19,13 +19,15 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Query, Text};
 use gateway::signature::SigningSecret;
 use gateway::table::{self, Condition};
 use serde::Serialize;
 
 /// The longest URL, in characters.
 type Url = Text<1, 2048>;
+/// Attempts a second (our choice).
+type Rate = Int<1, 100>;
 
 /// A subscription with its secret, which is shown this once.
 #[derive(Serialize)]
@@ -40,6 +42,10 @@ impl WithSecret {
     pub(crate) fn new(subscription: &Subscription, secret: &SigningSecret, now: Timestamp) -> Self {
         Self { view: SubscriptionView::at(subscription, now), secret: secret.reveal() }
     }
+}
+
+fn per_second(Int(rate): Rate) -> Option<u32> {
+    u32::try_from(rate).ok()
 }
 
 /// Whether a subscription is the actor's to see.
@@ -108,6 +114,15 @@ pub(crate) struct CreateRequest {
     /// What it is for.
     #[deserr(default)]
     description: Option<Text<0, 200>>,
+    /// What the payload has to say for a delivery to be made.
+    #[deserr(default)]
+    filter: Option<Filter>,
+    /// `entity` for one after the other about each entity; `none` if left out.
+    #[deserr(default)]
+    ordering: Option<Ordering>,
+    /// How many attempts are begun in any second, at most; as many as come if left out.
+    #[deserr(default)]
+    max_rate_per_second: Option<Rate>,
     /// Sent along with every event.
     #[deserr(default)]
     headers: Option<CustomHeaders>,
@@ -147,6 +162,9 @@ pub(crate) async fn create(
     );
     made.secret_hint = Some(hint(&secret));
     made.description = ask.description.map(String::from).filter(|text| !text.is_empty());
+    made.filter = ask.filter;
+    made.ordering = ask.ordering.unwrap_or_default();
+    made.max_rate_per_second = ask.max_rate_per_second.and_then(per_second);
     made.app_id = caller.actor.app().map(|app| app.app_id.clone());
     made.scopes = caller.actor.app().map(|app| app.scopes.clone());
     if ask.enabled == Some(Flag(false)) {
@@ -182,6 +200,15 @@ pub(crate) struct UpdateRequest {
     /// What it is for; `null` clears it.
     #[deserr(default)]
     description: Patch<Text<0, 200>>,
+    /// What the payload has to say; replaces all, `null` clears it.
+    #[deserr(default)]
+    filter: Patch<Filter>,
+    /// `none`, or `entity` for one after the other about each entity.
+    #[deserr(default)]
+    ordering: Option<Ordering>,
+    /// How many attempts are begun in any second, at most; `null` for as many as come.
+    #[deserr(default)]
+    max_rate_per_second: Patch<Rate>,
     /// Sent along with every event; replaces all.
     #[deserr(default)]
     headers: Option<CustomHeaders>,
@@ -240,6 +267,13 @@ fn apply(
         }
     }
     ask.description.apply(&mut after.description);
+    ask.filter.apply(&mut after.filter);
+    after.ordering = ask.ordering.unwrap_or(after.ordering);
+    match ask.max_rate_per_second {
+        Patch::Keep => {}
+        Patch::Clear => after.max_rate_per_second = None,
+        Patch::Set(rate) => after.max_rate_per_second = per_second(rate),
+    }
     if let Some(url) = ask.url.map(String::from)
         && url != after.url
     {

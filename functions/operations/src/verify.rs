@@ -11,7 +11,7 @@ use commerce::id::{AppId, EventId};
 use commerce::installation::Installation;
 use commerce::key;
 use commerce::scope::ReadOperations;
-use commerce::subscription::Subscription;
+use commerce::subscription::{Payload, Subscription};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -120,12 +120,14 @@ async fn expected(
     }
     let mut keys = Vec::new();
     for event in events.iter().filter(|event| event.state == OutboxState::Published) {
+        let payload = Payload::from(event);
         for subscription in &subscriptions {
             let installation = subscription.app_id.as_ref().and_then(|id| installations.get(id));
             let settled = |at: Timestamp| at < event.created_at;
             if settled(subscription.updated_at)
                 && installation.is_none_or(|installation| settled(installation.updated_at))
                 && subscription.takes(event, installation)
+                && subscription.wants(&payload)
             {
                 keys.push(key::delivery(&Delivery::first_id(&event.id, &subscription.id)));
             }

@@ -1,15 +1,15 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
-use commerce::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn};
+use commerce::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn, head_before};
 use commerce::event::Event;
 use commerce::installation::{Installation, InstallationStatus};
 use commerce::key;
-use commerce::subscription::{Gate, Subscription};
+use commerce::subscription::{Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use gateway::table::random_up_to;
+use gateway::table::{Pass, random_up_to};
 
 /// A claimed attempt with all that it needs.
 pub(crate) struct Job {
@@ -22,10 +22,12 @@ pub(crate) struct Job {
 pub(crate) enum Begun {
     /// The attempt was made, or is being made, by somebody else.
     Nothing,
-    /// Not now: the delivery waits for its receiver's circuit.
+    /// Not now: the delivery waits for its receiver's circuit, or for its turn.
     PutOff(Box<Delivery>),
     /// Never: the delivery has ended without this attempt.
     GivenUp {
+        /// The delivery as it ended.
+        ended: Box<Delivery>,
         /// Whether its receiver is to blame.
         exhausted: bool,
     },
@@ -68,7 +70,66 @@ pub(crate) async fn begin(app: &App, message: &Message) -> Result<Begun, Problem
         let why = if lost.is_some() { "interrupted" } else { "expired" };
         return end(app, &delivery, lost, DeliveryStatus::Exhausted, why).await;
     }
-    claim(app, Job { delivery, event, subscription }, lost, now).await
+    let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
+    if let Some(waiting) = hold(app, &delivery, &subscription, gate, now).await? {
+        return put_off(app, &delivery, waiting, lost).await;
+    }
+    claim(app, Job { delivery, event, subscription }, gate, lost, now).await
+}
+
+/// Why an attempt whose time has come is not made now.
+enum Waiting {
+    /// Until this time: its circuit, or its turn.
+    Until(Box<Delivery>),
+    /// For the one before it, whose end sends the message.
+    Behind(Option<Box<Delivery>>),
+}
+
+/// What keeps the delivery: another before it in its lane, its receiver's circuit, or its
+/// subscription's rate. The rate is asked last, because asking uses it up.
+async fn hold(
+    app: &App,
+    delivery: &Delivery,
+    subscription: &Subscription,
+    gate: Gate,
+    now: Timestamp,
+) -> Result<Option<Waiting>, Problem> {
+    if delivery.test {
+        return Ok(None);
+    }
+    if subscription.ordering == Ordering::Entity
+        && let Some(head) = head_before(app, delivery).await?
+    {
+        return Ok(Some(Waiting::Behind(delivery.behind(&head, now).map(Box::new))));
+    }
+    if let Gate::Open(until) = gate {
+        // Spread out, so that not everything comes up in the moment the circuit opens.
+        let deferred = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
+        return Ok(Some(Waiting::Until(Box::new(deferred))));
+    }
+    let Some(rate) = subscription.max_rate_per_second else { return Ok(None) };
+    let key = key::delivery_pace(&subscription.id);
+    Ok(match app.table.pace(&key, rate, delivery.turn_at, now).await? {
+        Pass::Granted => None,
+        Pass::Later { at, turn } => Some(Waiting::Until(Box::new(delivery.paced(at, turn, now)))),
+    })
+}
+
+async fn put_off(
+    app: &App,
+    delivery: &Delivery,
+    waiting: Waiting,
+    lost: Option<Attempt>,
+) -> Result<Begun, Problem> {
+    let (after, is_carried) = match waiting {
+        Waiting::Until(after) => (after, true),
+        Waiting::Behind(Some(after)) => (after, false),
+        Waiting::Behind(None) => return Ok(Begun::Nothing),
+    };
+    let write = app.table.write().also(lost, |write, lost| write.put(&lost));
+    write.replace(&*after, Code::VersionConflict).commit().await?;
+    tracing::debug!(delivery = delivery.id.as_str(), held_by = ?after.held_by, "put off");
+    Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
 }
 
 /// The installation of the app whose subscription on a store it is: what an app may be sent ends
@@ -111,28 +172,23 @@ async fn end(
 ) -> Result<Begun, Problem> {
     let ended = delivery.ended(status, why, app.clock.now());
     let write = app.table.write().replace(&ended, Code::VersionConflict);
-    write.also(lost, |write, lost| write.put(&lost)).commit().await?;
+    let write = write.also(lost, |write, lost| write.put(&lost));
+    ended.leave_lane(write).commit().await?;
     let exhausted = status == DeliveryStatus::Exhausted && !delivery.test;
-    Ok(Begun::GivenUp { exhausted })
+    Ok(Begun::GivenUp { ended: Box::new(ended), exhausted })
 }
 
-/// Claims the attempt, or puts the delivery off when the circuit is open. The one probe through a
-/// half-open circuit is claimed in the same transaction.
+/// Claims the attempt. The one probe through a half-open circuit is claimed in the same
+/// transaction.
 async fn claim(
     app: &App,
     job: Job,
+    gate: Gate,
     lost: Option<Attempt>,
     now: Timestamp,
 ) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription } = job;
-    let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
     let mut write = app.table.write().also(lost, |write, lost| write.put(&lost));
-    if let Gate::Open(until) = gate {
-        // Spread out, so that not everything comes up in the moment the circuit opens.
-        let put_off = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
-        write.replace(&put_off, Code::VersionConflict).commit().await?;
-        return Ok(Begun::PutOff(Box::new(put_off)));
-    }
     let subscription = match gate {
         Gate::Probe => {
             let probing = subscription.with_health(subscription.health.probing(now));

@@ -1,7 +1,7 @@
 //! The third step: what came of an attempt, for the delivery, for its receiver, and for the
 //! queue.
 
-use commerce::delivery::{Delivery, DeliveryStatus, Verdict};
+use commerce::delivery::{Delivery, DeliveryStatus, Verdict, wake_next};
 use commerce::event::{About, Event, WEBHOOK_SUBSCRIPTION_DISABLED};
 use commerce::subscription::{DisabledReason, Subscription, SubscriptionView};
 use gateway::app::App;
@@ -42,7 +42,7 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: Sent) -> Result<(), Probl
         .write()
         .create(&sent.attempt, Code::VersionConflict)
         .replace(&settled, Code::VersionConflict);
-    match write.commit().await {
+    match settled.leave_lane(write).commit().await {
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
             // The lease had ended, or the payload was removed: what counts is what they wrote.
@@ -59,6 +59,7 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: Sent) -> Result<(), Probl
         }
     }
     queue(app, &settled).await;
+    wake_next(app, &settled).await;
     Ok(())
 }
 

@@ -18,6 +18,10 @@
 //! nothing (traps 24). A dead one costs ten attempts; then its circuit opens, and what comes up
 //! for it is put off without being sent.
 //!
+//! A subscription may want order and a rate. What waits for another delivery about the same entity
+//! holds no message: whoever ends that one sends it. What is above the rate is put off to its turn
+//! and comes back with its message then: nobody waits in here.
+//!
 //! A message that cannot be read is reported as failed and ends in the dead-letter queue.
 
 mod begin;
@@ -25,7 +29,7 @@ mod finish;
 mod send;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use commerce::delivery::Message;
+use commerce::delivery::{Message, wake_next};
 use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;
@@ -73,7 +77,8 @@ pub async fn attempt(app: &App, message: &Message) -> Result<(), Problem> {
             finish::queue(app, &delivery).await;
             Ok(())
         }
-        Begun::GivenUp { exhausted } => {
+        Begun::GivenUp { ended, exhausted } => {
+            wake_next(app, &ended).await;
             if exhausted {
                 finish::report(app, &message.subscription_key(), finish::Report::Expired).await;
             }

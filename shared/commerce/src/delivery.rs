@@ -13,6 +13,8 @@
 //! ```
 
 mod attempt;
+mod hold;
+mod lane;
 mod message;
 mod retry;
 mod signing;
@@ -27,6 +29,8 @@ use gateway::queue;
 use serde::{Deserialize, Serialize};
 
 pub use attempt::{Attempt, AttemptView, Outcome, Verdict};
+pub use hold::Hold;
+pub use lane::{Lane, Place, head_before, wake_next};
 pub use message::{Message, Turn};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
@@ -109,6 +113,15 @@ pub struct Delivery {
     pub run_began_at: Timestamp,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
+    /// Its lane, when its subscription wants the events about an entity in order.
+    #[serde(default)]
+    pub lane: Option<Lane>,
+    /// Its turn, when its subscription has a rate and others were before it.
+    #[serde(default)]
+    pub turn_at: Option<Timestamp>,
+    /// What it waits for besides its time.
+    #[serde(default)]
+    pub held_by: Option<Hold>,
     /// Until when the present attempt has time.
     pub lease_until: Option<Timestamp>,
     /// When the sweep takes it up.
@@ -190,6 +203,9 @@ impl Delivery {
             run_after: 0,
             run_began_at: now,
             next_attempt_at: Some(now),
+            lane: Lane::of(event, subscription),
+            turn_at: None,
+            held_by: None,
             lease_until: None,
             due_at: Some(due_for(now, now)),
             last_status_code: None,
@@ -203,11 +219,12 @@ impl Delivery {
         }
     }
 
-    /// Another delivery of the same event; `nonce` tells it from every other.
+    /// Another delivery of the same event; `nonce` tells it from every other. It was asked for by
+    /// itself, and waits for no other.
     #[must_use]
     pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
         let parts = [event.id.as_str(), subscription.id.as_str(), nonce];
-        Self { id: DeliveryId::derive(&parts), ..Self::new(event, subscription, now) }
+        Self { id: DeliveryId::derive(&parts), lane: None, ..Self::new(event, subscription, now) }
     }
 
     /// Whether the present run has no attempt left, or has taken too long.
@@ -233,25 +250,11 @@ impl Delivery {
             status: DeliveryStatus::Delivering,
             attempt: self.attempt.saturating_add(1),
             next_attempt_at: None,
+            turn_at: None,
+            held_by: None,
             lease_until: Some(now.plus(LEASE)),
             due_at: Some(now.plus(LEASE)),
             last_attempt_at: Some(now),
-            ..self.changed(now)
-        }
-    }
-
-    /// The delivery put off without an attempt.
-    #[must_use]
-    pub fn deferred(&self, until: Timestamp, now: Timestamp) -> Self {
-        let status = match self.status {
-            DeliveryStatus::Pending => DeliveryStatus::Pending,
-            _ => DeliveryStatus::Retrying,
-        };
-        Self {
-            status,
-            next_attempt_at: Some(until),
-            lease_until: None,
-            due_at: Some(due_for(until, now)),
             ..self.changed(now)
         }
     }
@@ -262,6 +265,8 @@ impl Delivery {
         Self {
             status,
             next_attempt_at: None,
+            turn_at: None,
+            held_by: None,
             lease_until: None,
             due_at: None,
             last_error: Some(why.to_owned()),
@@ -302,6 +307,8 @@ impl Delivery {
             run_after: self.attempt,
             run_began_at: now,
             next_attempt_at: Some(now),
+            turn_at: None,
+            held_by: None,
             lease_until: None,
             due_at: Some(now),
             ..self.changed(now)
@@ -311,7 +318,8 @@ impl Delivery {
     /// The delivery put back on the queue by the sweep, which then leaves it alone for a while.
     #[must_use]
     pub fn swept(&self, now: Timestamp) -> Self {
-        Self { due_at: Some(now.plus(SWEPT_GRACE)), ..self.changed(now) }
+        let carried_at = self.next_attempt_at.map_or(now, |next| next.max(now));
+        Self { due_at: Some(carried_at.plus(SWEPT_GRACE)), ..self.changed(now) }
     }
 
     /// The delivery without its payload: whatever was still to be attempted never is.

@@ -241,13 +241,7 @@ impl Item for Event {
         if self.test {
             return Vec::new();
         }
-        let scope = match (&self.store_id, &self.app_id) {
-            (Some(store), _) => format!("STO#{store}"),
-            (None, Some(app)) => format!("APP#{app}"),
-            (None, None) => "-".to_owned(),
-        };
-        let subject = self.timeline.as_ref().unwrap_or(&self.entity_id);
-        let mut keys = vec![key::timeline(&scope, subject, self.created_at, &self.id)];
+        let mut keys = vec![self.in_timeline()];
         if let Some(store) = &self.store_id {
             keys.push(key::events_of_day(store, self.created_at, &self.id));
         }
@@ -323,6 +317,23 @@ impl Event {
         Self { timeline: Some(subject.to_owned()), ..self }
     }
 
+    /// The event's entry in its timeline.
+    pub fn in_timeline(&self) -> IndexKey {
+        let scope = match (&self.store_id, &self.app_id) {
+            (Some(store), _) => format!("STO#{store}"),
+            (None, Some(app)) => format!("APP#{app}"),
+            (None, None) => "-".to_owned(),
+        };
+        let subject = self.timeline.as_ref().unwrap_or(&self.entity_id);
+        key::timeline(&scope, subject, self.created_at, &self.id)
+    }
+
+    /// Sorts the events about one entity in the order in which it changed: by its version, and those
+    /// of one version as they were made.
+    pub fn order(&self) -> String {
+        format!("{:020}#{}#{}", self.entity_version, self.created_at, self.id)
+    }
+
     /// A sample of this topic for a test delivery: it has been published before it is written.
     pub fn sample(topic: &Entry, about: About<'_>, now: Timestamp) -> Self {
         let event = Self::untyped(topic, about, topic.example_data(), now);
@@ -345,6 +356,33 @@ mod tests {
         assert!(matches("*", "app.installed") && matches("app.*", "app.installed"));
         assert!(matches("app.installed", "app.installed"));
         assert!(!matches("app.*", "apple.eaten") && !matches("app", "app.installed"));
+    }
+
+    #[test]
+    fn a_body_has_at_most_64_kb_and_beyond_that_names_what_to_fetch() {
+        let now = Timestamp::from_millis(1_795_244_400_000);
+        let event = |padding: usize| {
+            let about = About { store: None, app: None, entity: "x", version: 1 };
+            let data = json!({"padding": "x".repeat(padding)});
+            Event::untyped(&find("store.updated").unwrap(), about, data, now)
+        };
+        let fits = MAX_BODY - event(0).body.len();
+        assert_eq!(event(fits).body.len(), MAX_BODY);
+        let cut: Value = serde_json::from_str(&event(fits + 1).body).unwrap();
+        assert_eq!(cut.get("data"), Some(&json!({"id": "x", "truncated": true})));
+    }
+
+    #[test]
+    fn events_about_one_entity_sort_by_its_version_first() {
+        let at = |version: u64, millis: i64| {
+            let about = About { store: None, app: None, entity: "x", version };
+            let now = Timestamp::from_millis(1_795_244_400_000 + millis);
+            Event::untyped(&find("store.updated").unwrap(), about, json!({}), now).order()
+        };
+        let mut found = [at(10, 0), at(9, 5), at(9, 4), at(100, -1)];
+        let expected = [found[2].clone(), found[1].clone(), found[0].clone(), found[3].clone()];
+        found.sort();
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -233,6 +233,18 @@ pub fn deliveries_of_subscription(
 ) -> IndexKey {
     gsi2(deliveries_to(subscription, created), format!("{status}#{created}#{id}"))
 }
+/// The partition of a lane: a subscription's unfinished deliveries about one entity, in order.
+pub fn lane(subscription: &SubscriptionId, entity: &str) -> String {
+    format!("WHS#{subscription}#ENT#{entity}")
+}
+/// A delivery's place in its lane.
+pub fn lane_place(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
+    Key::new(lane(subscription, entity), order)
+}
+/// The pace of a subscription with a rate.
+pub fn delivery_pace(subscription: &SubscriptionId) -> Key {
+    Key::new(format!("WHS#{subscription}"), "PACE")
+}
 /// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
 pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {
     Key::new(app_usage_of(app), format!("{}#{shard}", at.day()))

@@ -11,6 +11,7 @@
 //! does not make its owner's form stale.
 
 mod ask;
+mod filter;
 mod health;
 mod places;
 mod secrets;
@@ -25,6 +26,7 @@ use gateway::table::{Condition, Write};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, EventFilter, EventTypes, OwnSecret};
+pub use filter::{Filter, Payload};
 pub use health::{Circuit, Gate, Health, HealthWord};
 pub use places::{give_place_back, remove_of_app, take_place};
 pub use secrets::{SigningKeys, hint, seal_secret};
@@ -63,6 +65,18 @@ gateway::words! {
     }
 }
 
+gateway::words! {
+    /// In which order deliveries are attempted.
+    #[derive(Default)]
+    Ordering {
+        /// As they come up, side by side.
+        #[default]
+        None = "none",
+        /// Those about one entity one after the other, in the order in which it changed.
+        Entity = "entity",
+    }
+}
+
 /// A subscription.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Subscription {
@@ -83,6 +97,15 @@ pub struct Subscription {
     pub description: Option<String>,
     /// Which events: exact names, `noun.*` or `*`.
     pub event_types: Vec<String>,
+    /// What their payload has to say.
+    #[serde(default)]
+    pub filter: Option<Filter>,
+    /// In which order they are attempted.
+    #[serde(default)]
+    pub ordering: Ordering,
+    /// Attempts that are begun in any second, at most.
+    #[serde(default)]
+    pub max_rate_per_second: Option<u32>,
     /// The names of custom headers.
     pub header_names: Vec<String>,
     /// Custom headers, sealed: their values often are credentials.
@@ -156,6 +179,9 @@ impl Subscription {
             url,
             description: None,
             event_types,
+            filter: None,
+            ordering: Ordering::None,
+            max_rate_per_second: None,
             header_names: Vec::new(),
             sealed_headers: None,
             status: SubscriptionStatus::Enabled,
@@ -188,6 +214,9 @@ impl Subscription {
             url,
             description: None,
             event_types: vec!["app.*".to_owned()],
+            filter: None,
+            ordering: Ordering::None,
+            max_rate_per_second: None,
             header_names: Vec::new(),
             sealed_headers: None,
             status: SubscriptionStatus::Enabled,

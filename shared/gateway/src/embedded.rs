@@ -138,6 +138,14 @@ impl Embedded {
         App::new(self.app.config.clone(), clock, self.app.egress.clone(), &self.sdk, &endpoints)
     }
 
+    /// The same service, whose queues cannot be reached: every message it sends is lost.
+    pub fn app_without_queues(&self) -> App {
+        let endpoints =
+            Endpoints { sqs: Some("http://127.0.0.1:9".to_owned()), ..self.endpoints.clone() };
+        let clock = self.app.clock.clone();
+        App::new(self.app.config.clone(), clock, self.app.egress.clone(), &self.sdk, &endpoints)
+    }
+
     /// The AWS under the service.
     pub fn emulators(&self) -> &Emulators {
         &self.emulators

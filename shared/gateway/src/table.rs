@@ -8,6 +8,7 @@
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 mod counter;
+mod pace;
 mod read;
 mod write;
 
@@ -17,6 +18,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
+pub use pace::Pass;
 pub use read::{Batch, Query, Scanned};
 pub use write::{Change, Condition, Write, retry};
 

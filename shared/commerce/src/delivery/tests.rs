@@ -75,6 +75,35 @@ fn an_early_message_is_stale() {
 }
 
 #[test]
+fn a_far_turn_is_handed_to_the_queue_before_it_comes_and_swept_again_only_after_it() {
+    let turn = NOW.plus(MINUTE * 60);
+    let waiting = delivery().paced(turn, turn, NOW);
+    assert_eq!((waiting.held_by, waiting.turn_at), (Some(Hold::Rate), Some(turn)));
+    assert_eq!((waiting.delay(NOW), waiting.due_at), (None, Some(turn.minus(MINUTE * 10))));
+    let due = turn.minus(MINUTE * 10);
+    let swept = waiting.swept(due);
+    assert_eq!((swept.delay(due), swept.due_at), (Some(MINUTE * 10), Some(turn.plus(SWEPT_GRACE))));
+    let near = delivery().paced(NOW.plus(MINUTE), turn, NOW);
+    assert_eq!((near.delay(NOW), near.due_at), (Some(MINUTE), Some(NOW.plus(MINUTE * 2))));
+    let claimed = near.claimed(NOW);
+    assert_eq!((claimed.turn_at, claimed.held_by), (None, None));
+}
+
+#[test]
+fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_once() {
+    let head = delivery().claimed(NOW);
+    let waiting = delivery().behind(&head, NOW).unwrap();
+    assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
+    assert_eq!((waiting.turn(1, NOW), waiting.status), (Turn::Ready, DeliveryStatus::Pending));
+    assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
+    let failed = head.settled(&Outcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
+    assert!(waiting.behind(&failed, NOW).is_none());
+    let later = failed.claimed(NOW).settled(&Outcome::failed("dns"), Duration::ZERO, u32::MAX, NOW);
+    let after = waiting.behind(&later, NOW).map(|waiting| waiting.due_at);
+    assert_eq!(after, later.next_attempt_at.map(|next| Some(next.plus(MINUTE * 2))));
+}
+
+#[test]
 fn what_answers_mean() {
     for (status, verdict) in [
         (200, Verdict::Success),

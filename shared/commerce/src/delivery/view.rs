@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use serde::Serialize;
 
-use super::{Delivery, DeliveryStatus};
+use super::{Delivery, DeliveryStatus, Hold};
 use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 
 /// A delivery as its owner sees it.
@@ -23,6 +23,8 @@ pub struct DeliveryView {
     pub attempts: u32,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
+    /// What it waits for besides its time: `circuit`, `entity` or `rate`.
+    pub held_by: Option<Hold>,
     /// When it was attempted last.
     pub last_attempt_at: Option<Timestamp>,
     /// The last answer's status.
@@ -70,6 +72,7 @@ impl From<&Delivery> for DeliveryView {
             status: delivery.status,
             attempts: delivery.attempt,
             next_attempt_at: delivery.next_attempt_at,
+            held_by: delivery.held_by,
             last_attempt_at: delivery.last_attempt_at,
             last_status_code: delivery.last_status_code,
             last_error: delivery.last_error.clone(),

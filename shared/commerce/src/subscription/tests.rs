@@ -89,6 +89,8 @@ fn a_rotation_signs_with_both_until_it_is_promoted_or_its_grace_ends() {
     assert_eq!(keys.current.reveal(), new.reveal());
     assert_eq!(keys.previous.unwrap().reveal(), old.reveal());
     let end = NOW.plus(DEFAULT_GRACE);
+    let last = end.minus(Duration::from_millis(1));
+    assert!(rotated.signing_keys(&key, last).unwrap().previous.is_some());
     assert!(rotated.signing_keys(&key, end).unwrap().previous.is_none());
     assert!(rotated.promote(NOW).unwrap().signing_keys(&key, NOW).unwrap().previous.is_none());
     assert_eq!(rotated.promote(end).unwrap_err().code, Code::NoSecretRotation);

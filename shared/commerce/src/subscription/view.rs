@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use gateway::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::{DisabledReason, HealthWord, Subscription, SubscriptionStatus};
+use super::{DisabledReason, Filter, HealthWord, Ordering, Subscription, SubscriptionStatus};
 use crate::event::Example;
 use crate::id::{MerchantId, SubscriptionId};
 
@@ -24,6 +25,12 @@ pub struct SubscriptionView {
     pub description: Option<String>,
     /// Which events.
     pub event_types: Vec<String>,
+    /// What their payload has to say: JSONPath (RFC 9535) and condition.
+    pub filter: Option<Value>,
+    /// In which order they are attempted.
+    pub ordering: Ordering,
+    /// Attempts that are begun in any second, at most.
+    pub max_rate_per_second: Option<u32>,
     /// Custom headers; their values are not shown.
     pub headers: BTreeMap<String, &'static str>,
     /// Whether it takes events.
@@ -81,6 +88,9 @@ impl SubscriptionView {
             url: subscription.url.clone(),
             description: subscription.description.clone(),
             event_types: subscription.event_types.clone(),
+            filter: subscription.filter.as_ref().map(Filter::shown),
+            ordering: subscription.ordering,
+            max_rate_per_second: subscription.max_rate_per_second,
             headers: subscription.masked_headers(),
             status: subscription.status,
             disabled_reason: subscription.disabled_reason,
@@ -127,6 +137,9 @@ impl Example for SubscriptionView {
             url: "https://hooks.example.com/commerce".into(),
             description: Some("Warehouse".into()),
             event_types: vec!["store.*".into()],
+            filter: Some(json!({"$.data.country": ["IN", "AE"]})),
+            ordering: Ordering::Entity,
+            max_rate_per_second: Some(5),
             headers: BTreeMap::new(),
             status: SubscriptionStatus::DisabledBySystem,
             disabled_reason: Some(DisabledReason::Gone),

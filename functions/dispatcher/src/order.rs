@@ -1,0 +1,52 @@
+//! What happened to an entity before an event and has not been published yet.
+
+use commerce::event::{Event, OutboxState};
+use gateway::app::App;
+use gateway::problem::Problem;
+use gateway::table::Query;
+
+/// Events that one look takes in: what is pending is among the newest, and one batch reads them.
+const LOOK: usize = 25;
+/// Looks for one event: after an outage a great deal is pending.
+const LOOKS: usize = 40;
+/// How far clocks of different processes may be apart, for events that were made at the same moment.
+const SKEW: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// The pending events about the same entity that come before this one, the first first.
+///
+/// The timeline is in an index, which is a moment behind the table. Events reach the dispatcher
+/// later than that, so that a gap is possible and not to be expected.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub(crate) async fn pending_before(app: &App, event: &Event) -> Result<Vec<Event>, Problem> {
+    let mut found: Vec<Event> = Vec::new();
+    let (index, entry) = event.in_timeline();
+    let mut until = format!("{}#~", event.created_at.plus(SKEW));
+    for _ in 0..LOOKS {
+        let query = Query::index(index, entry.pk.clone()).between("0", until).newest_first();
+        let keys = app.table.keys(&query, LOOK).await?;
+        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut looked_at = Vec::new();
+        for key in &keys {
+            looked_at.extend(batch.take::<Event>(key)?);
+        }
+        let is_pending =
+            |other: &Event| other.state == OutboxState::Pending && other.id != event.id;
+        let go_on = keys.len() >= LOOK && looked_at.iter().any(is_pending);
+        let oldest = looked_at.last().map(|oldest| oldest.in_timeline().1.sk);
+        found.extend(looked_at);
+        match oldest.filter(|_| go_on) {
+            Some(oldest) => until = oldest,
+            None => break,
+        }
+    }
+    found.retain(|other| {
+        other.state == OutboxState::Pending
+            && other.entity_id == event.entity_id
+            && other.order() < event.order()
+    });
+    found.sort_by_key(Event::order);
+    found.dedup_by(|one, other| one.id == other.id);
+    Ok(found)
+}

@@ -1,0 +1,73 @@
+//! What keeps a delivery from being attempted although its time has come.
+
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::queue;
+
+use super::{Delivery, DeliveryStatus, QUEUE_GRACE, due_for};
+
+/// How long before its turn the sweep hands a delivery to the queue, which then holds it back to
+/// the second: shorter than a queue can, and longer than a sweep may be late.
+const HANDED_OVER: std::time::Duration = MINUTE.saturating_mul(10);
+
+gateway::words! {
+    /// What a delivery waits for besides its time.
+    Hold {
+        /// Its receiver failed so often that its circuit is open.
+        Circuit = "circuit",
+        /// An earlier delivery about the same entity, which has not ended.
+        Entity = "entity",
+        /// Its turn at the subscription's rate.
+        Rate = "rate",
+    }
+}
+
+impl Delivery {
+    fn held(&self, by: Hold, now: Timestamp) -> Self {
+        let status = match self.status {
+            DeliveryStatus::Pending => DeliveryStatus::Pending,
+            _ => DeliveryStatus::Retrying,
+        };
+        Self { status, held_by: Some(by), lease_until: None, ..self.changed(now) }
+    }
+
+    /// The delivery put off until its receiver's circuit may have closed.
+    #[must_use]
+    pub fn deferred(&self, until: Timestamp, now: Timestamp) -> Self {
+        Self {
+            next_attempt_at: Some(until),
+            due_at: Some(due_for(until, now)),
+            ..self.held(Hold::Circuit, now)
+        }
+    }
+
+    /// The delivery put off until `at`, with its `turn` kept. A time that is too far away for a message is handed to the
+    /// queue shortly before, so that those of a minute do not all come up with one sweep.
+    #[must_use]
+    pub fn paced(&self, at: Timestamp, turn: Timestamp, now: Timestamp) -> Self {
+        let is_near = now.until(at) <= queue::MAX_DELAY;
+        let due = if is_near { at.plus(QUEUE_GRACE) } else { at.minus(HANDED_OVER) };
+        Self {
+            next_attempt_at: Some(at),
+            turn_at: Some(turn),
+            due_at: Some(due),
+            ..self.held(Hold::Rate, now)
+        }
+    }
+
+    /// The delivery behind `head` in its lane; none when it already waits there. It is attempted as
+    /// soon as its message comes, which whoever ends the head sends. Should that be lost, the sweep
+    /// looks again, after the time at which the head may have ended.
+    pub fn behind(&self, head: &Self, now: Timestamp) -> Option<Self> {
+        let ends = head.next_attempt_at.or(head.lease_until).unwrap_or(now).max(now);
+        let due = ends.plus(QUEUE_GRACE.saturating_mul(2));
+        let waits = self.held_by == Some(Hold::Entity) && self.lease_until.is_none();
+        if waits && self.due_at.is_some_and(|at| at >= due) {
+            return None;
+        }
+        Some(Self {
+            next_attempt_at: Some(self.next_attempt_at.unwrap_or(now)),
+            due_at: Some(due),
+            ..self.held(Hold::Entity, now)
+        })
+    }
+}

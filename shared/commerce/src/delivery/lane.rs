@@ -1,0 +1,156 @@
+//! Lanes: the unfinished deliveries to a subscription about one entity, in the order in which the
+//! entity changed.
+//!
+//! A delivery's place is written in the transaction that makes the delivery, and deleted in the one
+//! that ends it. Only the first in its lane is attempted; the next goes on when it has ended, however
+//! it ended. So a lane is held up for as long as one delivery's schedule takes, at most.
+//!
+//! - *A crash between the end and the message to the next*: the next is due in the table, and the
+//!   sweep brings it.
+//! - *A message twice, or for one that is not the first*: it finds another before it, and waits.
+//! - *A place without a delivery*, which time-to-live may have taken alone, is taken away by whoever
+//!   stands behind it.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, Write};
+use serde::{Deserialize, Serialize};
+
+use super::{Delivery, DeliveryStatus, KEPT};
+use crate::event::Event;
+use crate::id::{DeliveryId, SubscriptionId};
+use crate::key;
+use crate::subscription::{Ordering, Subscription};
+
+/// Places without a delivery that one look takes away.
+const MOST_STALE: usize = 10;
+
+/// Where a delivery stands among those about the same entity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    /// The entity.
+    pub entity_id: String,
+    /// Sorts as the entity changed: [`Event::order`].
+    pub order: String,
+}
+
+impl Lane {
+    /// Where a delivery of this event stands; none when its subscription wants no order.
+    pub fn of(event: &Event, subscription: &Subscription) -> Option<Self> {
+        let lane = Self { entity_id: event.entity_id.clone(), order: event.order() };
+        (subscription.ordering == Ordering::Entity).then_some(lane)
+    }
+}
+
+/// A place in a lane.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Place {
+    /// The subscription.
+    pub subscription_id: SubscriptionId,
+    /// Whose place it is.
+    pub delivery_id: DeliveryId,
+    /// Which lane, and where in it.
+    pub lane: Lane,
+    /// When the delivery was made.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Place {
+    const KIND: &'static str = "delivery_place";
+    fn key(&self) -> Key {
+        key::lane_place(&self.subscription_id, &self.lane.entity_id, &self.lane.order)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.created_at.plus(KEPT))
+    }
+}
+
+impl Delivery {
+    /// The delivery's place in its lane.
+    pub fn place(&self) -> Option<Place> {
+        self.lane.clone().map(|lane| Place {
+            subscription_id: self.subscription_id.clone(),
+            delivery_id: self.id.clone(),
+            lane,
+            created_at: self.created_at,
+            version: 1,
+        })
+    }
+
+    /// Adds that the delivery takes its place, if it has one.
+    pub fn enter_lane(&self, write: Write) -> Write {
+        write.also(self.place(), |write, place| write.put(&place))
+    }
+
+    /// Adds that the delivery leaves its place, if it has ended.
+    pub fn leave_lane(&self, write: Write) -> Write {
+        let place = self.place().filter(|_| self.status.is_final());
+        write.also(place, |write, place| write.delete(&place.key()))
+    }
+}
+
+fn lane_of(subscription: &SubscriptionId, lane: &Lane) -> Query {
+    Query::partition(key::lane(subscription, &lane.entity_id))
+}
+
+/// The delivery that this one waits for: the first in its lane, if that is another one.
+///
+/// # Errors
+/// 503 when the table cannot be reached; `version_conflict`: look again.
+pub async fn head_before(app: &App, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
+    let Some(lane) = &delivery.lane else { return Ok(None) };
+    for _ in 0..MOST_STALE {
+        let first = app.table.all::<Place>(&lane_of(&delivery.subscription_id, lane), 1).await?;
+        let first = first.into_iter().find(|place| place.lane.order < lane.order);
+        let Some(place) = first else { return Ok(None) };
+        let head = app.table.get::<Delivery>(&key::delivery(&place.delivery_id)).await?;
+        match head.filter(|head| !head.status.is_final()) {
+            Some(head) => return Ok(Some(head)),
+            None => forget(app, &place).await?,
+        }
+    }
+    Err(Problem::unavailable("places without deliveries"))
+}
+
+/// Takes away a place whose delivery has ended or is gone, and has not begun again meanwhile.
+async fn forget(app: &App, place: &Place) -> Result<(), Problem> {
+    let is_over = "attribute_not_exists(PK) OR NOT #status IN (:pending, :delivering, :retrying)";
+    let is_over = Condition::new(is_over)
+        .name("#status", "status")
+        .value(":pending", DeliveryStatus::Pending)
+        .value(":delivering", DeliveryStatus::Delivering)
+        .value(":retrying", DeliveryStatus::Retrying);
+    let delivery = key::delivery(&place.delivery_id);
+    let write = app.table.write().check(&delivery, is_over, Code::VersionConflict);
+    write.delete(&place.key()).commit().await
+}
+
+/// Queues the first that waits in the lane that `ended` stood in. A message that is not sent is no
+/// loss: the delivery is due.
+pub async fn wake_next(app: &App, ended: &Delivery) {
+    if let Err(problem) = wake(app, ended).await {
+        tracing::warn!(cause = %problem, delivery = ended.id.as_str(), "next in lane not queued");
+    }
+}
+
+async fn wake(app: &App, ended: &Delivery) -> Result<(), Problem> {
+    let Some(lane) = ended.lane.as_ref().filter(|_| ended.status.is_final()) else {
+        return Ok(());
+    };
+    let first = app.table.all::<Place>(&lane_of(&ended.subscription_id, lane), 1).await?;
+    let Some(place) = first.first() else { return Ok(()) };
+    let Some(next) = app.table.get::<Delivery>(&key::delivery(&place.delivery_id)).await? else {
+        return Ok(());
+    };
+    match next.delay(app.clock.now()) {
+        Some(delay) => app.webhook_queue.send(&[(next.message(), delay)]).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,341 @@
+//! What a subscription's owner wants of the events of a type: conditions over their payload.
+//!
+//! A filter is an object of JSONPath (RFC 9535) and condition, judged before a delivery is made:
+//!
+//! ```json
+//! {"$.data.total.amount": {"gte": 100000}, "$.data.status": ["open", "closed"]}
+//! ```
+//!
+//! Every path must hold; a path holds when one of the values it selects meets its condition. The
+//! operators are those that Amazon EventBridge and Amazon SNS have, under plain names.
+//!
+//! A filter is judged for every event of a store, so what it may cost is bounded when it is given:
+//! a path selects in one pass over the payload (our choice), because it descends once (`..`), has
+//! one expression (`?`) that looks at what is below it, and no list of selectors.
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
+use deserr::{Deserr, IntoValue, ValuePointerRef};
+use gateway::problem::FieldError;
+use gateway::request::{Fault, FieldErrors};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use serde_json_path::JsonPath;
+
+use super::Subscription;
+use crate::event::Event;
+
+/// Paths one filter may have.
+pub const MAX_PATHS: usize = 10;
+/// The longest path, in characters.
+pub const MAX_PATH: usize = 200;
+/// Pairs of parentheses a path may have.
+const MAX_PARENTHESES: usize = 5;
+/// Values that one operator may list.
+pub const MAX_VALUES: usize = 50;
+/// The longest text to compare with, in characters.
+pub const MAX_TEXT: usize = 256;
+
+/// Conditions over an event's payload, as they were given. Kept as text, so that every number
+/// stays as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Filter(Map<String, Value>);
+
+/// An event's payload, read when a filter first asks for it.
+#[derive(Debug)]
+pub struct Payload<'a> {
+    body: &'a str,
+    read: OnceCell<Value>,
+}
+
+/// A path and what one of the values it selects has to meet.
+#[derive(Debug)]
+struct Rule {
+    path: JsonPath,
+    tests: Vec<Test>,
+}
+
+/// One operator.
+#[derive(Debug, PartialEq)]
+enum Test {
+    Exists(bool),
+    In(Vec<Value>),
+    NotIn(Vec<Value>),
+    Compared(&'static [Ordering], Value),
+    Prefix(String),
+    Suffix(String),
+}
+
+const OPERATORS: &str = "eq, ne, in, not_in, gt, gte, lt, lte, prefix, suffix, exists";
+
+impl<'a> From<&'a Event> for Payload<'a> {
+    fn from(event: &'a Event) -> Self {
+        Self { body: &event.body, read: OnceCell::new() }
+    }
+}
+
+impl Payload<'_> {
+    fn value(&self) -> &Value {
+        self.read.get_or_init(|| serde_json::from_str(self.body).unwrap_or_default())
+    }
+}
+
+impl Subscription {
+    /// Whether the subscription's filter lets this payload through. One whose data was too large
+    /// to be sent along passes: what it says is for the receiver to fetch, and an event is rather
+    /// sent than lost.
+    pub fn wants(&self, payload: &Payload<'_>) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        let value = payload.value();
+        value.pointer("/data/truncated") == Some(&Value::Bool(true)) || filter.passes(value)
+    }
+}
+
+impl Filter {
+    /// The filter as it was given.
+    pub fn shown(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
+    fn passes(&self, payload: &Value) -> bool {
+        let mut errors = Vec::new();
+        let rules = rules(&self.0, ValuePointerRef::Origin, &mut errors);
+        // It was valid when it was given; should that ever change, nothing is lost by it.
+        !errors.is_empty() || rules.iter().all(|rule| rule.holds(payload))
+    }
+}
+
+impl Rule {
+    fn holds(&self, payload: &Value) -> bool {
+        let nodes = self.path.query(payload);
+        if self.tests.contains(&Test::Exists(false)) {
+            return nodes.is_empty();
+        }
+        nodes.iter().any(|value| self.tests.iter().all(|test| test.holds(value)))
+    }
+}
+
+impl Test {
+    fn holds(&self, value: &Value) -> bool {
+        let among = |list: &[Value]| list.iter().any(|wanted| equal(value, wanted));
+        match self {
+            Self::Exists(exists) => *exists,
+            Self::In(list) => among(list),
+            Self::NotIn(list) => !among(list),
+            Self::Compared(orders, bound) => {
+                compare(value, bound).is_some_and(|order| orders.contains(&order))
+            }
+            Self::Prefix(text) => value.as_str().is_some_and(|found| found.starts_with(text)),
+            Self::Suffix(text) => value.as_str().is_some_and(|found| found.ends_with(text)),
+        }
+    }
+}
+
+/// Numbers equal by value, everything else as JSON does.
+fn equal(value: &Value, wanted: &Value) -> bool {
+    value == wanted || compare(value, wanted) == Some(Ordering::Equal)
+}
+
+/// Two numbers by value, or two texts by code point, which orders times of one format too.
+fn compare(value: &Value, bound: &Value) -> Option<Ordering> {
+    match (value, bound) {
+        (Value::String(one), Value::String(other)) => Some(one.cmp(other)),
+        (Value::Number(one), Value::Number(other)) => match (one.as_i128(), other.as_i128()) {
+            (Some(one), Some(other)) => Some(one.cmp(&other)),
+            _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
+        },
+        _ => None,
+    }
+}
+
+/// The rules of a filter; what is wrong with it is added to `errors`, all at once.
+fn rules(
+    given: &Map<String, Value>,
+    location: ValuePointerRef<'_>,
+    errors: &mut Vec<FieldError>,
+) -> Vec<Rule> {
+    let mut found = Vec::new();
+    for (text, condition) in given {
+        let place = location.push_key(text);
+        let path = path(text).map_err(|fault| errors.extend(FieldErrors::at(place, fault).0));
+        let tests = tests(condition, place, errors);
+        found.extend(path.ok().map(|path| Rule { path, tests }));
+    }
+    found
+}
+
+/// A path, if it is one whose cost is bounded.
+fn path(text: &str) -> Result<JsonPath, Fault> {
+    if text.chars().count() > MAX_PATH {
+        return Err(Fault::new("too_long", format!("A path has at most {MAX_PATH} characters.")));
+    }
+    // Outside of quotes these characters stand for nothing else in a valid path. Looked at before
+    // it is parsed, because parsing nested parentheses takes twice as long for each.
+    let bare = unquoted(text);
+    let count = |what: &str| bare.matches(what).count();
+    let is_costly = count("..") > 1 || count("?") > 1 || count("$") > 1 || bare.contains(',');
+    if is_costly || count("(") > MAX_PARENTHESES {
+        let detail = "May descend (`..`) once, have one expression (`?`) with at most 5 pairs of \
+                      parentheses, which begins at `@`, and no list of selectors.";
+        return Err(Fault::new("json_path_too_costly", detail));
+    }
+    JsonPath::parse(text).map_err(|error| {
+        let detail = format!("Must be a JSONPath (RFC 9535) like `$.data.status`: {error}.");
+        Fault::new("invalid_json_path", detail)
+    })
+}
+
+/// The text without what stands in quotes (RFC 9535 §2.3.1.1).
+fn unquoted(text: &str) -> String {
+    let (mut bare, mut quote, mut escaped) = (String::new(), None, false);
+    for c in text.chars() {
+        match quote {
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None => bare.push(c),
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(mark) if c == mark => quote = None,
+            Some(_) => {}
+        }
+    }
+    bare
+}
+
+/// A condition: a value to equal, a list of such, or an object of operators, all of which hold.
+fn tests(condition: &Value, place: ValuePointerRef<'_>, errors: &mut Vec<FieldError>) -> Vec<Test> {
+    let judged = match condition {
+        Value::Object(operators) => {
+            if operators.is_empty() {
+                let fault = Fault::new("too_few", "Must have at least one operator.");
+                errors.extend(FieldErrors::at(place, fault).0);
+            }
+            let mut found = Vec::new();
+            for (name, operand) in operators {
+                match test(name, operand) {
+                    Ok(test) => found.push(test),
+                    Err(fault) => {
+                        errors.extend(FieldErrors::at(place.push_key(name), fault).0);
+                    }
+                }
+            }
+            if found.len() > 1 && found.contains(&Test::Exists(false)) {
+                let detail = "`exists: false` stands alone.";
+                errors.extend(FieldErrors::at(place, Fault::new("contradictory", detail)).0);
+            }
+            return found;
+        }
+        Value::Array(_) => list(condition).map(Test::In),
+        value => scalar(value).map(|value| Test::In(vec![value])),
+    };
+    match judged {
+        Ok(test) => vec![test],
+        Err(fault) => {
+            errors.extend(FieldErrors::at(place, fault).0);
+            Vec::new()
+        }
+    }
+}
+
+fn test(name: &str, operand: &Value) -> Result<Test, Fault> {
+    Ok(match name {
+        "eq" => Test::In(vec![scalar(operand)?]),
+        "ne" => Test::NotIn(vec![scalar(operand)?]),
+        "in" => Test::In(list(operand)?),
+        "not_in" => Test::NotIn(list(operand)?),
+        "gt" => Test::Compared(&[Ordering::Greater], bound(operand)?),
+        "gte" => Test::Compared(&[Ordering::Greater, Ordering::Equal], bound(operand)?),
+        "lt" => Test::Compared(&[Ordering::Less], bound(operand)?),
+        "lte" => Test::Compared(&[Ordering::Less, Ordering::Equal], bound(operand)?),
+        "prefix" => Test::Prefix(text(operand)?),
+        "suffix" => Test::Suffix(text(operand)?),
+        "exists" => Test::Exists(
+            operand.as_bool().ok_or_else(|| Fault::new("invalid_type", "Must be a boolean."))?,
+        ),
+        _ => {
+            let detail = format!("Unknown; the operators are {OPERATORS}.");
+            return Err(Fault::new("unknown_operator", detail));
+        }
+    })
+}
+
+fn scalar(value: &Value) -> Result<Value, Fault> {
+    match value {
+        Value::Array(_) | Value::Object(_) => {
+            Err(Fault::new("invalid_type", "Must be a string, a number, a boolean or null."))
+        }
+        Value::String(given) => text_of(given).map(Value::String),
+        plain => Ok(plain.clone()),
+    }
+}
+
+fn bound(value: &Value) -> Result<Value, Fault> {
+    match value {
+        Value::Number(_) | Value::String(_) => scalar(value),
+        _ => Err(Fault::new("invalid_type", "Must be a number or a string.")),
+    }
+}
+
+fn list(value: &Value) -> Result<Vec<Value>, Fault> {
+    let Value::Array(values) = value else {
+        return Err(Fault::new("invalid_type", "Must be an array."));
+    };
+    match values.len() {
+        0 => Err(Fault::new("too_few", "Must list at least one value.")),
+        1..=MAX_VALUES => values.iter().map(scalar).collect(),
+        _ => Err(Fault::new("too_many", format!("May list at most {MAX_VALUES} values."))),
+    }
+}
+
+fn text(value: &Value) -> Result<String, Fault> {
+    let text = value.as_str().filter(|text| !text.is_empty());
+    text.ok_or_else(|| Fault::new("invalid_type", "Must be a string.")).and_then(text_of)
+}
+
+fn text_of(text: &str) -> Result<String, Fault> {
+    if text.chars().count() <= MAX_TEXT {
+        return Ok(text.to_owned());
+    }
+    Err(Fault::new("too_long", format!("Must have at most {MAX_TEXT} characters.")))
+}
+
+impl Deserr<FieldErrors> for Filter {
+    fn deserialize_from_value<V: IntoValue>(
+        value: deserr::Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let fault = match Value::from(value) {
+            Value::Object(given) if (1..=MAX_PATHS).contains(&given.len()) => {
+                let mut errors = Vec::new();
+                rules(&given, location, &mut errors);
+                return if errors.is_empty() { Ok(Self(given)) } else { Err(FieldErrors(errors)) };
+            }
+            Value::Object(given) if given.is_empty() => {
+                Fault::new("too_few", "Must have at least one path; leave it out for no filter.")
+            }
+            Value::Object(_) => {
+                Fault::new("too_many", format!("Must have at most {MAX_PATHS} paths."))
+            }
+            _ => Fault::new("invalid_type", "Must be an object of JSONPath and condition."),
+        };
+        Err(FieldErrors::at(location, fault))
+    }
+}
+
+impl From<Filter> for String {
+    fn from(filter: Filter) -> Self {
+        filter.shown().to_string()
+    }
+}
+
+impl TryFrom<String> for Filter {
+    type Error = serde_json::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        serde_json::from_str(&text).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

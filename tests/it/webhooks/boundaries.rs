@@ -1,0 +1,189 @@
+//! Every counted promise at its boundary: n works, n + 1 does not.
+
+use std::time::Duration;
+
+use commerce::delivery::Delivery;
+use commerce::subscription::Subscription;
+use gateway::clock::{DAY, HOUR, MINUTE};
+use support::{Behaviour, Gateway, Value, eventually, json};
+
+use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched, is_signed_by};
+
+fn headers(count: usize) -> Value {
+    (0..count)
+        .map(|n| (format!("x-custom-{n}"), json!("v")))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+#[tokio::test]
+async fn ten_headers_are_sent_and_eleven_are_refused() {
+    let fields = json!({"headers": headers(10)});
+    let watched = Watched::with(Gateway::start().await, Behaviour::Status(200), fields).await;
+    watched.rename("With headers").await;
+    let received = watched.receiver.wait_for(1).await.remove(0);
+    assert!((0..10).all(|n| received.header(&format!("x-custom-{n}")) == "v"));
+    let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
+    let refused = |field: &'static str, value: Value, code: &'static str| {
+        let (owner, path) = (watched.owner(), path.clone());
+        async move {
+            let reply = owner.patch(&path).json(json!({field: value})).await.expect(422);
+            assert_eq!(reply.field_errors()[0].1, code, "{}", reply.text);
+        }
+    };
+    refused("headers", headers(11), "too_many").await;
+    refused("headers", json!({"x-long": "v".repeat(1_025)}), "invalid_header_value").await;
+    let longest = json!({"headers": {"x-long": "v".repeat(1_024)}});
+    watched.owner().patch(&path).json(longest).await.expect(200);
+    refused("event_types", json!(vec!["store.updated"; 51]), "too_many").await;
+    let most = json!({"event_types": vec!["store.updated"; 50]});
+    watched.owner().patch(&path).json(most).await.expect(200);
+    refused("description", json!("d".repeat(201)), "too_long").await;
+    watched.owner().patch(&path).json(json!({"description": "d".repeat(200)})).await.expect(200);
+    assert_eq!(headers_shown(&watched).await, 1);
+}
+
+async fn headers_shown(watched: &Watched) -> usize {
+    watched.subscription().await["headers"].as_object().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_place_that_is_given_back_is_the_only_one_that_is_taken_again() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let ask = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
+    for _ in 1..50 {
+        watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
+    }
+    let full = watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(409);
+    full.problem("subscription_limit");
+    let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
+    watched.owner().delete(&path).await.expect(204);
+    watched.owner().delete(&path).await.expect(404);
+    watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
+    watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(409).problem("subscription_limit");
+}
+
+#[tokio::test]
+async fn a_grace_ends_with_its_last_millisecond() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let id = watched.subscription["id"].as_str().unwrap();
+    let path = format!("{SUBSCRIPTIONS}/{id}/secret/rotate");
+    let grace = |seconds: u64| json!({"grace_seconds": seconds});
+    let reply = watched.owner().post(&path).json(grace(604_801)).await.expect(422);
+    assert_eq!(reply.field_errors(), [("/grace_seconds".to_owned(), "out_of_range".to_owned())]);
+    watched.gateway.app().clock.stop();
+    let new = watched.owner().post(&path).json(grace(604_800)).await.expect(200).str("/secret");
+    watched.gateway.advance(7 * DAY - Duration::from_millis(1));
+    let owner = watched.merchant.sign_in_again().await.at(&watched.store);
+    watched.rename_as(&owner, "The last moment").await;
+    let both = watched.receiver.wait_for(1).await.remove(0);
+    assert!(is_signed_by(&both, watched.secret()) && is_signed_by(&both, &new));
+    watched.gateway.advance(Duration::from_millis(1));
+    watched.rename_as(&owner, "After it").await;
+    let alone = watched.receiver.wait_for(2).await.remove(1);
+    assert!(!is_signed_by(&alone, watched.secret()) && is_signed_by(&alone, &new));
+}
+
+/// The only delivery, as the table has it.
+async fn only(watched: &Watched) -> Delivery {
+    let item = watched.gateway.items_of("delivery", "DLV#").await.remove(0);
+    serde_json::from_value(item).unwrap()
+}
+
+/// A delivery whose tenth attempt fails, of a subscription that counts `exhausted` and has failed
+/// for `failing`; answers with what becomes of the subscription.
+async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    let app = watched.gateway.app();
+    watched.gateway.app().clock.stop();
+    watched.rename("The last straw").await;
+    watched.delivery_in("retrying").await;
+    let reported = || async {
+        let subscription = watched.subscription().await;
+        (subscription["stats"]["consecutive_failures"] == 1).then_some(())
+    };
+    eventually(PATIENCE, reported).await;
+    let (now, delivery) = (watched.gateway.now(), only(&watched).await);
+    let key = delivery.message().subscription_key();
+    let mut subscription: Subscription = app.table.get(&key).await.unwrap().unwrap();
+    subscription.health.exhausted_since_success = exhausted;
+    subscription.health.failing_since = Some(now.minus(failing));
+    let ninth = Delivery { attempt: 9, next_attempt_at: Some(now), ..delivery.recovered(now) };
+    let ninth = Delivery { attempt: 9, run_after: 0, ..ninth };
+    app.table.write().put(&subscription).put(&ninth).commit().await.unwrap();
+    watched.gateway.sweep().await;
+    watched.delivery_in("exhausted").await;
+    eventually(PATIENCE, || async {
+        let subscription = watched.subscription().await;
+        (subscription["stats"]["consecutive_failures"] == 2).then_some(subscription)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn it_takes_120_hours_and_20_exhausted_deliveries_to_be_given_up() {
+    let moment = Duration::from_millis(1);
+    for (exhausted, failing) in [(18, 120 * HOUR), (19, 120 * HOUR - moment)] {
+        let kept = after_one_more(exhausted, failing).await;
+        assert_eq!(kept["status"], "enabled", "{exhausted} for {failing:?}: {kept}");
+    }
+    let given_up = after_one_more(19, 120 * HOUR).await;
+    assert_eq!(given_up["status"], "disabled_by_system", "{given_up}");
+    assert_eq!(given_up["disabled_reason"], "failing");
+}
+
+#[tokio::test]
+async fn ten_failures_open_the_circuit_and_nine_do_not() {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    for failures in 1..=9 {
+        watched.rename(&format!("Failure {failures}")).await;
+        eventually(PATIENCE, || async {
+            let stats = watched.subscription().await["stats"].clone();
+            (stats["consecutive_failures"] == failures).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(watched.subscription().await["health"], "failing");
+    watched.rename("Failure 10").await;
+    eventually(PATIENCE, || async {
+        (watched.subscription().await["health"] == "circuit_open").then_some(())
+    })
+    .await;
+    watched.rename("Not sent").await;
+    eventually(PATIENCE, || async {
+        watched.deliveries().await.iter().any(|one| one["held_by"] == "circuit").then_some(())
+    })
+    .await;
+    assert_eq!(watched.receiver.requests().len(), 10);
+}
+
+#[tokio::test]
+async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
+    let watched = Watched::by(Behaviour::Status(500)).await;
+    watched.rename("Ninth").await;
+    watched.delivery_in("retrying").await;
+    let app = watched.gateway.app();
+    let now = watched.gateway.now();
+    let delivery = only(&watched).await.recovered(now);
+    let ninth = Delivery { attempt: 8, run_after: 0, ..delivery };
+    app.table.write().put(&ninth).commit().await.unwrap();
+    watched.gateway.sweep().await;
+    watched.receiver.wait_for(2).await;
+    assert_eq!(watched.delivery_in("retrying").await["attempts"], 9, "one is left");
+    watched.gateway.advance(2 * DAY);
+    watched.gateway.sweep().await;
+    watched.receiver.wait_for(3).await;
+    let owner = watched.merchant.sign_in_again().await.at(&watched.store);
+    let path = format!("{DELIVERIES}/{}", ninth.id);
+    eventually(PATIENCE, || async {
+        let shown = owner.get(&path).await.expect(200).json;
+        (shown["status"] == "exhausted" && shown["attempts"] == 10).then_some(())
+    })
+    .await;
+    for _ in 0..3 {
+        watched.gateway.advance(2 * DAY + MINUTE);
+        let report = watched.gateway.sweep().await;
+        assert_eq!(report.deliveries, 0, "{report:?}");
+    }
+    assert_eq!(watched.receiver.requests().len(), 3);
+}

@@ -1,0 +1,231 @@
+//! `ordering: entity`: what happened to an entity arrives as it happened.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use commerce::delivery::Delivery;
+use gateway::clock::MINUTE;
+use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
+
+use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched};
+
+const ENTITIES: usize = 10;
+const CHANGES: usize = 20;
+
+/// The versions of each entity, as they came.
+fn versions(receiver: &Receiver) -> BTreeMap<String, Vec<u64>> {
+    let mut found = BTreeMap::<String, Vec<u64>>::new();
+    for request in receiver.requests() {
+        let entity = request.json()["entity"].clone();
+        let id = entity["id"].as_str().unwrap().to_owned();
+        found.entry(id).or_default().push(entity["version"].as_u64().unwrap());
+    }
+    found
+}
+
+/// Moves the clock and sweeps, whenever nothing is being attempted, until every delivery is done.
+async fn drain(gateway: &Gateway, count: usize) {
+    eventually(Duration::from_mins(4), || async {
+        let deliveries = gateway.items_of("delivery", "DLV#").await;
+        let in_state = |state: &str| deliveries.iter().filter(|one| one["status"] == state).count();
+        if in_state("succeeded") == count {
+            return Some(());
+        }
+        if in_state("delivering") == 0 {
+            gateway.advance(MINUTE);
+            gateway.sweep().await;
+        }
+        None
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_order() {
+    let market = Market::open().await;
+    let receiver = Receiver::that(Behaviour::Status(500)).await;
+    let ask = json!({
+        "url": receiver.url("/"), "event_types": ["product.updated"], "ordering": "entity"
+    });
+    market.owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let mut products = Vec::new();
+    for _ in 0..ENTITIES {
+        let ask =
+            json!({"title": support::unique("Thing"), "variants": [{"price": support::inr(1)}]});
+        products.push(market.owner.post("/v1/products").json(ask).await.expect(201).str("/id"));
+    }
+    for change in 0..CHANGES {
+        // What this costs is restored within the second.
+        market.gateway.advance(Duration::from_secs(1));
+        let rename = |id: &String| {
+            let ask = json!({"title": format!("Change {change}")});
+            let owner = market.owner.clone();
+            let path = format!("/v1/products/{id}");
+            async move { owner.patch(&path).json(ask).await.expect(200) }
+        };
+        futures_util::future::join_all(products.iter().map(rename)).await;
+        if change == CHANGES / 2 {
+            // From now on one in three fails, in every way that is tried again.
+            let broken = [Behaviour::Status(500), Behaviour::Status(200), Behaviour::Status(200)];
+            let closed = [Behaviour::Close, Behaviour::Status(200), Behaviour::Status(200)];
+            receiver.next((0..40).flat_map(|_| broken.clone().into_iter().chain(closed.clone())));
+            receiver.now(Behaviour::Status(200));
+        }
+    }
+    let all = ENTITIES * CHANGES;
+    let made = || async {
+        let made = market.gateway.items_of("delivery", "DLV#").await.len();
+        (made == all).then_some(())
+    };
+    eventually(PATIENCE, made).await;
+    drain(&market.gateway, all).await;
+    let arrived = versions(&receiver);
+    assert_eq!(arrived.len(), ENTITIES);
+    for (entity, versions) in arrived {
+        assert!(versions.is_sorted(), "{entity}: {versions:?}");
+        let mut distinct = versions;
+        distinct.dedup();
+        assert_eq!(distinct.len(), CHANGES, "{entity}: {distinct:?}");
+    }
+    assert!(market.gateway.items_of("delivery_place", "WHS#").await.is_empty(), "lanes are empty");
+}
+
+async fn ordered(options: impl FnOnce(&mut local::Options), behaviour: Behaviour) -> Watched {
+    let gateway = Gateway::start_with(options).await;
+    Watched::with(gateway, behaviour, json!({"ordering": "entity"})).await
+}
+
+/// The deliveries as the table has them, in the order of what happened.
+async fn stored(watched: &Watched) -> Vec<Delivery> {
+    let items = watched.gateway.items_of("delivery", "DLV#").await;
+    let read = |item: Value| serde_json::from_value::<Delivery>(item).unwrap();
+    let mut deliveries: Vec<_> = items.into_iter().map(read).collect();
+    deliveries.sort_by_key(|delivery| delivery.lane.as_ref().map(|lane| lane.order.clone()));
+    deliveries
+}
+
+#[tokio::test]
+async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_the_next() {
+    let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
+    for name in ["First", "Second", "Third"] {
+        watched.rename(name).await;
+    }
+    watched.gateway.advance(MINUTE + Duration::from_secs(1));
+    // Every message is lost, those for the deliveries and those to the next in their lane.
+    let mute = watched.gateway.system().embedded().app_without_queues();
+    dispatcher::sweep(&mute).await;
+    let deliveries = stored(&watched).await;
+    assert_eq!(deliveries.len(), 3);
+    for delivery in deliveries.iter().rev() {
+        let message = delivery.message();
+        let twice =
+            tokio::join!(webhooks::attempt(&mute, &message), webhooks::attempt(&mute, &message));
+        twice.0.unwrap();
+        twice.1.unwrap();
+    }
+    let names = || -> Vec<String> {
+        let requests = watched.receiver.requests();
+        requests.iter().map(|one| one.json()["data"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(), ["First"]);
+    let waiting = watched.deliveries().await;
+    let held = waiting.iter().filter(|one| one["held_by"] == "entity").count();
+    assert_eq!(held, 2, "{waiting:?}");
+    // The first has ended and nobody was told: the others are due.
+    eventually(PATIENCE, || async {
+        watched.gateway.advance(MINUTE);
+        watched.gateway.sweep().await;
+        (names().len() == 3).then_some(())
+    })
+    .await;
+    assert_eq!(names(), ["First", "Second", "Third"]);
+    drain(&watched.gateway, 3).await;
+    assert_eq!(watched.receiver.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn events_are_published_in_the_order_of_what_happened_whichever_comes_first() {
+    let watched = ordered(|options| options.has_stream = false, Behaviour::Status(200)).await;
+    for name in ["First", "Second", "Third"] {
+        watched.rename(name).await;
+    }
+    let events = watched.gateway.items_of("event", "EVT#").await;
+    let third = events
+        .into_iter()
+        .find(|event| event["body"].as_str().is_some_and(|body| body.contains("\"Third\"")));
+    let third: commerce::event::Event = serde_json::from_value(third.unwrap()).unwrap();
+    dispatcher::publish(watched.gateway.app(), &third).await.unwrap();
+    let received = watched.receiver.wait_for(3).await;
+    let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
+    assert_eq!(names, ["First", "Second", "Third"]);
+}
+
+#[tokio::test]
+async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
+    let watched = ordered(|_| {}, Behaviour::Status(500)).await;
+    for name in ["First", "Second", "Third"] {
+        watched.rename(name).await;
+    }
+    let names = || -> Vec<String> {
+        let requests = watched.receiver.requests();
+        requests.iter().map(|one| one.json()["data"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all_there = || async { (stored(&watched).await.len() == 3).then_some(()) };
+    eventually(PATIENCE, all_there).await;
+    let first = stored(&watched).await[0].id.clone();
+    // The first takes all of its schedule, and nobody overtakes it.
+    eventually(Duration::from_mins(2), || async {
+        let deliveries = stored(&watched).await;
+        let head = deliveries.iter().find(|one| one.id == first).unwrap();
+        if head.status.is_final() {
+            return Some(());
+        }
+        if !deliveries.iter().any(|one| one.status.as_str() == "delivering") {
+            watched.gateway.advance(Duration::from_hours(1));
+            watched.gateway.sweep().await;
+        }
+        None
+    })
+    .await;
+    let until_then: Vec<_> = names().into_iter().take(10).collect();
+    assert_eq!(until_then, vec!["First"; 10]);
+    // The second is cancelled by its owner, and the third is sent.
+    let second = stored(&watched).await[1].id.clone();
+    let owner = || async { watched.merchant.sign_in_again().await.at(&watched.store) };
+    let path = format!("{DELIVERIES}/{second}/content");
+    eventually(PATIENCE, || async {
+        let reply = owner().await.delete(&path).await;
+        (reply.status == 204).then_some(())
+    })
+    .await;
+    watched.receiver.now(Behaviour::Status(200));
+    eventually(PATIENCE, || async {
+        watched.gateway.advance(MINUTE);
+        watched.gateway.sweep().await;
+        let third = &stored(&watched).await[2];
+        (third.status.as_str() == "succeeded").then_some(())
+    })
+    .await;
+    assert_eq!(names().last().unwrap(), "Third");
+    // What is recovered stands in its lane again: the event before it does, too.
+    watched.receiver.now(Behaviour::Status(500));
+    let id = watched.subscription["id"].as_str().unwrap();
+    let ask = json!({"since": watched.gateway.now().minus(Duration::from_hours(24 * 13))});
+    let path = format!("{SUBSCRIPTIONS}/{id}/recover");
+    let recovered = owner().await.post(&path).json(ask).await.expect(202);
+    assert_eq!(recovered.int("/matched"), 1, "the expunged one has nothing to send");
+    watched.rename_as(&owner().await, "Fourth").await;
+    eventually(PATIENCE, || async {
+        let fourth = stored(&watched).await.into_iter().nth(3)?;
+        (fourth.held_by.map(|hold| hold.as_str()) == Some("entity")).then_some(())
+    })
+    .await;
+    assert!(!names().contains(&"Fourth".to_owned()));
+    watched.receiver.now(Behaviour::Status(200));
+    eventually(PATIENCE, || async {
+        watched.gateway.advance(MINUTE);
+        watched.gateway.sweep().await;
+        names().contains(&"Fourth".to_owned()).then_some(())
+    })
+    .await;
+}
