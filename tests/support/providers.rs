@@ -23,7 +23,11 @@ impl Deref for Providers {
 
 impl Providers {
     pub async fn start() -> Self {
-        Self(::providers::Providers::start(Options::default()).await.expect("a free port"))
+        Self::start_with(Options::default()).await
+    }
+
+    pub async fn start_with(options: Options) -> Self {
+        Self(::providers::Providers::start(options).await.expect("a free port"))
     }
 
     /// A payment or an intent, as the provider sees it.

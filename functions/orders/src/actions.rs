@@ -9,9 +9,7 @@ use commerce::order::settle::confirm as confirm_order;
 use commerce::order::spent::Spending;
 use commerce::order::{Order, OrderAction, OrderView, parts, settle};
 use commerce::payment::account::connect;
-use commerce::payment::provider::Provider;
-use commerce::payment::settle::{self as settlement, News};
-use commerce::payment::{ProviderReference, Source};
+use commerce::payment::settle as settlement;
 use commerce::scope::WriteOrders;
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -194,9 +192,5 @@ pub async fn capture(
     let payment = payment.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
     let amount = settlement::capturable(payment, order, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
-    let seen = connected.capture(&app, payment, &amount).await?;
-    let place = ProviderReference::from(payment);
-    let news =
-        News { place: &place, seen: &seen, source: Source::Admin, event: None, is_answer: true };
-    settlement::apply(&app, &connected, news, |known| shown(&known.order)).await
+    settlement::capture(&app, &connected, payment, &amount, |known| shown(&known.order)).await
 }

@@ -46,7 +46,7 @@ pub async fn capture(
     _: idempotency::Required,
     Body(ask): Body<CaptureRequest>,
 ) -> Result<Answer, Problem> {
-    let (place, known, connected) = load(&app, &caller, &id).await?;
+    let (_, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     let wanted = match &ask.amount {
         None => None,
@@ -57,8 +57,26 @@ pub async fn capture(
         }
     };
     let amount = settle::capturable(&known.payment, &known.order, wanted.as_ref())?;
-    let seen = connected.capture(&app, &known.payment, &amount).await?;
-    apply(&app, &connected, &place, &seen, true).await
+    settle::capture(&app, &connected, &known.payment, &amount, shown).await
+}
+
+/// `POST /v1/payments/{id}/accept`: takes another amount than was asked for as a part of what is
+/// due. What is more than that goes back first (`POST /v1/payments/{id}/refunds`), as all of it
+/// does when the merchant does not want it, or when the order ends before anybody has said so.
+///
+/// # Errors
+/// `invalid_state_transition`, `order_expired`, `order_already_paid`,
+/// `amount_exceeds_outstanding`.
+pub async fn accept(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Path(id): Path<PaymentId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(_): Body<NoFields>,
+) -> Result<Answer, Problem> {
+    let place = locate(&app, &caller.store.id, &id).await?;
+    settle::accept(&app, &place, &if_match, shown).await
 }
 
 /// `POST /v1/payments/{id}/void`: gives a payment up before any money was taken.

@@ -17,6 +17,7 @@ pub fn routes() -> Routes {
         .get("/v1/payments/{id}", Cost::READ, payments::show)
         .get("/v1/payments/{id}/events", Cost::List, payments::events)
         .post("/v1/payments/{id}/capture", Cost::WRITE, actions::capture)
+        .post("/v1/payments/{id}/accept", Cost::WRITE, actions::accept)
         .post("/v1/payments/{id}/void", Cost::WRITE, actions::void)
         .post("/v1/payments/{id}/sync", Cost::WRITE, actions::sync)
         .get("/v1/payments/{id}/refunds", Cost::READ, refunds::list)

@@ -147,7 +147,9 @@ catalogue! {
     AmountNotSupported = 409 "amount_not_supported" "The payment provider does not take this amount of this currency.";
     NotCapturable = 409 "not_capturable" "The payment holds nothing that can be captured.";
     AmountExceedsAuthorized = 409 "amount_exceeds_authorized" "The amount is more than was authorized.";
+    AmountExceedsOutstanding = 409 "amount_exceeds_outstanding" "The amount is more than is left to pay for the order.";
     ProviderNotConnected = 409 "provider_not_connected" "The store has no account with this payment provider.";
+    ProviderInUse = 409 "provider_in_use" "Payments through this account are still open.";
     PaymentNotCaptured = 409 "payment_not_captured" "Nothing was taken by this payment that could go back.";
     RefundExceedsCaptured = 409 "refund_exceeds_captured" "More would go back than can still be refunded.";
     InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";

@@ -1,6 +1,7 @@
 //! The front desk: who may come in, what they ask for, and what gets in their way.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -23,12 +24,13 @@ const MAX_BODY: usize = 1 << 20;
 pub(crate) struct Office {
     books: Mutex<Books>,
     clock: Clock,
+    latency: Duration,
     post: UnboundedSender<Letter>,
 }
 
 impl Office {
-    pub(crate) fn open(clock: Clock, post: UnboundedSender<Letter>) -> Self {
-        Self { books: Mutex::default(), clock, post }
+    pub(crate) fn open(clock: Clock, latency: Duration, post: UnboundedSender<Letter>) -> Self {
+        Self { books: Mutex::default(), clock, latency, post }
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
@@ -79,6 +81,7 @@ pub(crate) async fn receive(State(office): State<Arc<Office>>, request: Request)
         ["sandbox", path @ ..] => return sandbox::answer(&office, &call, path),
         _ => return answer(StatusCode::NOT_FOUND, Err(nowhere())),
     };
+    tokio::time::sleep(office.latency).await;
     let trouble = office.act(|books, _| books.note(call.clone()));
     if let Err(refusal) = admit(provider, &parts.headers) {
         return answer(StatusCode::OK, Err(refusal));

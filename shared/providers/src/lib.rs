@@ -54,12 +54,15 @@ pub struct Options {
     pub clock: Clock,
     /// How long a shop is to wait for an answer.
     pub deadline: Duration,
+    /// How long each answer takes: a provider is on another continent.
+    pub latency: Duration,
 }
 
 impl Default for Options {
     /// For one test: on a free port, with little patience.
     fn default() -> Self {
-        Self { port: 0, clock: Clock::default(), deadline: Duration::from_millis(400) }
+        let (deadline, latency) = (Duration::from_millis(800), Duration::ZERO);
+        Self { port: 0, clock: Clock::default(), deadline, latency }
     }
 }
 
@@ -80,7 +83,7 @@ impl Providers {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let url = format!("http://{}", listener.local_addr()?);
         let (post, letters) = mpsc::unbounded_channel();
-        let office = Arc::new(Office::open(options.clock.clone(), post));
+        let office = Arc::new(Office::open(options.clock.clone(), options.latency, post));
         let router = Router::new().fallback(desk::receive).with_state(Arc::clone(&office));
         let mut tasks = JoinSet::new();
         tasks.spawn(courier::carry(letters, options.clock));
@@ -152,6 +155,24 @@ impl Providers {
     /// Unknown, or paid.
     pub fn fail_order(&self, id: &str) -> Result<Value, Refusal> {
         self.office.act(|books, now| books.razorpay.fail(id, now))
+    }
+
+    /// The customer pays a Razorpay order that they have paid already: the second payment goes back
+    /// by itself, and was never captured; the payment.
+    ///
+    /// # Errors
+    /// Unknown.
+    pub fn pay_order_again(&self, id: &str) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.razorpay.pay_again(id, now))
+    }
+
+    /// A Razorpay payment that was authorized and that nobody has captured goes back by itself; the
+    /// payment.
+    ///
+    /// # Errors
+    /// Unknown, or not authorized.
+    pub fn lapse_payment(&self, id: &str) -> Result<Value, Refusal> {
+        self.office.act(|books, now| books.razorpay.lapse(id, now))
     }
 
     /// The customer pays a Stripe intent; the intent as the browser sees it.

@@ -1,11 +1,12 @@
 //! Razorpay: orders, payments, refunds (<https://razorpay.com/docs/api>).
 
 mod objects;
+mod refunds;
 
 use gateway::clock::Timestamp;
 use gateway::signature::hmac_sha256_hex;
 use http::StatusCode;
-use objects::{Order, Payment, Refund, RefundStatus, Status};
+use objects::{Order, Payment, Refund, Status};
 use serde_json::{Value, json};
 
 use crate::RAZORPAY_SECRET;
@@ -208,6 +209,7 @@ impl Ledger {
             amount_refunded: 0,
             currency: order.currency.clone(),
             status: Status::Authorized,
+            is_captured: false,
             notes: order.notes.clone(),
             created_at: now.seconds(),
         })
@@ -267,85 +269,13 @@ impl Ledger {
             return;
         };
         payment.status = Status::Captured;
+        payment.is_captured = true;
         let (order, amount) = (payment.order_id.clone(), payment.amount);
         if let Ok(order) = self.order(&order) {
             order.amount_paid = amount;
         }
         self.tell("payment.captured", id, now);
         self.tell("order.paid", id, now);
-    }
-
-    /// `POST /v1/payments/{id}/refund`; without an amount, of all that is left.
-    fn refund(&mut self, id: &str, ask: &Value, is_pending: bool, now: Timestamp) -> Outcome {
-        let found = self.payments.iter_mut().find(|payment| payment.id == id);
-        let payment = found.ok_or_else(unknown)?;
-        let invalid = |text| Err(refuse(text, "input_validation_failed"));
-        match payment.status {
-            Status::Captured => {}
-            Status::Refunded => return invalid("The payment has been fully refunded already"),
-            Status::Authorized | Status::Failed => {
-                return invalid("The payment status should be captured for action to be taken");
-            }
-        }
-        let left = payment.amount.saturating_sub(payment.amount_refunded);
-        let asked = if ask.get("amount").is_some() { amount(ask)? } else { left };
-        if asked < 1 {
-            return invalid("The amount must be at least 1.");
-        }
-        if asked > left {
-            return invalid("The refund amount provided is greater than amount captured");
-        }
-        payment.amount_refunded = payment.amount_refunded.saturating_add(asked);
-        if asked == left {
-            payment.status = Status::Refunded;
-        }
-        let refund = Refund {
-            status: if is_pending { RefundStatus::Pending } else { RefundStatus::Processed },
-            id: mint("rfnd_", 14),
-            payment_id: id.to_owned(),
-            amount: asked,
-            currency: payment.currency.clone(),
-            receipt: field(ask, "receipt"),
-            notes: notes(ask),
-            created_at: now.seconds(),
-        };
-        let view = refund.view();
-        self.refunds.push(refund);
-        self.tell("refund.created", id, now);
-        if !is_pending {
-            self.tell("refund.processed", id, now);
-        }
-        Ok(view)
-    }
-
-    /// A refund comes to its end; the refund.
-    pub(crate) fn settle_refund(
-        &mut self,
-        id: &str,
-        has_succeeded: bool,
-        now: Timestamp,
-    ) -> Outcome {
-        let found = self.refunds.iter_mut().find(|refund| refund.id == id);
-        let refund = found.ok_or_else(unknown)?;
-        if refund.status == RefundStatus::Failed {
-            return Err(refuse("The refund has failed.", "input_validation_failed"));
-        }
-        refund.status = if has_succeeded { RefundStatus::Processed } else { RefundStatus::Failed };
-        let refund = refund.clone();
-        let payment = self.payments.iter_mut().find(|payment| payment.id == refund.payment_id);
-        if let Some(payment) = payment.filter(|_| !has_succeeded) {
-            payment.amount_refunded = payment.amount_refunded.saturating_sub(refund.amount);
-            payment.status = Status::Captured;
-        }
-        let kind = if has_succeeded { "refund.processed" } else { "refund.failed" };
-        let event = self.event_with(kind, &refund.payment_id, Some(&refund), now);
-        self.news.extend(event);
-        Ok(refund.view())
-    }
-
-    /// A refund that the merchant makes on the dashboard.
-    pub(crate) fn refund_at_desk(&mut self, id: &str, amount: i64, now: Timestamp) -> Outcome {
-        self.refund(id, &json!({ "amount": amount }), false, now)
     }
 
     fn tell(&mut self, kind: &'static str, payment: &str, now: Timestamp) {

@@ -5,6 +5,8 @@
 //! | --- | --- |
 //! | `POST /sandbox/razorpay/orders/{id}/pay` | what the script hands the browser |
 //! | `POST /sandbox/razorpay/orders/{id}/fail` | the error that the script hands the browser |
+//! | `POST /sandbox/razorpay/orders/{id}/pay_again` | the payment, which goes back by itself |
+//! | `POST /sandbox/razorpay/payments/{id}/lapse` | the payment, which nobody has captured |
 //! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
 //! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
 //! | `POST /sandbox/{razorpay,stripe}/webhook_endpoints` | `{"url", "secret"}`, on loopback |
@@ -28,6 +30,8 @@ pub(crate) fn answer(office: &Office, call: &ProviderCall, path: &[&str]) -> Res
             let failed = books.razorpay.fail(id, now)?;
             Err(razorpay::payment_failed(&failed))
         }
+        ("POST", ["razorpay", "orders", id, "pay_again"]) => books.razorpay.pay_again(id, now),
+        ("POST", ["razorpay", "payments", id, "lapse"]) => books.razorpay.lapse(id, now),
         ("POST", ["stripe", "payment_intents", id, "pay"]) => books.stripe.pay(id, now),
         ("POST", ["stripe", "payment_intents", id, "fail"]) => {
             let failed = books.stripe.decline(id, now)?;

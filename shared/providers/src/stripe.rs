@@ -200,15 +200,9 @@ impl Ledger {
         let intent = self.payable(id)?;
         let is_held = intent.capture_method == "manual";
         let charge = Charge {
-            id: mint("ch_", 24),
-            intent: intent.id.clone(),
-            amount: intent.amount,
             amount_captured: if is_held { 0 } else { intent.amount },
-            amount_refunded: 0,
-            currency: intent.currency.clone(),
-            metadata: intent.metadata.clone(),
             is_captured: !is_held,
-            created: now.seconds(),
+            ..intent.attempt(now)
         };
         intent.is_declined = false;
         intent.charge = Some(charge.id.clone());
@@ -226,7 +220,11 @@ impl Ledger {
     pub(crate) fn decline(&mut self, id: &str, now: Timestamp) -> Outcome {
         let intent = self.payable(id)?;
         intent.is_declined = true;
+        let charge = Charge { is_declined: true, ..intent.attempt(now) };
+        intent.charge = Some(charge.id.clone());
         let view = intent.view();
+        self.charges.push(charge);
+        self.tell("charge.failed", id, now);
         self.tell("payment_intent.payment_failed", id, now);
         Ok(view)
     }
@@ -246,7 +244,7 @@ impl Ledger {
         intent.status = Status::Succeeded;
         intent.amount_received = asked;
         let intent = intent.clone();
-        let charge = self.charges.iter_mut().find(|charge| charge.intent == id);
+        let charge = self.charges.iter_mut().find(|charge| charge.carries(id));
         if let Some(charge) = charge {
             charge.is_captured = true;
             charge.amount_captured = asked;
@@ -267,7 +265,7 @@ impl Ledger {
         intent.status = Status::Canceled;
         intent.canceled_at = Some(now.seconds());
         let intent = intent.clone();
-        for charge in self.charges.iter_mut().filter(|charge| charge.intent == id) {
+        for charge in self.charges.iter_mut().filter(|charge| charge.carries(id)) {
             charge.amount_refunded = charge.let_go();
         }
         self.tell("payment_intent.canceled", id, now);

@@ -83,8 +83,9 @@ pub async fn receive(
     if let (Some(place), Some(seen)) = (&place, &notice.observed) {
         if let Some(refunded) = &seen.refund {
             // Told again, it is no news; so the event may well be recorded after it.
-            refund::record(&app, place, &refunded.id, &refunded.said).await?;
+            refund::heard(&app, place, refunded, seen.provider_payment.as_deref()).await?;
         }
+        let seen = &settle::in_full(&app, &connected, place, seen).await?;
         let (source, event) = (Source::Webhook, Some(&event));
         let news = News { place, seen, source, event, is_answer: false };
         return settle::apply(&app, &connected, news, |_| received()).await;

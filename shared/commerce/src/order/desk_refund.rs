@@ -48,9 +48,13 @@ impl Order {
 
 /// Adds the refund, its order, and what is announced of both to a transaction.
 pub fn record(write: Write, done: &DeskRefund, now: Timestamp) -> Write {
+    announce(write.replace(&done.order, Code::VersionConflict), done, now)
+}
+
+/// The same for an order that the transaction writes already.
+pub fn announce(write: Write, done: &DeskRefund, now: Timestamp) -> Write {
     let DeskRefund { order, refund } = done;
     write
-        .replace(order, Code::VersionConflict)
         .create(refund, Code::VersionConflict)
         .emit(refund.event(&REFUND_CREATED, now))
         .emit(refund.event(&REFUND_SUCCEEDED, now))

@@ -25,7 +25,9 @@ use crate::payment::account::connect;
 use crate::payment::due::Patience;
 use crate::payment::provider::{Connected, Provider};
 use crate::payment::settle::{self as settlement, News};
-use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source};
+use crate::payment::{
+    Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source, surplus,
+};
 
 /// How long after its time an order waits for providers that do not answer (our choice): its stock
 /// is held meanwhile.
@@ -129,6 +131,10 @@ async fn ask_all(app: &App, page: &Parts, patience: &Patience) -> Asked {
 async fn ask(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     if order.is_over() {
+        let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
+        if is_taken {
+            return surplus::turn_down(app, &connected, payment).await;
+        }
         return close(app, &connected, payment).await;
     }
     let seen = settlement::look(app, &connected, payment).await?;
@@ -152,14 +158,22 @@ async fn apply(
 ) -> Result<(), Problem> {
     let place = ProviderReference::from(payment);
     let news = News { place: &place, seen, source: Source::Sync, event: None, is_answer: false };
-    settlement::apply(app, connected, news, |_| Answer::no_content()).await.map(drop)
+    match settlement::apply(app, connected, news, |_| Answer::no_content()).await {
+        // It was answered, and is the merchant's to decide about.
+        Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
+        outcome => outcome.map(drop),
+    }
 }
 
-/// The payments that can still be paid, or taken.
+/// The payments that can still be paid, or taken; of an order that is over also those whose money
+/// nobody can accept any more.
 fn open_payments(page: &Parts) -> impl Iterator<Item = &Payment> {
-    let is_open =
-        |payment: &&Payment| payment.is_open() || payment.status == PaymentStatus::Authorized;
-    page.payments.iter().filter(is_open)
+    let is_over = page.order.is_over();
+    page.payments.iter().filter(move |payment| {
+        payment.is_open()
+            || payment.status == PaymentStatus::Authorized
+            || (is_over && payment.awaits_decision())
+    })
 }
 
 /// Closes the payments of an order that is over. What a provider does not do now, the sweep asks

@@ -10,13 +10,14 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 
+use super::desk_refund::DeskRefund;
 use super::stock::{self, Move, StockHold};
 use super::{Order, OrderAction, OrderPayment, OrderStatus, OrderView};
 use crate::event::{
     Event, ORDER_AUTHORIZED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED, Topic,
 };
 use crate::gift_card;
-use crate::id::{GiftCardId, PaymentId};
+use crate::id::{GiftCardId, PaymentId, RefundId};
 use crate::money::Money;
 
 /// What a provider says about a payment.
@@ -63,6 +64,24 @@ impl Settled {
         self.order.void_promises();
         self.order.derive();
         self
+    }
+
+    /// The same, with money that has gone back already, at the provider's own desk: one new
+    /// version of the order tells both.
+    #[must_use]
+    pub fn and_refunded(
+        self,
+        payment: &PaymentId,
+        id: &RefundId,
+        amount: &Money,
+        now: Timestamp,
+    ) -> (Self, Option<DeskRefund>) {
+        let Some(done) = self.order.refunded_at_desk(payment, id, amount, now) else {
+            return (self, None);
+        };
+        let order = Order { version: self.order.version, ..done.order };
+        let done = DeskRefund { order: order.clone(), refund: done.refund };
+        (Self { order, ..self }, Some(done))
     }
 }
 

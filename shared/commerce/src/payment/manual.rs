@@ -5,7 +5,7 @@ use gateway::clock::Timestamp;
 use http::HeaderMap;
 use serde_json::json;
 
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said};
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
 use super::{Observed, ObservedState, Opening, Payment, ProviderName};
 use crate::id::{PaymentId, RefundId};
 use crate::money::Money;
@@ -47,14 +47,10 @@ impl Provider for Manual {
         Ok(Observed::pending(&payment.provider_reference))
     }
 
-    async fn capture(
-        &self,
-        _: &App,
-        payment: &Payment,
-        amount: &Money,
-    ) -> Result<Observed, Failure> {
+    async fn capture(&self, _: &App, payment: &Payment, amount: &Money) -> Result<Taken, Failure> {
         let seen = Observed::pending(&payment.provider_reference);
-        Ok(Observed { state: ObservedState::Captured, amount: Some(amount.clone()), ..seen })
+        let (state, amount) = (ObservedState::Captured, Some(amount.clone()));
+        Ok(Taken::by_us(Observed { state, amount, ..seen }))
     }
 
     async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {

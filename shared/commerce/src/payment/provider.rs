@@ -52,13 +52,13 @@ pub trait Provider {
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, Failure>> + Send;
 
-    /// Takes money that was authorized.
+    /// Takes money that was authorized. When it was taken before, that is what is answered.
     fn capture(
         &self,
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+    ) -> impl Future<Output = Result<Taken, Failure>> + Send;
 
     /// Gives a payment up. When the money was taken meanwhile, that is what is answered.
     fn void(
@@ -186,6 +186,28 @@ pub struct Observed {
     pub refund: Option<RefundSeen>,
 }
 
+/// Money that a provider has taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The payment then.
+    pub seen: Observed,
+    /// Whether this very call took it: otherwise somebody else did, or an earlier call whose answer
+    /// was lost.
+    pub is_ours: bool,
+}
+
+impl Taken {
+    /// Taken by this call.
+    pub const fn by_us(seen: Observed) -> Self {
+        Self { seen, is_ours: true }
+    }
+
+    /// Taken before this call.
+    pub const fn before(seen: Observed) -> Self {
+        Self { seen, is_ours: false }
+    }
+}
+
 /// How far a payment is, to its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObservedState {
@@ -214,6 +236,13 @@ impl Observed {
             failure_code: None,
             refund: None,
         }
+    }
+
+    /// Whether all that was taken has gone back.
+    pub fn has_all_gone_back(&self) -> bool {
+        self.state == ObservedState::Captured
+            && self.amount.is_some()
+            && self.amount == self.refunded
     }
 }
 
@@ -335,7 +364,7 @@ impl Provider for Connected {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Observed, Failure> {
+    ) -> Result<Taken, Failure> {
         each!(self, provider => provider.capture(app, payment, amount).await)
     }
 

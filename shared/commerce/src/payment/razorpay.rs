@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::account::Credentials;
 use super::call::{Call, text};
 use super::provider::{
-    Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said,
+    Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said, Taken,
 };
 use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
@@ -155,8 +155,7 @@ impl Provider for Razorpay {
         Ok(Notice { event_id, kind, observed })
     }
 
-    /// `GET /v1/orders/{id}/payments`: the captured one, or else the last that was authorized, or
-    /// else the last.
+    /// `GET /v1/orders/{id}/payments`, of which one is ours: see [`best`].
     async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
         let answer = self.get(app, &path).await?;
@@ -164,20 +163,11 @@ impl Provider for Razorpay {
         let items = items.ok_or_else(|| Failure::Broken("no payments".into()))?;
         let dated = |item: &Value| {
             let seen = observed(item)?;
-            Some((item.get("created_at").and_then(Value::as_i64), seen))
+            Some((item.get("created_at").and_then(Value::as_i64).unwrap_or_default(), seen))
         };
         let seen = items.iter().filter_map(dated);
-        let ours = seen.filter(|(_, seen)| seen.reference == payment.provider_reference);
-        let best = ours.max_by_key(|(created, seen)| {
-            let rank = match seen.state {
-                ObservedState::Captured => 3,
-                ObservedState::Authorized => 2,
-                ObservedState::Failed => 1,
-                ObservedState::Pending | ObservedState::Voided => 0,
-            };
-            (rank, *created)
-        });
-        let best = best.map(|(_, seen)| seen);
+        let seen = seen.filter(|(_, seen)| seen.reference == payment.provider_reference);
+        let best = best(payment, seen.collect());
         Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
     }
 
@@ -188,15 +178,18 @@ impl Provider for Razorpay {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Observed, Failure> {
+    ) -> Result<Taken, Failure> {
         let paid = payment.provider_payment.as_deref();
         let paid = paid.ok_or_else(|| Failure::Refused("nothing_authorized".into()))?;
         let path = format!("/v1/payments/{}/capture", segment(paid));
         let body = json!({"amount": units(amount)?, "currency": amount.currency});
         match self.post(app, &path, &body).send(app).await {
-            Ok(answer) => observed(&answer).ok_or_else(|| Failure::Broken("no payment".into())),
+            Ok(answer) => {
+                let seen = observed(&answer);
+                seen.map(Taken::by_us).ok_or_else(|| Failure::Broken("no payment".into()))
+            }
             Err(refused @ Failure::Refused(_)) => match self.fetch(app, payment).await {
-                Ok(seen) if seen.state == ObservedState::Captured => Ok(seen),
+                Ok(seen) if seen.state == ObservedState::Captured => Ok(Taken::before(seen)),
                 _ => Err(refused),
             },
             Err(failure) => Err(failure),
@@ -207,10 +200,12 @@ impl Provider for Razorpay {
     /// longer capture it. If it was captured, that is what counts.
     async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
         let seen = self.fetch(app, payment).await?;
-        match seen.state {
-            ObservedState::Captured => Ok(seen),
-            _ => Ok(Observed { state: ObservedState::Voided, ..seen }),
+        if seen.state == ObservedState::Captured {
+            return Ok(seen);
         }
+        // It is ours that is given up, whatever else the customer has tried.
+        let provider_payment = payment.provider_payment.clone().or(seen.provider_payment);
+        Ok(Observed { state: ObservedState::Voided, provider_payment, ..seen })
     }
 
     /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`. Several payments may have parts
@@ -257,12 +252,44 @@ impl Provider for Razorpay {
     }
 }
 
-/// A payment of Razorpay's; none when it belongs to no order.
+/// What has become of a payment, of all that customers have tried for its order: an order of
+/// Razorpay's may see many, and carries the money of one. Of money that was taken, the payment
+/// known for it counts, or else what was not given back, or else the first; of what is held, the
+/// known one or else the last. One that Razorpay has given back by itself (it was made twice, or
+/// captured too late) hides no other.
+fn best(payment: &Payment, seen: Vec<(i64, Observed)>) -> Option<Observed> {
+    let is_ours = |seen: &Observed| {
+        payment.provider_payment.is_some() && seen.provider_payment == payment.provider_payment
+    };
+    let is_taken = !payment.captured.is_zero();
+    let rank = |(created, seen): &(i64, Observed)| {
+        let (ours, has_gone) = (is_ours(seen), seen.has_all_gone_back());
+        let (state, when) = match seen.state {
+            ObservedState::Captured if ours && is_taken => (7, 0),
+            ObservedState::Captured if !has_gone => (6, created.saturating_neg()),
+            ObservedState::Captured => (5, created.saturating_neg()),
+            ObservedState::Authorized => (4, *created),
+            // What was held is held no more.
+            ObservedState::Voided if ours => (3, *created),
+            ObservedState::Failed => (2, *created),
+            ObservedState::Voided => (1, *created),
+            ObservedState::Pending => (0, *created),
+        };
+        (state, ours, when)
+    };
+    seen.into_iter().max_by_key(rank).map(|(_, seen)| seen)
+}
+
+/// A payment of Razorpay's; none when it belongs to no order. One that was given back without ever
+/// having been captured (it came too late, was made twice, or nobody captured it) brought nothing.
 fn observed(entity: &Value) -> Option<Observed> {
     let reference = text(entity, "/order_id")?;
+    let was_captured = entity.get("captured").and_then(Value::as_bool).unwrap_or(false);
     let state = match entity.get("status")?.as_str()? {
         "authorized" => ObservedState::Authorized,
-        "captured" | "refunded" => ObservedState::Captured,
+        "captured" => ObservedState::Captured,
+        "refunded" if was_captured => ObservedState::Captured,
+        "refunded" => ObservedState::Voided,
         "failed" => ObservedState::Failed,
         _ => ObservedState::Pending,
     };

@@ -13,7 +13,7 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{Write, retry};
 
 use super::account::connect;
-use super::provider::{Connected, Failure, Provider, Said};
+use super::provider::{Connected, Failure, Provider, RefundSeen, Said};
 use super::{Payment, PaymentRefund, ProviderReference, RefundState, Step, settle};
 use crate::event::{Event, ORDER_REFUNDED, ORDER_UPDATED, REFUND_FAILED, REFUND_SUCCEEDED};
 use crate::id::{PaymentId, RefundId};
@@ -162,11 +162,39 @@ pub async fn record(
     id: &RefundId,
     said: &Said,
 ) -> Result<(), Problem> {
+    record_of(app, place, None, id, said).await
+}
+
+/// The same for what an event tells of a refund, and of the payment that it gives back: one of
+/// another payment for the same provider's order is none of ours.
+///
+/// # Errors
+/// `not_found`, when the order is gone.
+pub async fn heard(
+    app: &App,
+    place: &ProviderReference,
+    seen: &RefundSeen,
+    carrier: Option<&str>,
+) -> Result<(), Problem> {
+    record_of(app, place, carrier, &seen.id, &seen.said).await
+}
+
+async fn record_of(
+    app: &App,
+    place: &ProviderReference,
+    carrier: Option<&str>,
+    id: &RefundId,
+    said: &Said,
+) -> Result<(), Problem> {
     let said = [(place.payment_id.clone(), said.clone())];
     let spending = Spending::default();
     inventory::persist(|| async {
         let now = app.clock.now();
         let page = parts::load(app, &place.store_id, &place.order_id).await?;
+        let known = page.payments.iter().find(|payment| payment.id == place.payment_id);
+        if known.is_some_and(|payment| !payment.is_carried_by(carrier)) {
+            return Ok(());
+        }
         let Some(concluded) = conclude(&page, id, &said, now) else { return Ok(()) };
         let write = concluded.write(app.table.write(), now);
         let write = spending.count(app, write, &page.order, &concluded.order).await?;

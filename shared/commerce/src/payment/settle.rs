@@ -6,7 +6,14 @@
 //! causes, so that a crash before it leaves an event that the provider sends again.
 //!
 //! Money for an order that has expired, was called off or is paid already does not touch the
-//! order: the payment records it, is marked for attention, and the money goes back.
+//! order: the payment records it, is marked for attention, and the money goes back. Another amount
+//! than was asked for does not touch it either, until the merchant accepts it ([`accept()`]) or
+//! gives it back; when the order ends before that, it goes back by itself.
+//!
+//! What was taken and has gone back since is learnt at once, and applied in one step.
+
+mod accept;
+mod taking;
 
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -16,17 +23,19 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{Write, retry};
 use serde::{Deserialize, Serialize};
 
+pub use accept::accept;
+pub use taking::{capturable, capture, look};
+
 use super::provider::{Connected, Provider};
 use super::{
-    Attention, CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentRefund,
-    PaymentStatus, ProviderName, ProviderReference, Source, Step, surplus,
+    Attention, Happened, Observed, Payment, PaymentRefund, PaymentStatus, ProviderName,
+    ProviderReference, Source, Step, surplus,
 };
 use crate::event::{Event, ORDER_UPDATED};
 use crate::id::{PaymentId, StoreId};
 use crate::key;
-use crate::money::Money;
 use crate::order::spent::Spending;
-use crate::order::{self, Order, OrderView, Outcome, Receipt, desk_refund};
+use crate::order::{self, Order, OrderView, Outcome, Receipt, Settled, desk_refund};
 
 /// How long a provider's events are kept: longer than any of them sends one again.
 const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);
@@ -126,34 +135,86 @@ async fn read(
 struct Applied {
     known: Known,
     answer: Answer,
+    /// Whether something was learnt that was not known.
+    is_news: bool,
     /// Promises of the order that it was paid without.
     spared: Vec<Payment>,
+}
+
+impl Applied {
+    /// Nothing was changed.
+    fn unchanged(known: Known, answer: Answer) -> Self {
+        Self { known, answer, is_news: false, spared: Vec::new() }
+    }
 }
 
 /// Applies the news, and answers with the payment and the order as they are then. Money that the
 /// order does not take is sent back.
 ///
 /// # Errors
-/// `amount_mismatch`, unless a webhook told it: then the payment is marked, and the event is
-/// handled.
+/// `amount_mismatch`, unless a webhook told it: the payment is marked, and awaits the merchant's
+/// decision.
 pub async fn apply(
     app: &App,
     connected: &Connected,
     news: News<'_>,
     answer: impl Fn(&Known) -> Answer,
 ) -> Result<Answer, Problem> {
+    let Applied { known, answer, .. } = settle(app, connected, news, answer).await?;
+    let was_asked = matches!(news.source, Source::Verify | Source::Sync);
+    if was_asked && known.payment.awaits_decision() {
+        return Err(unexpected(&known.payment));
+    }
+    Ok(answer)
+}
+
+/// What is said of an amount that nobody asked for.
+fn unexpected(payment: &Payment) -> Problem {
+    let seen = if payment.captured.is_zero() { &payment.authorized } else { &payment.captured };
+    let shown = |money| serde_json::to_value(money).unwrap_or_default();
+    Code::AmountMismatch.with("expected", shown(&payment.amount)).with("received", shown(seen))
+}
+
+/// Applies the news, and sends back what the order does not take.
+async fn settle(
+    app: &App,
+    connected: &Connected,
+    news: News<'_>,
+    answer: impl Fn(&Known) -> Answer,
+) -> Result<Applied, Problem> {
     let spending = Spending::default();
     // Boxed: it is held by every handler that settles something.
     let applied = retry(|| Box::pin(once(app, news, &spending, &answer))).await?;
-    let Applied { known, answer, spared } = applied;
     Box::pin(async {
-        if known.payment.is_to_go_back() {
-            surplus::give_back_or_warn(app, connected, &known.payment).await;
+        if applied.known.payment.is_to_go_back() {
+            surplus::give_back_or_warn(app, connected, &applied.known.payment).await;
         }
-        surplus::give_back_all(app, &spared).await;
+        surplus::give_back_all(app, &applied.spared).await;
     })
     .await;
-    Ok(answer)
+    Ok(applied)
+}
+
+/// What an event says, or, where it tells of one payment of several, what all of them have come to.
+/// Money that has all gone back may be a second payment's for an order of Razorpay's that the first
+/// has paid: only Razorpay knows that.
+///
+/// # Errors
+/// `provider_error`, `provider_timeout`: the event is to be sent again.
+pub async fn in_full(
+    app: &App,
+    connected: &Connected,
+    place: &ProviderReference,
+    seen: &Observed,
+) -> Result<Observed, Problem> {
+    if place.provider != ProviderName::Razorpay || !seen.has_all_gone_back() {
+        return Ok(seen.clone());
+    }
+    let payment = load(app, place).await?.payment;
+    if !payment.captured.is_zero() {
+        return Ok(seen.clone());
+    }
+    Ok(connected.fetch(app, &payment).await?)
 }
 
 /// One attempt: read, decide, write.
@@ -167,31 +228,34 @@ async fn once(
     let (known, is_handled) = read(app, news.place, news.event).await?;
     if is_handled {
         let answer = answer(&known);
-        return Ok(Applied { known, answer, spared: Vec::new() });
+        return Ok(Applied::unchanged(known, answer));
     }
     let write = app.table.write();
     let write = write.also(news.event, |write, event| write.create(event, Code::VersionConflict));
     match known.payment.observe(news.seen, news.source, now) {
-        Err(mismatch) => mismatched(write, news, known, mismatch, answer, now).await,
+        Err(mismatch) => uncounted(write, news, known, mismatch, answer, now).await,
         Ok(None) => {
             let answered = answer(&known);
             if news.event.is_some() {
                 write.commit().await?;
             }
-            Ok(Applied { known, answer: answered, spared: Vec::new() })
+            Ok(Applied::unchanged(known, answered))
         }
         Ok(Some(step)) => {
             let others = other_promises(app, &known, &step).await?;
             let (write, next, spared) = decide(write, &known, step, &others, now)?;
             let write = spending.count(app, write, &known.order, &next.order).await?;
             let answered = answer(&next);
-            let answered = if news.is_answer {
+            // What is refused in the end is not answered with this.
+            let is_refused = next.payment.awaits_decision()
+                || (news.source == Source::Admin && next.payment.is_to_go_back());
+            let answered = if news.is_answer && !is_refused {
                 write.answer(answered, now).await?
             } else {
                 write.commit().await?;
                 answered
             };
-            Ok(Applied { known: next, answer: answered, spared })
+            Ok(Applied { known: next, answer: answered, is_news: true, spared })
         }
     }
 }
@@ -216,8 +280,9 @@ async fn other_promises(app: &App, known: &Known, step: &Step) -> Result<Vec<Pay
     Ok(promises?.into_iter().flatten().collect())
 }
 
-/// The provider took something else than was asked for: nobody but the merchant can say why.
-async fn mismatched(
+/// The provider took what cannot be recorded, being of another currency: nobody but the merchant
+/// can say why.
+async fn uncounted(
     write: Write,
     news: News<'_>,
     known: Known,
@@ -235,7 +300,7 @@ async fn mismatched(
     }
     let known = Known { payment, ..known };
     let answer = answer(&known);
-    Ok(Applied { known, answer, spared: Vec::new() })
+    Ok(Applied::unchanged(known, answer))
 }
 
 /// What a step of a payment means for its order, and the promises that are let go of with it.
@@ -255,6 +320,9 @@ fn decide(
         {
             return Ok(refused(write, order, step, now));
         }
+        Happened::Mismatched if order.is_over() || order.outstanding().is_zero() => {
+            return Ok(refused(write, order, step, now));
+        }
         Happened::Authorized => order.authorize(receipt(&step.payment.authorized), now),
         Happened::Captured => order.settle_payment(receipt(&step.payment.captured), now)?,
         Happened::Voided => order.void_payment(&payment_id, now),
@@ -262,21 +330,40 @@ fn decide(
             return Ok(with_order(write, order, order.payment_failed(now), step, now));
         }
         Happened::Refunded => return Ok(refunded(write, known, step, now)),
-        Happened::RefundFailed | Happened::RefundAwaited => None,
+        Happened::Mismatched | Happened::RefundFailed | Happened::RefundAwaited => None,
     };
     let Some(settled) = settled else { return Ok(with_order(write, order, None, step, now)) };
     let mut step = step;
     step.payment.is_applied |= settled.outcome != Outcome::Lapsed;
-    let (settled, spared) = if settled.outcome == Outcome::Paid {
-        let spared: Vec<Payment> = others.iter().map(|payment| payment.spared(now)).collect();
-        (settled.without_promises(), spared)
-    } else {
-        (settled, Vec::new())
+    let (settled, spared) = let_others_go(settled, others, now);
+    let gone = step.has_gone_back.then(|| at_desk(&known.payment, &step.payment)).flatten();
+    let (settled, gone) = match gone {
+        Some(gone) => settled.and_refunded(&payment_id, &gone.id, &gone.amount, now),
+        None => (settled, None),
     };
     let write = order::settle(step.write(write, now), &settled, now);
-    let write =
-        spared.iter().fold(write, |write, spared| write.replace(spared, Code::VersionConflict));
+    let write = write.also(gone, |write, gone| desk_refund::announce(write, &gone, now));
+    let write = write_spared(write, &spared);
     Ok((write, Known { payment: step.payment, order: settled.order }, spared))
+}
+
+/// An order that is paid in full needs no other promise.
+fn let_others_go(settled: Settled, others: &[Payment], now: Timestamp) -> (Settled, Vec<Payment>) {
+    if settled.outcome != Outcome::Paid {
+        return (settled, Vec::new());
+    }
+    let spared = others.iter().map(|payment| payment.spared(now)).collect();
+    (settled.without_promises(), spared)
+}
+
+fn write_spared(write: Write, spared: &[Payment]) -> Write {
+    spared.iter().fold(write, |write, spared| write.replace(spared, Code::VersionConflict))
+}
+
+/// The refund of which a payment has just learnt that it was made at its provider's desk.
+fn at_desk<'a>(before: &Payment, after: &'a Payment) -> Option<&'a PaymentRefund> {
+    let is_new = |refund: &&PaymentRefund| before.refunds.iter().all(|old| old.id != refund.id);
+    after.refunds.iter().find(is_new)
 }
 
 /// Money that the order does not take: the payment alone knows of it.
@@ -287,7 +374,8 @@ fn refused(
     now: Timestamp,
 ) -> (Write, Known, Vec<Payment>) {
     let mut step = step;
-    step.payment.attention = surplus::refusal(order, &step.payment);
+    let is_gone = step.payment.status == PaymentStatus::Refunded;
+    step.payment.attention = surplus::refusal(order, &step.payment).filter(|_| !is_gone);
     step.payment.is_applied = false;
     with_order(write, order, None, step, now)
 }
@@ -299,9 +387,7 @@ fn refunded(
     step: Step,
     now: Timestamp,
 ) -> (Write, Known, Vec<Payment>) {
-    let is_new =
-        |refund: &&PaymentRefund| known.payment.refunds.iter().all(|old| old.id != refund.id);
-    let at_desk = step.payment.refunds.iter().find(is_new).filter(|_| step.payment.is_applied);
+    let at_desk = at_desk(&known.payment, &step.payment).filter(|_| step.payment.is_applied);
     let done = at_desk.and_then(|refund| {
         known.order.refunded_at_desk(&step.payment.id, &refund.id, &refund.amount, now)
     });
@@ -323,67 +409,4 @@ fn with_order(
     });
     let order = changed.unwrap_or_else(|| order.clone());
     (write, Known { payment: step.payment, order }, Vec::new())
-}
-
-/// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
-/// the order does not want it any more.
-///
-/// # Errors
-/// `provider_error`, `provider_timeout`.
-pub async fn look(
-    app: &App,
-    connected: &Connected,
-    payment: &Payment,
-) -> Result<Observed, Problem> {
-    let seen = connected.fetch(app, payment).await?;
-    let is_ours_to_take = seen.state == ObservedState::Authorized
-        && payment.capture_method == CaptureMethod::Automatic
-        && seen.amount.as_ref() == Some(&payment.amount)
-        && (payment.is_open() || payment.status == PaymentStatus::Authorized);
-    if !is_ours_to_take {
-        return Ok(seen);
-    }
-    let known = load(app, &ProviderReference::from(payment)).await?;
-    let provider_payment = seen.provider_payment.clone();
-    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
-    if surplus::refusal(&known.order, &carried).is_some() {
-        return Ok(seen);
-    }
-    match connected.capture(app, &carried, &payment.amount).await {
-        Ok(captured) => Ok(captured),
-        Err(failure) => {
-            // The promise is news all the same, and the next look takes it.
-            tracing::warn!(cause = %failure, "authorized, but not captured");
-            Ok(seen)
-        }
-    }
-}
-
-/// How much of a payment its merchant may take now: not more than its order is short of.
-///
-/// # Errors
-/// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a fault of `/amount`.
-pub fn capturable(
-    payment: &Payment,
-    order: &Order,
-    wanted: Option<&Money>,
-) -> Result<Money, Problem> {
-    if order.is_over() {
-        let current = Code::NotCapturable.with("current", payment.status.as_str());
-        return Err(current.with("order_status", order.status.as_str()));
-    }
-    let amount = payment.capturable(wanted)?;
-    let outstanding = order.outstanding();
-    // Two ways to pay one order may both have been begun.
-    if outstanding.is_zero() {
-        return Err(Code::OrderAlreadyPaid.into());
-    }
-    match (outstanding.minus(&amount), wanted) {
-        (Some(_), _) => Ok(amount),
-        (None, None) => payment.capturable(Some(&outstanding)),
-        (None, Some(_)) => {
-            let detail = "Must be at most what is left to pay for the order.";
-            Err(Problem::field("/amount", "out_of_range", detail))
-        }
-    }
 }

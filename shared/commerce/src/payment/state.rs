@@ -22,6 +22,8 @@ pub enum Happened {
     Authorized,
     /// The money was taken.
     Captured,
+    /// Money was held or taken, but not what was asked for.
+    Mismatched,
     /// An attempt failed.
     Failed,
     /// It was given up.
@@ -41,11 +43,14 @@ pub struct Step {
     pub payment: Payment,
     /// What happened.
     pub happened: Happened,
+    /// Whether money that was taken has gone back already, at the provider's own desk: who learns
+    /// of a capture late learns of both at once.
+    pub has_gone_back: bool,
 }
 
 impl Step {
     fn of(payment: Payment, happened: Happened) -> Self {
-        Self { payment, happened }
+        Self { payment, happened, has_gone_back: false }
     }
 
     /// What is announced.
@@ -53,6 +58,8 @@ impl Step {
         match self.happened {
             Happened::Authorized => Some(&PAYMENT_AUTHORIZED),
             Happened::Captured => Some(&PAYMENT_CAPTURED),
+            Happened::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
+            Happened::Mismatched => Some(&PAYMENT_CAPTURED),
             Happened::Failed => Some(&PAYMENT_FAILED),
             Happened::Voided => Some(&PAYMENT_VOIDED),
             Happened::Refunded => Some(&PAYMENT_REFUNDED),
@@ -62,8 +69,12 @@ impl Step {
 
     /// Adds the payment and what is announced of it to a transaction.
     pub fn write(&self, write: Write, now: Timestamp) -> Write {
-        let event = self.topic().map(|topic| self.payment.event(topic, now));
-        write.replace(&self.payment, Code::VersionConflict).also(event, Write::emit)
+        let event = |topic| self.payment.event(topic, now);
+        let gone_back = self.has_gone_back.then_some(&PAYMENT_REFUNDED);
+        write
+            .replace(&self.payment, Code::VersionConflict)
+            .also(self.topic().map(event), Write::emit)
+            .also(gone_back.map(event), Write::emit)
     }
 }
 
@@ -79,10 +90,15 @@ impl Payment {
     }
 
     /// The payment with what a provider says about it; `None` when that is no news. What is older
-    /// than what is known is no news: webhooks come late and out of order.
+    /// than what is known is no news: webhooks come late and out of order. Neither is what another
+    /// payment of the same provider's order has come to: one that failed, that was made twice and
+    /// went back by itself, or that is not ours to capture.
+    ///
+    /// Another amount than was asked for is recorded and marked ([`Attention::AmountMismatch`]); it
+    /// settles nothing until the merchant accepts it.
     ///
     /// # Errors
-    /// `amount_mismatch`: another amount or currency than was asked for; nothing is settled.
+    /// `amount_mismatch`: an amount that cannot be recorded, being of another currency.
     pub fn observe(
         &self,
         seen: &Observed,
@@ -93,20 +109,42 @@ impl Payment {
         let waits = matches!(self.status, Created | Failed);
         match seen.state {
             ObservedState::Failed if waits => Ok(self.failed(seen, source, now)),
-            ObservedState::Authorized if waits || self.is_promised_anew(seen) => {
+            ObservedState::Authorized
+                if waits || self.is_promised_anew(seen) || self.is_carried_anew(seen, source) =>
+            {
                 self.authorized_as(seen, source, now).map(Some)
             }
             ObservedState::Captured if waits || matches!(self.status, Authorized | Voided) => {
                 self.captured_as(seen, source, now).map(Some)
             }
             ObservedState::Captured if matches!(self.status, Captured | PartiallyRefunded) => {
-                Ok(self.refunded_elsewhere(seen, source, now))
+                let is_ours = self.is_carried_by(seen.provider_payment.as_deref());
+                Ok(is_ours.then(|| self.refunded_elsewhere(seen, source, now)).flatten())
             }
-            ObservedState::Voided if waits || self.status == Authorized => {
+            ObservedState::Voided if waits => Ok(Some(self.voided(seen, source, now))),
+            ObservedState::Voided
+                if self.status == Authorized
+                    && self.is_carried_by(seen.provider_payment.as_deref()) =>
+            {
                 Ok(Some(self.voided(seen, source, now)))
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether this is what carries its money, to the provider; what names nothing is not told
+    /// apart.
+    pub(super) fn is_carried_by(&self, carrier: Option<&str>) -> bool {
+        let known = self.provider_payment.as_deref();
+        known.zip(carrier).is_none_or(|(known, carrier)| known == carrier)
+    }
+
+    /// Whether another payment of the provider's order holds the promise now. Only who asks the
+    /// provider learns that the first does not any more; an event tells of one alone.
+    fn is_carried_anew(&self, seen: &Observed, source: Source) -> bool {
+        self.status == PaymentStatus::Authorized
+            && source != Source::Webhook
+            && !self.is_carried_by(seen.provider_payment.as_deref())
     }
 
     fn attempt(&self, action: Action, amount: &Money, source: Source, now: Timestamp) -> Attempt {
@@ -119,6 +157,19 @@ impl Payment {
             source,
             at: now,
         }
+    }
+
+    /// Records something that was tried, and may not have worked.
+    pub(super) fn record_failure(
+        &mut self,
+        action: Action,
+        amount: &Money,
+        code: &str,
+        now: Timestamp,
+    ) {
+        let failure_code = Some(code.to_owned());
+        let attempt = self.attempt(action, amount, Source::Admin, now);
+        self.record(Attempt { succeeded: false, failure_code, ..attempt });
     }
 
     fn record(&mut self, attempt: Attempt) {
@@ -152,6 +203,7 @@ impl Payment {
         };
         let known = self.attempts.iter().any(|before| {
             !before.succeeded
+                && before.action == attempt.action
                 && before.provider_payment == attempt.provider_payment
                 && before.failure_code == attempt.failure_code
         });
@@ -169,41 +221,63 @@ impl Payment {
         source: Source,
         now: Timestamp,
     ) -> Result<Step, Problem> {
-        let amount = seen.amount.clone().filter(|amount| *amount == self.amount);
-        let amount = amount.ok_or(Code::AmountMismatch)?;
+        let amount = self.countable(seen)?;
         let mut next = self.carried(seen, now);
         next.record(next.attempt(Action::Authorize, &amount, source, now));
+        let fits = amount == self.amount;
+        next.mark_mismatch(!fits);
         next.authorized = amount;
         next.status = PaymentStatus::Authorized;
-        Ok(Step::of(next, Happened::Authorized))
+        Ok(Step::of(next, if fits { Happened::Authorized } else { Happened::Mismatched }))
     }
 
-    /// The money was taken. Less than was asked for is right only where somebody chose to take
-    /// less: when a merchant captures what was authorized.
+    /// The amount that a provider has seen, if it is one of this payment's currency.
+    fn countable(&self, seen: &Observed) -> Result<Money, Problem> {
+        let is_ours = |amount: &Money| amount.currency == self.amount.currency && !amount.is_zero();
+        seen.amount.clone().filter(is_ours).ok_or_else(|| Code::AmountMismatch.into())
+    }
+
+    /// Whether so much is what was asked for. Less is right only where somebody chose to take less:
+    /// when a merchant captures what was authorized, which may itself not be what was asked for.
+    fn is_asked_for(&self, amount: &Money, source: Source) -> bool {
+        let is_within = |limit: &Money| limit.minus(amount).is_some();
+        *amount == self.amount
+            || (self.capture_method == super::CaptureMethod::Manual && is_within(&self.amount))
+            || (source == Source::Admin && is_within(&self.authorized))
+    }
+
+    /// Marks what the merchant has to decide about, or takes the mark away.
+    fn mark_mismatch(&mut self, is_other_amount: bool) {
+        if is_other_amount {
+            self.attention = Some(Attention::AmountMismatch);
+        } else if self.attention == Some(Attention::AmountMismatch) {
+            self.attention = None;
+        }
+    }
+
+    /// The money was taken; some of it may have gone back since.
     fn captured_as(
         &self,
         seen: &Observed,
         source: Source,
         now: Timestamp,
     ) -> Result<Step, Problem> {
-        let may_be_less = self.capture_method == super::CaptureMethod::Manual;
-        let fits = |amount: &Money| {
-            *amount == self.amount
-                || (may_be_less && !amount.is_zero() && self.amount.minus(amount).is_some())
-        };
-        let amount = seen.amount.clone().filter(fits).ok_or(Code::AmountMismatch)?;
+        let amount = self.countable(seen)?;
         let mut next = self.carried(seen, now);
+        let fits = self.is_asked_for(&amount, source);
+        next.mark_mismatch(!fits);
         next.record(next.attempt(Action::Capture, &amount, source, now));
         let reference = next.provider_payment.clone();
         let reference = reference.unwrap_or_else(|| next.provider_reference.clone());
         next.receipt(Action::Capture, &amount, &reference, now);
         if next.authorized.is_zero() {
-            next.authorized = self.amount.clone();
+            next.authorized = amount.clone();
         }
         next.captured = amount;
         next.status = PaymentStatus::Captured;
-        next.attention = next.attention.filter(|why| *why != Attention::AmountMismatch);
-        Ok(Step::of(next, Happened::Captured))
+        let has_gone_back = next.count_elsewhere(seen, source, now);
+        let happened = if fits { Happened::Captured } else { Happened::Mismatched };
+        Ok(Step { has_gone_back, ..Step::of(next, happened) })
     }
 
     /// Whether a payment that was given up holds money again: a promise that was not there then. A
@@ -220,6 +294,7 @@ impl Payment {
         let mut next = self.carried(seen, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);
+        next.mark_mismatch(false);
         next.status = PaymentStatus::Voided;
         Step::of(next, Happened::Voided)
     }
@@ -285,6 +360,9 @@ impl Payment {
         }
         if self.is_open() || self.status == PaymentStatus::Authorized {
             actions.push("void");
+        }
+        if self.is_acceptable() {
+            actions.push("accept");
         }
         if !self.refundable().is_zero() {
             actions.push("refund");

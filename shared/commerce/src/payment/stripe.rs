@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::account::Credentials;
 use super::call::{Call, text};
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said};
+use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
 use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
 use crate::id::{PaymentId, RefundId};
@@ -189,13 +189,17 @@ impl Provider for Stripe {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Observed, Failure> {
+    ) -> Result<Taken, Failure> {
         let amount = units(amount)?.to_string();
         let fields = [("amount_to_capture", amount.as_str())];
         match self.post(app, &path_of(payment, "/capture"), &fields, None).await {
-            Ok(answer) => intent(&answer).ok_or_else(|| Failure::Broken("no intent".into())),
+            Ok(answer) => {
+                let seen = intent(&answer);
+                seen.map(Taken::by_us).ok_or_else(|| Failure::Broken("no intent".into()))
+            }
             Err(failure) => {
-                self.after_refusal(app, payment, ObservedState::Captured, failure).await
+                let wanted = ObservedState::Captured;
+                self.after_refusal(app, payment, wanted, failure).await.map(Taken::before)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::Problem;
+use gateway::problem::{Code, Problem};
 use gateway::table::retry;
 
 use super::account::connect;
@@ -64,6 +64,23 @@ impl Payment {
     fn state_of(&self, id: &RefundId) -> Option<RefundState> {
         self.refunds.iter().find(|refund| refund.id == *id).map(|refund| refund.status)
     }
+}
+
+/// Gives back another amount than was asked for, of an order that is over: nobody can accept it any
+/// more.
+///
+/// # Errors
+/// Those of the provider: the payment stays due.
+pub(crate) async fn turn_down(
+    app: &App,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<(), Problem> {
+    let Some(late) = payment.flagged(Attention::LatePayment, app.clock.now()) else {
+        return Ok(());
+    };
+    app.table.write().replace(&late, Code::VersionConflict).commit().await?;
+    give_back(app, connected, &late).await
 }
 
 /// Sends back what an order did not take of these payments, each through its own provider.

@@ -85,22 +85,86 @@ fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
 }
 
 #[test]
-fn another_amount_or_currency_settles_nothing() {
+fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
+    use ObservedState::{Authorized, Captured};
+    for (state, amount) in [(Captured, 1), (Captured, 129_901), (Authorized, 129_899)] {
+        let payment = after(&open(), &seen(state, amount));
+        assert_eq!(step(&open(), &seen(state, amount)).unwrap().1, Happened::Mismatched);
+        assert!(payment.awaits_decision(), "{state:?} {amount}");
+        assert_eq!(payment.is_acceptable(), state == Captured);
+        assert_eq!(payment.authorized, money::sample(amount));
+    }
     let usd: Money = serde_json::from_value(json!({"amount": 129_900, "currency": "USD"})).unwrap();
-    let odd = [
-        seen(ObservedState::Captured, 1),
-        seen(ObservedState::Captured, 129_901),
-        seen(ObservedState::Authorized, 129_899),
-        Observed { amount: Some(usd), ..seen(ObservedState::Captured, 0) },
-        Observed { amount: None, ..seen(ObservedState::Captured, 0) },
-    ];
-    for seen in odd {
+    for amount in [Some(usd), Some(money::sample(0)), None] {
+        let seen = Observed { amount, ..seen(Captured, 0) };
         let problem = open().observe(&seen, Source::Webhook, NOW).unwrap_err();
         assert_eq!(problem.code, Code::AmountMismatch, "{seen:?}");
     }
-    // A merchant may take less than was authorized.
+    // A merchant may take less than was authorized, whatever that was.
     let by_hand = Payment { capture_method: CaptureMethod::Manual, ..open() };
-    assert_eq!(after(&by_hand, &seen(ObservedState::Captured, 1)).captured, money::sample(1));
+    let less = after(&by_hand, &seen(Captured, 1));
+    assert_eq!((less.captured.clone(), less.awaits_decision()), (money::sample(1), false));
+    let other = after(&open(), &seen(Authorized, 129_899));
+    let taken = other.observe(&seen(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
+    assert!(!taken.payment.awaits_decision());
+}
+
+#[test]
+fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
+    use ObservedState::{Authorized, Captured, Voided};
+    let another = |state, refunded: i64| Observed {
+        provider_payment: Some("pay_2".into()),
+        refunded: Some(money::sample(refunded)),
+        ..seen(state, 129_900)
+    };
+    let captured = after(&open(), &seen(Captured, 129_900));
+    assert!(step(&captured, &another(Captured, 129_900)).is_none(), "its refund is not ours");
+    let held = after(&open(), &seen(Authorized, 129_900));
+    assert!(step(&held, &another(Voided, 129_900)).is_none(), "ours is still held");
+    // Who asks is told which one holds the promise now; an event knows of one alone.
+    assert!(step(&held, &another(Authorized, 0)).is_none());
+    let moved = held.observe(&another(Authorized, 0), Source::Sync, NOW).unwrap().unwrap();
+    assert_eq!(moved.payment.provider_payment.as_deref(), Some("pay_2"));
+    assert!(step(&held, &another(Captured, 0)).is_some(), "money counts, whatever carries it");
+}
+
+#[test]
+fn a_capture_and_what_has_gone_back_since_are_one_step() {
+    let both = |refunded: i64| Observed {
+        refunded: Some(money::sample(refunded)),
+        ..seen(ObservedState::Captured, 129_900)
+    };
+    for (refunded, status) in
+        [(500, PaymentStatus::PartiallyRefunded), (129_900, PaymentStatus::Refunded)]
+    {
+        let step = open().observe(&both(refunded), Source::Webhook, NOW).unwrap().unwrap();
+        assert_eq!((step.happened, step.has_gone_back), (Happened::Captured, true));
+        let payment = step.payment;
+        assert_eq!((payment.version, payment.status), (open().version + 1, status));
+        assert_eq!((payment.captured.amount, payment.refunded.amount), (129_900, refunded));
+        assert!(payment.observe(&both(refunded), Source::Sync, NOW).unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_charge_of_stripes_that_has_not_succeeded_says_nothing() {
+    let of = |status: &str, captured: bool| {
+        let body = json!({
+            "id": "evt_1", "type": "charge.updated",
+            "data": {"object": {
+                "object": "charge", "id": "ch_1", "payment_intent": "pi_1", "captured": captured,
+                "status": status, "amount": 100, "amount_captured": 100, "amount_refunded": 0,
+                "currency": "inr",
+            }},
+        });
+        let body = body.to_string().into_bytes();
+        let signed = stripe_headers(NOW.seconds(), &body);
+        stripe().webhook(&signed, &body, NOW).unwrap().observed.map(|seen| seen.state)
+    };
+    assert_eq!(of("succeeded", true), Some(ObservedState::Captured));
+    for (status, captured) in [("pending", true), ("failed", true), ("succeeded", false)] {
+        assert_eq!(of(status, captured), None, "{status}");
+    }
 }
 
 #[test]
@@ -321,6 +385,7 @@ fn what_stripe_lets_go_of_at_a_capture_is_no_refund() {
             "id": "evt_1", "type": "charge.captured",
             "data": {"object": {
                 "object": "charge", "id": "ch_1", "payment_intent": "pi_1", "captured": true,
+                "status": "succeeded",
                 "amount": 20_675, "amount_captured": 20_300, "amount_refunded": refunded,
                 "currency": "inr",
             }},

@@ -34,6 +34,8 @@ pub(super) struct Payment {
     pub(super) amount_refunded: i64,
     pub(super) currency: String,
     pub(super) status: Status,
+    /// Whether its money was ever taken; what was only held goes back all the same.
+    pub(super) is_captured: bool,
     pub(super) notes: Value,
     pub(super) created_at: i64,
 }
@@ -99,7 +101,7 @@ impl Payment {
             "status": status, "order_id": self.order_id, "invoice_id": null,
             "international": false, "method": "upi", "amount_refunded": self.amount_refunded,
             "refund_status": refund_status,
-            "captured": matches!(self.status, Status::Captured | Status::Refunded),
+            "captured": self.is_captured,
             "description": null, "card_id": null, "bank": null, "wallet": null,
             "vpa": "shopper@upi", "email": "shopper@example.com", "contact": "+919999999999",
             "notes": self.notes, "fee": null, "tax": null,

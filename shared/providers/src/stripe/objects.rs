@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use gateway::clock::Timestamp;
 use serde_json::{Value, json};
+
+use crate::books::mint;
 
 /// What a shop opens, and a customer confirms.
 #[derive(Debug, Clone)]
@@ -31,7 +34,7 @@ pub(super) enum Status {
     Canceled,
 }
 
-/// The money of an intent, held or taken.
+/// An attempt to pay an intent, and its money, held or taken: of several, one succeeds.
 #[derive(Debug, Clone)]
 pub(super) struct Charge {
     pub(super) id: String,
@@ -42,6 +45,7 @@ pub(super) struct Charge {
     pub(super) currency: String,
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) is_captured: bool,
+    pub(super) is_declined: bool,
     pub(super) created: i64,
 }
 
@@ -67,6 +71,22 @@ pub(super) struct Refund {
 }
 
 impl Intent {
+    /// An attempt to pay it.
+    pub(super) fn attempt(&self, now: Timestamp) -> Charge {
+        Charge {
+            id: mint("ch_", 24),
+            intent: self.id.clone(),
+            amount: self.amount,
+            amount_captured: 0,
+            amount_refunded: 0,
+            currency: self.currency.clone(),
+            metadata: self.metadata.clone(),
+            is_captured: false,
+            is_declined: false,
+            created: now.seconds(),
+        }
+    }
+
     pub(super) fn view(&self) -> Value {
         let status = match self.status {
             Status::RequiresPaymentMethod => "requires_payment_method",
@@ -96,6 +116,11 @@ impl Intent {
 }
 
 impl Charge {
+    /// Whether it holds the money of this intent, or has taken it.
+    pub(super) fn carries(&self, intent: &str) -> bool {
+        self.intent == intent && !self.is_declined
+    }
+
     /// What was held and not taken: it is let go of, and counts as refunded.
     pub(super) fn let_go(&self) -> i64 {
         self.amount.saturating_sub(self.amount_captured)
@@ -111,11 +136,12 @@ impl Charge {
             "id": self.id, "object": "charge", "amount": self.amount,
             "amount_captured": self.amount_captured, "amount_refunded": self.amount_refunded,
             "captured": self.is_captured, "created": self.created, "currency": self.currency,
-            "failure_code": null, "livemode": false, "metadata": self.metadata, "paid": true,
+            "failure_code": self.is_declined.then_some("card_declined"), "livemode": false,
+            "metadata": self.metadata, "paid": !self.is_declined,
             "payment_intent": self.intent,
             "payment_method_details": {"type": "card", "card": {"brand": "visa", "last4": "4242"}},
             "refunded": self.amount_refunded == self.amount,
-            "status": "succeeded",
+            "status": if self.is_declined { "failed" } else { "succeeded" },
         })
     }
 }

@@ -13,7 +13,7 @@ impl Ledger {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
         let asked = amount(form, "amount")?;
         self.find(id)?;
-        let charge = self.charges.iter_mut().find(|charge| charge.intent == *id);
+        let charge = self.charges.iter_mut().find(|charge| charge.carries(id));
         let Some(charge) = charge.filter(|charge| charge.is_captured) else {
             let message =
                 format!("PaymentIntent {id} does not have a successful charge to refund.");

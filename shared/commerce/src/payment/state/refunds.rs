@@ -119,17 +119,19 @@ impl Payment {
         source: Source,
         now: Timestamp,
     ) -> Option<Step> {
-        let seen = seen.refunded.clone()?;
-        let ours = self.refunded.plus(&self.pending())?;
-        // An event may be older than the failure of a refund that it counts.
-        let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
-        let surplus = seen.minus(&ours)?;
-        if surplus.is_zero() {
-            return None;
-        }
-        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &seen.amount.to_string()]);
         let mut next = self.changed(now);
-        next.refunds.push(PaymentRefund {
+        next.count_elsewhere(seen, source, now).then(|| Step::of(next, Happened::Refunded))
+    }
+
+    /// Counts money that went back without us; whether there was any.
+    pub(super) fn count_elsewhere(
+        &mut self,
+        seen: &Observed,
+        source: Source,
+        now: Timestamp,
+    ) -> bool {
+        let Some((id, surplus)) = self.gone_elsewhere(seen, source) else { return false };
+        self.refunds.push(PaymentRefund {
             id,
             amount: surplus.clone(),
             status: RefundState::Succeeded,
@@ -139,9 +141,20 @@ impl Payment {
             updated_at: now,
         });
         let reference = self.provider_reference.clone();
-        next.receipt(Action::Refund, &surplus, &reference, now);
-        next.count_refunded(&surplus);
-        Some(Step::of(next, Happened::Refunded))
+        self.receipt(Action::Refund, &surplus, &reference, now);
+        self.count_refunded(&surplus);
+        true
+    }
+
+    /// How much went back that no refund of ours accounts for, and the id of a refund that says so.
+    fn gone_elsewhere(&self, seen: &Observed, source: Source) -> Option<(RefundId, Money)> {
+        let seen = seen.refunded.clone()?;
+        let ours = self.refunded.plus(&self.pending())?;
+        // An event may be older than the failure of a refund that it counts.
+        let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
+        let surplus = seen.minus(&ours).filter(|surplus| !surplus.is_zero())?;
+        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &seen.amount.to_string()]);
+        Some((id, surplus))
     }
 
     /// What the provider had taken in to give back, and then did not.

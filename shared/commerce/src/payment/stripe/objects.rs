@@ -62,10 +62,13 @@ pub(super) fn intent(object: &Value) -> Option<Observed> {
     })
 }
 
-/// A charge that an event is about: that it was captured, and how much of it went back.
+/// A charge that an event is about: that it was captured, and how much of it went back. An intent
+/// may see several charges, of which one succeeds: what was tried and failed says nothing, nor
+/// does one whose money is still on its way (a bank debit is `pending` and `captured` at once).
 pub(super) fn charge(object: &Value) -> Option<Observed> {
-    let captured = object.get("captured")?.as_bool()?;
-    captured.then_some(())?;
+    let has_succeeded = object.get("status")?.as_str()? == "succeeded";
+    let was_captured = object.get("captured")?.as_bool()?;
+    (has_succeeded && was_captured).then_some(())?;
     let reference = text(object, "/payment_intent")?;
     Some(Observed {
         state: ObservedState::Captured,
@@ -82,7 +85,8 @@ pub(super) fn charge(object: &Value) -> Option<Observed> {
 pub(super) fn refund(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
     let seen = refund_id(object).zip(said(object)).map(|(id, said)| RefundSeen { id, said });
-    Some(Observed { refund: seen, ..Observed::pending(&reference) })
+    let provider_payment = text(object, "/charge");
+    Some(Observed { refund: seen, provider_payment, ..Observed::pending(&reference) })
 }
 
 /// The refund of ours that a refund of Stripe's is.

@@ -1,0 +1,137 @@
+//! Razorpay's refunds: those that are asked for, and those that it makes by itself.
+
+use gateway::clock::Timestamp;
+use serde_json::{Value, json};
+
+use super::objects::{Payment, Refund, RefundStatus, Status};
+use super::{Ledger, amount, field, notes, refuse, unknown};
+use crate::books::{Outcome, mint};
+
+impl Ledger {
+    /// The customer pays an order that they have paid already: Razorpay takes no second payment,
+    /// and gives it back by itself; the payment.
+    pub(crate) fn pay_again(&mut self, order: &str, now: Timestamp) -> Outcome {
+        let known = self.order(order)?;
+        known.attempts = known.attempts.saturating_add(1);
+        let payment = Payment {
+            id: mint("pay_", 14),
+            order_id: known.id.clone(),
+            amount: known.amount,
+            amount_refunded: 0,
+            currency: known.currency.clone(),
+            status: Status::Authorized,
+            is_captured: false,
+            notes: known.notes.clone(),
+            created_at: now.seconds(),
+        };
+        let id = payment.id.clone();
+        self.payments.push(payment);
+        self.tell("payment.authorized", &id, now);
+        self.lapse(&id, now)
+    }
+
+    /// Money that was authorized and that nobody has captured goes back by itself; the payment.
+    pub(crate) fn lapse(&mut self, id: &str, now: Timestamp) -> Outcome {
+        let found = self.payments.iter_mut().find(|payment| payment.id == id);
+        let payment = found.ok_or_else(unknown)?;
+        if payment.status != Status::Authorized {
+            return Err(refuse("The payment is not authorized.", "input_validation_failed"));
+        }
+        payment.status = Status::Refunded;
+        payment.amount_refunded = payment.amount;
+        let refund = Refund {
+            status: RefundStatus::Processed,
+            id: mint("rfnd_", 14),
+            payment_id: id.to_owned(),
+            amount: payment.amount,
+            currency: payment.currency.clone(),
+            receipt: Value::Null,
+            notes: json!([]),
+            created_at: now.seconds(),
+        };
+        let view = payment.view();
+        self.refunds.push(refund);
+        self.tell("refund.created", id, now);
+        self.tell("refund.processed", id, now);
+        Ok(view)
+    }
+
+    /// `POST /v1/payments/{id}/refund`; without an amount, of all that is left.
+    pub(super) fn refund(
+        &mut self,
+        id: &str,
+        ask: &Value,
+        is_pending: bool,
+        now: Timestamp,
+    ) -> Outcome {
+        let found = self.payments.iter_mut().find(|payment| payment.id == id);
+        let payment = found.ok_or_else(unknown)?;
+        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        match payment.status {
+            Status::Captured => {}
+            Status::Refunded => return invalid("The payment has been fully refunded already"),
+            Status::Authorized | Status::Failed => {
+                return invalid("The payment status should be captured for action to be taken");
+            }
+        }
+        let left = payment.amount.saturating_sub(payment.amount_refunded);
+        let asked = if ask.get("amount").is_some() { amount(ask)? } else { left };
+        if asked < 1 {
+            return invalid("The amount must be at least 1.");
+        }
+        if asked > left {
+            return invalid("The refund amount provided is greater than amount captured");
+        }
+        payment.amount_refunded = payment.amount_refunded.saturating_add(asked);
+        if asked == left {
+            payment.status = Status::Refunded;
+        }
+        let refund = Refund {
+            status: if is_pending { RefundStatus::Pending } else { RefundStatus::Processed },
+            id: mint("rfnd_", 14),
+            payment_id: id.to_owned(),
+            amount: asked,
+            currency: payment.currency.clone(),
+            receipt: field(ask, "receipt"),
+            notes: notes(ask),
+            created_at: now.seconds(),
+        };
+        let view = refund.view();
+        self.refunds.push(refund);
+        self.tell("refund.created", id, now);
+        if !is_pending {
+            self.tell("refund.processed", id, now);
+        }
+        Ok(view)
+    }
+
+    /// A refund comes to its end; the refund.
+    pub(crate) fn settle_refund(
+        &mut self,
+        id: &str,
+        has_succeeded: bool,
+        now: Timestamp,
+    ) -> Outcome {
+        let found = self.refunds.iter_mut().find(|refund| refund.id == id);
+        let refund = found.ok_or_else(unknown)?;
+        if refund.status == RefundStatus::Failed {
+            return Err(refuse("The refund has failed.", "input_validation_failed"));
+        }
+        refund.status = if has_succeeded { RefundStatus::Processed } else { RefundStatus::Failed };
+        let refund = refund.clone();
+        let payment = self.payments.iter_mut().find(|payment| payment.id == refund.payment_id);
+        if let Some(payment) = payment.filter(|_| !has_succeeded) {
+            payment.amount_refunded = payment.amount_refunded.saturating_sub(refund.amount);
+            payment.status = Status::Captured;
+        }
+        let kind = if has_succeeded { "refund.processed" } else { "refund.failed" };
+        let event = self.event_with(kind, &refund.payment_id, Some(&refund), now);
+        self.news.extend(event);
+        Ok(refund.view())
+    }
+
+    /// A refund that the merchant makes on the dashboard.
+    pub(crate) fn refund_at_desk(&mut self, id: &str, amount: i64, now: Timestamp) -> Outcome {
+        self.refund(id, &json!({ "amount": amount }), false, now)
+    }
+}

@@ -1,0 +1,280 @@
+//! Money that has gone back before anybody was told that it had come, and money of other payments
+//! for the same provider's order.
+
+use gateway::clock::MINUTE;
+use support::{Providers, Value, WEBHOOK_SECRET, Webhook, json};
+
+use super::till::{Order, PRICE, Till};
+
+/// The ways in which a store learns what has become of a payment.
+const WAYS: [&str; 4] = ["webhook", "verify", "sync", "sweep"];
+
+/// A payment that the shopper has begun.
+struct Begun {
+    order: Order,
+    id: String,
+    reference: String,
+}
+
+impl Till {
+    async fn begun(&self, provider: &str) -> Begun {
+        let order = self.order().await;
+        let begun = self.begin(provider, &order).await.expect(201);
+        let (id, reference) = (begun.str("/payment_id"), begun.str("/provider_order_id"));
+        Begun { order, id, reference }
+    }
+
+    /// The store learns what has become of a payment, and of what carries its money.
+    async fn learn(&self, way: &str, provider: &str, begun: &Begun, carrier: &str) {
+        let Begun { order, id, reference } = begun;
+        match (way, provider) {
+            ("webhook", "razorpay") => self.tell_refund("refund.processed", carrier).await,
+            ("webhook", _) => self.tell_refund("charge.refunded", carrier).await,
+            ("verify", "razorpay") => {
+                let fields = Providers::razorpay_return(&order.id, reference, carrier);
+                drop(self.verify(provider, fields).await.expect(200));
+            }
+            ("verify", _) => {
+                let fields = json!({"order_id": order.id, "payment_intent": reference});
+                drop(self.verify(provider, fields).await.expect(200));
+            }
+            ("sync", _) => drop(self.act(id, "sync", json!({})).await.expect(200)),
+            _ => {
+                self.gateway.advance(MINUTE * 31);
+                self.gateway.sweep().await;
+            }
+        }
+    }
+
+    async fn told(&self, names: &[&str]) -> Vec<usize> {
+        let mut counts = Vec::new();
+        for name in names {
+            counts.push(self.gateway.events(name).await.len());
+        }
+        counts
+    }
+}
+
+#[tokio::test]
+async fn a_capture_and_its_refunds_are_learnt_in_one_step_whichever_way() {
+    let names = [
+        "payment.captured",
+        "payment.refunded",
+        "order.paid",
+        "refund.succeeded",
+        "order.refunded",
+    ];
+    let till = Till::open().await;
+    for (round, way) in WAYS.into_iter().enumerate() {
+        for (turn, provider) in ["razorpay", "stripe"].into_iter().enumerate() {
+            let begun = till.begun(provider).await;
+            let carrier = if provider == "razorpay" {
+                till.providers.pay_razorpay(&begun.reference)
+            } else {
+                till.providers.pay_stripe(&begun.reference);
+                begun.reference.clone()
+            };
+            // Two refunds on the provider's dashboard, and nobody has said a word.
+            till.providers.refund_at_desk(&carrier, 300).expect("a refund");
+            till.providers.refund_at_desk(&carrier, 200).expect("a refund");
+            till.learn(way, provider, &begun, &carrier).await;
+            let known = till.payment(&begun.id).await;
+            let place = format!("{provider} by {way}: {}", known.text);
+            assert_eq!(known.str("/status"), "partially_refunded", "{place}");
+            assert_eq!(known.int("/captured/amount"), 2 * PRICE, "{place}");
+            assert_eq!(known.int("/refunded/amount"), 500, "{place}");
+            let stored = till.order_as_stored(&begun.order).await;
+            assert_eq!(stored["financial_status"], "partially_refunded", "{place}");
+            assert_eq!(stored["captured"]["amount"], 2 * PRICE, "{place}");
+            assert_eq!(stored["refunded"]["amount"], 500, "{place}");
+            let refunds = format!("/v1/orders/{}/refunds", begun.order.id);
+            assert_eq!(till.owner.get(&refunds).await.expect(200).data().len(), 1, "{place}");
+            let times = round * 2 + turn + 1;
+            assert_eq!(till.told(&names).await, vec![times; 5], "{place}");
+            // Told again, it is no news.
+            for way in ["webhook", "verify", "sync"] {
+                till.learn(way, provider, &begun, &carrier).await;
+            }
+            assert_eq!(till.told(&names).await, vec![times; 5], "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
+    let till = Till::open().await;
+    for (provider, way) in [("razorpay", "webhook"), ("stripe", "webhook"), ("razorpay", "sync")] {
+        let begun = till.begun(provider).await;
+        let carrier = if provider == "razorpay" {
+            till.providers.pay_razorpay(&begun.reference)
+        } else {
+            till.providers.pay_stripe(&begun.reference);
+            begun.reference.clone()
+        };
+        till.providers.refund_at_desk(&carrier, 2 * PRICE).expect("a refund");
+        till.learn(way, provider, &begun, &carrier).await;
+        assert_eq!(till.payment(&begun.id).await.str("/status"), "refunded", "{provider}");
+        let stored = till.order_as_stored(&begun.order).await;
+        assert_eq!(stored["financial_status"], "refunded", "{provider}");
+    }
+    // Late money that has gone back already is no more to be done about.
+    let begun = till.begun("razorpay").await;
+    let path = format!("/v1/orders/{}/cancel", begun.order.id);
+    till.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
+    let paid = till.providers.pay_razorpay(&begun.reference);
+    till.providers.refund_at_desk(&paid, 2 * PRICE).expect("a refund");
+    let before = till.providers.refunds().len();
+    till.learn("webhook", "razorpay", &begun, &paid).await;
+    let known = till.payment(&begun.id).await;
+    assert_eq!((known.str("/status"), known.at("/attention")), ("refunded".into(), &json!(null)));
+    assert_eq!(till.providers.refunds().len(), before);
+}
+
+#[tokio::test]
+async fn a_razorpay_payment_that_went_back_without_being_captured_pays_nothing() {
+    for capture in ["automatic", "manual"] {
+        for way in WAYS {
+            let till = Till::open_with(capture).await;
+            let begun = till.begun("razorpay").await;
+            // Authorized too late, or never captured: it goes back by itself.
+            let paid = if capture == "manual" {
+                let paid = till.providers.pay_razorpay(&begun.reference);
+                till.providers.lapse_payment(&paid).expect("it lapses");
+                paid
+            } else {
+                let gone = till.providers.pay_order_again(&begun.reference).expect("it goes back");
+                gone["id"].as_str().unwrap().to_owned()
+            };
+            assert_eq!(till.providers.payment(&paid)["status"], "refunded");
+            assert_eq!(till.providers.payment(&paid)["captured"], false);
+            till.learn(way, "razorpay", &begun, &paid).await;
+            let known = till.payment(&begun.id).await;
+            assert_eq!(known.str("/status"), "voided", "{capture} by {way}: {}", known.text);
+            assert_eq!(known.int("/captured/amount"), 0);
+            assert_eq!(till.settled().await, (0, 0), "{capture} by {way}");
+            let stored = till.order_as_stored(&begun.order).await;
+            let (status, stock) = match way {
+                "sweep" => ("expired", (100, 0, 0)),
+                _ => ("pending", (98, 2, 0)),
+            };
+            assert_eq!(stored["financial_status"], status, "{capture} by {way}");
+            assert_eq!(till.stock().await, stock);
+            assert!(till.gateway.events("refund.succeeded").await.is_empty());
+            if way != "sweep" {
+                // The shopper pays after all.
+                let (id, _) = till.paid("stripe", &begun.order).await;
+                let paid = till.payment(&id).await.str("/status");
+                assert_eq!(paid, if capture == "manual" { "authorized" } else { "captured" });
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_promise_that_lapses_at_razorpay_holds_no_stock() {
+    for way in ["webhook", "sync"] {
+        let till = Till::open_with("manual").await;
+        let begun = till.begun("razorpay").await;
+        let paid = till.providers.pay_razorpay(&begun.reference);
+        till.act(&begun.id, "sync", json!({})).await.expect(200);
+        assert_eq!(till.stock().await, (98, 0, 2));
+        till.providers.lapse_payment(&paid).expect("it lapses");
+        till.learn(way, "razorpay", &begun, &paid).await;
+        assert_eq!(till.payment(&begun.id).await.str("/status"), "voided", "{way}");
+        assert_eq!(till.stock().await, (98, 2, 0), "{way}");
+    }
+}
+
+/// Razorpay's event about a payment, with its payment changed.
+fn altered(event: &Webhook, change: impl FnOnce(&mut Value)) -> Webhook {
+    let mut body: Value = serde_json::from_slice(&event.body).unwrap();
+    change(&mut body);
+    let body = body.to_string().into_bytes();
+    Webhook::razorpay(body, &support::unique("evt"), WEBHOOK_SECRET)
+}
+
+#[tokio::test]
+async fn a_second_payment_for_one_razorpay_order_hides_and_refunds_nothing() {
+    let till = Till::open().await;
+    for is_known in [true, false] {
+        let begun = till.begun("razorpay").await;
+        let paid = till.providers.pay_razorpay(&begun.reference);
+        if is_known {
+            till.act(&begun.id, "sync", json!({})).await.expect(200);
+        }
+        till.gateway.advance(MINUTE);
+        let second = till.providers.pay_order_again(&begun.reference).expect("it goes back");
+        let second = second["id"].as_str().unwrap().to_owned();
+        for kind in ["payment.authorized", "refund.created", "refund.processed"] {
+            till.hear(&till.providers.razorpay_event(kind, &second)).await.expect(200);
+        }
+        // As Razorpay tells it where it had captured the second one for a moment.
+        let event = till.providers.razorpay_event("refund.processed", &second);
+        let taken = altered(&event, |body| {
+            body["payload"]["payment"]["entity"]["captured"] = true.into();
+        });
+        till.hear(&taken).await.expect(200);
+        let part = altered(&event, |body| {
+            let payment = &mut body["payload"]["payment"]["entity"];
+            payment["captured"] = true.into();
+            payment["status"] = "captured".into();
+            payment["amount_refunded"] = 500.into();
+        });
+        if is_known {
+            till.hear(&part).await.expect(200);
+        }
+        // The shopper comes back from the second one.
+        let fields = Providers::razorpay_return(&begun.order.id, &begun.reference, &second);
+        let verified = till.verify("razorpay", fields).await.expect(200);
+        assert_eq!(verified.str("/payment/status"), "captured", "{is_known}");
+        let synced = till.act(&begun.id, "sync", json!({})).await.expect(200);
+        assert_eq!(synced.str("/status"), "captured");
+        assert_eq!(synced.str("/provider_payment"), paid);
+        assert_eq!(synced.int("/refunded/amount"), 0);
+        let stored = till.order_as_stored(&begun.order).await;
+        assert_eq!(stored["financial_status"], "paid", "{is_known}");
+        assert_eq!(stored["refunded"]["amount"], 0);
+    }
+    assert_eq!(till.settled().await, (2, 2));
+    assert!(till.gateway.events("payment.refunded").await.is_empty());
+}
+
+#[tokio::test]
+async fn of_several_charges_of_an_intent_the_one_that_succeeded_counts() {
+    let till = Till::open().await;
+    let begun = till.begun("stripe").await;
+    let now = till.gateway.now();
+    till.providers.decline_stripe(&begun.reference);
+    let declined = till.providers.stripe_event("charge.failed", &begun.reference, now);
+    till.hear(&declined).await.expect(200);
+    let forge = |kind: &'static str, change: &dyn Fn(&mut Value)| {
+        let event = till.providers.stripe_event(kind, &begun.reference, now);
+        let mut body: Value = serde_json::from_slice(&event.body).unwrap();
+        body["id"] = support::unique("evt").into();
+        change(&mut body["data"]["object"]);
+        Webhook::stripe(body.to_string().into_bytes(), now.seconds(), WEBHOOK_SECRET)
+    };
+    // A bank debit is captured while it is pending, and may fail yet.
+    for status in ["pending", "failed"] {
+        let webhook = forge("charge.updated", &|charge| {
+            charge["captured"] = true.into();
+            charge["amount_captured"] = charge["amount"].clone();
+            charge["status"] = status.into();
+        });
+        till.hear(&webhook).await.expect(200);
+    }
+    assert_eq!(till.settled().await, (0, 0));
+    till.providers.pay_stripe(&begun.reference);
+    till.act(&begun.id, "sync", json!({})).await.expect(200);
+    // What goes back of another charge of the intent is not what was taken by this one.
+    let other = forge("charge.refunded", &|charge| {
+        charge["id"] = "ch_of_an_earlier_attempt".into();
+        charge["amount_refunded"] = charge["amount"].clone();
+        charge["refunded"] = true.into();
+    });
+    till.hear(&other).await.expect(200);
+    let known = till.payment(&begun.id).await;
+    assert_eq!((known.str("/status"), known.int("/refunded/amount")), ("captured".into(), 0));
+    assert_eq!(till.order_as_stored(&begun.order).await["financial_status"], "paid");
+    assert_eq!(till.settled().await, (1, 1));
+}
