@@ -347,7 +347,7 @@ async fn an_order_may_say_when_its_provider_takes_the_money() {
         (json!({"provider": "stripe", "capture_method": "manual"}), "manual"),
         (json!({"provider": "stripe"}), "automatic"),
         // Said of another provider, it says nothing about this one.
-        (json!({"provider": "razorpay", "capture_method": "manual"}), "automatic"),
+        (json!({"provider": "manual", "capture_method": "manual"}), "automatic"),
     ];
     for (payment, expected) in wishes {
         let mut ask = cart(&[(&book, 1)]);

@@ -118,6 +118,7 @@ pub async fn place(
         gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper_network: None,
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
+        payment: ask.payment.clone(),
         everything: true,
         faults,
     };

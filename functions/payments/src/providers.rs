@@ -5,6 +5,7 @@
 
 use axum::extract::State;
 use commerce::caller::Owner;
+use commerce::id::PaymentId;
 use commerce::payment::account::{self, Account, AccountView, Credentials};
 use commerce::payment::provider::{Failure, Provider};
 use commerce::payment::{CaptureMethod, Mode, ProviderName};
@@ -21,6 +22,9 @@ use gateway::request::{
 };
 use gateway::table::Condition;
 use serde_json::json;
+
+/// How many open payments are named to who wants to delete their account.
+const SHOWN_OPEN: usize = 100;
 
 /// `GET /v1/payments/providers`: the accounts the store has; `manual` is always among them.
 pub async fn list(
@@ -284,11 +288,14 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
 }
 
 /// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and payments
-/// that were made with it can no longer be captured or refunded from here. `manual` goes back to
-/// its default; switch it off with `PUT`.
+/// that were made with it can no longer be refunded from here. `manual` goes back to its default;
+/// switch it off with `PUT`. Payments that can still be paid, captured or let go of, money on its
+/// way back, and amounts that wait for the merchant's decision keep the account: void or refund
+/// them first, or switch the account off and let their orders end.
 ///
 /// # Errors
-/// `unknown_provider`, `precondition_failed`.
+/// `unknown_provider`, `precondition_failed`; `provider_in_use`, with how many payments are open,
+/// and which.
 pub async fn delete(
     caller: Owner,
     State(app): State<App>,
@@ -300,6 +307,15 @@ pub async fn delete(
     let answer = Answer::no_content();
     if known.version == 0 {
         return Ok(answer);
+    }
+    let limit = SHOWN_OPEN.saturating_add(1);
+    let mut open = account::open_payments(&app, &known.store_id, known.provider, limit).await?;
+    if !open.is_empty() {
+        let has_more = open.len() > SHOWN_OPEN;
+        open.truncate(SHOWN_OPEN);
+        let ids: Vec<&str> = open.iter().map(PaymentId::as_str).collect();
+        let problem = Code::ProviderInUse.with("open_payments", ids.len());
+        return Err(problem.with("payment_ids", ids).with("has_more", has_more));
     }
     let unchanged = Condition::new("#version = :version")
         .name("#version", "version")

@@ -95,6 +95,7 @@ pub async fn order(
         gift_card_codes: ask.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shopper_network: Some(inbound.client_prefix()),
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
+        payment: ask.payment.clone(),
         everything: false,
         faults,
     };

@@ -142,9 +142,15 @@ async fn open_once(
     let unchanged = Condition::new("#version = :version")
         .name("#version", "version")
         .value(":version", order.version);
+    let has_keys = (account.version > 0).then_some(&account);
     place::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .check(&order.key(), unchanged, Code::VersionConflict)
+        .also(has_keys, |write, account| {
+            // Nor may the account have been deleted: nothing could be done about the payment.
+            let stands = Condition::new("attribute_exists(PK)");
+            write.check(&account.key(), stands, Code::UnknownProvider)
+        })
         .emit(payment.event(&PAYMENT_CREATED, now))
         .answer(opened(&connected, &payment, ask, key), now)
         .await

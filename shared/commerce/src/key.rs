@@ -464,6 +464,15 @@ pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
     gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))
 }
+/// A store's payments that its account with a provider is still needed for, by time.
+pub fn payments_open_with(
+    store: &StoreId,
+    provider: &str,
+    created: Timestamp,
+    id: &PaymentId,
+) -> IndexKey {
+    gsi2(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
+}
 /// Where a store's payment lies: its id alone does not say which order it is of.
 pub fn payment_place(store: &StoreId, id: &PaymentId) -> Key {
     Key::new(format!("UQ#{store}#PAY#{id}"), "U")

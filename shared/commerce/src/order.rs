@@ -22,6 +22,7 @@ pub mod issue;
 mod item;
 pub mod number;
 pub mod parts;
+mod payable;
 pub mod place;
 pub mod refund;
 mod samples;

@@ -277,7 +277,11 @@ impl Item for Payment {
     fn indexes(&self) -> Vec<IndexKey> {
         let listed = key::payments_of_store(&self.store_id, self.created_at, &self.id);
         let due = self.due_at().map(|at| Due::Payment.mark(self.id.as_str(), at));
-        std::iter::once(listed).chain(due).collect()
+        let open = self.needs_provider().then(|| {
+            let provider = self.provider.as_str();
+            key::payments_open_with(&self.store_id, provider, self.created_at, &self.id)
+        });
+        std::iter::once(listed).chain(due).chain(open).collect()
     }
 }
 
@@ -327,6 +331,14 @@ impl Payment {
     pub fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.about(), &PaymentView::from(self), now);
         event.in_timeline_of(self.order_id.as_str())
+    }
+
+    /// Whether something is still to be done about it that only its provider can do: it can be
+    /// paid, captured or let go of, money is on its way back, or the merchant has to decide.
+    pub fn needs_provider(&self) -> bool {
+        let is_undecided =
+            self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
+        self.provider != ProviderName::Manual && (is_undecided || self.has_work())
     }
 
     /// Whether the customer can still pay it.

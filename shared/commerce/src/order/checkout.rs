@@ -15,11 +15,11 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::table::{Batch, Change, Write};
 
 use super::by_hand::{self, PaidByHand};
-use super::cart::{self, CartLine};
+use super::cart::{self, CartLine, PaymentInput};
 use super::number::{self, NumberedOrder};
 use super::place::{self, Buyer, Offer, Quote, Terms, insufficient_stock};
 use super::stock::StockHold;
-use super::{Order, OrderView, stock};
+use super::{Order, OrderView, payable, stock};
 use crate::event::{Event, ORDER_CREATED, ORDER_PAID};
 use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
 use crate::id::LocationId;
@@ -27,7 +27,8 @@ use crate::inventory::{self, Step};
 use crate::key;
 use crate::mail::{Letter, Mail};
 use crate::money::Money;
-use crate::payment::Payment;
+use crate::payment::account::Account;
+use crate::payment::{Payment, ProviderName};
 use crate::product;
 use crate::settings::Settings;
 use crate::store::Store;
@@ -54,6 +55,8 @@ pub struct Cart {
     pub shopper_network: Option<String>,
     /// What the buyer believes it comes to.
     pub expected_total: Option<Money>,
+    /// How it is to be paid, as far as that is known.
+    pub payment: Option<PaymentInput>,
     /// Whether products that are not on sale yet can be ordered too.
     pub everything: bool,
     /// What is wrong with it already, before anybody has asked the store.
@@ -99,7 +102,8 @@ impl Priced {
 /// Prices a cart over what the store says now. The store that is given may be a few seconds old;
 /// it is read again in the same round trip. What the store refuses of it is among its faults:
 /// `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`, `gift_card_expired`,
-/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`.
+/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
+/// `payment_method_unavailable`, `amount_not_supported`.
 ///
 /// # Errors
 /// `too_many_attempts`, when the shopper has named too many codes that there are not.
@@ -109,12 +113,16 @@ pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Prob
         // Its locations changed a moment ago: other levels than those that were read count.
         shelf = look(app, &shelf.store, &cart.lines).await?;
     }
-    let Shelf { store, settings, offers } = shelf;
+    let Shelf { store, settings, offers, accounts } = shelf;
     let mut faults = cart.faults.clone();
     let mut of_cards = Vec::new();
     let cards = cards(app, &store, cart, &mut of_cards).await?;
     let lines = cart.lines.clone();
     let quote = place::price(&store, lines, offers, cards, cart.everything, &mut faults);
+    // The total of a cart that is not sound is nobody's to pay.
+    let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
+    let is_shopper = cart.shopper_network.is_some();
+    faults.extend(payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due));
     faults.extend(of_cards);
     Ok(Priced { store, settings, quote, faults })
 }
@@ -124,9 +132,11 @@ struct Shelf {
     store: Store,
     settings: Settings,
     offers: Vec<Offer>,
+    accounts: Vec<Account>,
 }
 
-/// The store, its settings, and what is there of each line: one round trip for a hundred items.
+/// The store, its settings, its accounts with payment providers, and what is there of each line:
+/// one round trip for a hundred items.
 async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<Shelf, Problem> {
     let of_line = |line: &CartLine| {
         let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
@@ -136,9 +146,12 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<Shelf, Pro
     let places: Vec<_> = lines.iter().map(of_line).collect();
     let (store_key, untouched) = (store.key(), Settings::of(store));
     let settings_key = untouched.key();
+    let of_account = |one: &ProviderName| key::payment_provider(&store.id, one.as_str());
+    let account_keys: Vec<Key> = ProviderName::ALL.iter().map(of_account).collect();
     let of_lines =
         places.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
-    let wanted: Vec<&Key> = [&store_key, &settings_key].into_iter().chain(of_lines).collect();
+    let of_store = [&store_key, &settings_key].into_iter().chain(&account_keys);
+    let wanted: Vec<&Key> = of_store.chain(of_lines).collect();
     let mut batches = Vec::new();
     for chunk in wanted.chunks(BATCH) {
         batches.push(app.table.get_many(chunk).await?);
@@ -152,8 +165,15 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<Shelf, Pro
         offers.push(offer);
     }
     let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
-    let store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
-    Ok(Shelf { store, settings, offers })
+    let mut accounts = Vec::new();
+    for key in &account_keys {
+        accounts.extend(find::<Account>(&mut batches, key)?);
+    }
+    let store: Store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
+    if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
+        accounts.push(Account::manual(&store));
+    }
+    Ok(Shelf { store, settings, offers, accounts })
 }
 
 /// The item of a key, in whichever batch it came.

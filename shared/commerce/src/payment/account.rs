@@ -16,7 +16,7 @@ use super::provider::Connected;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{CaptureMethod, Mode, ProviderName};
-use crate::id::StoreId;
+use crate::id::{PaymentId, StoreId};
 use crate::key;
 use crate::order::Order;
 use crate::store::Store;
@@ -213,6 +213,22 @@ pub async fn connect(
         None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
         None => Err(Code::ProviderNotConnected.into()),
     }
+}
+
+/// The payments that a store's account with a provider is still needed for, oldest first: so many
+/// of them at most.
+pub async fn open_payments(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+    most: usize,
+) -> Result<Vec<PaymentId>, Problem> {
+    let anywhen = Timestamp::from_millis(0);
+    let nobody = PaymentId::mint(anywhen);
+    let (index, place) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
+    let keys = app.table.keys(&Query::index(index, place.pk), most).await?;
+    let id = |key: &Key| PaymentId::parse(key.sk.strip_prefix("PAY#")?);
+    Ok(keys.iter().filter_map(id).take(most).collect())
 }
 
 /// What is shown of credentials.

@@ -1,0 +1,161 @@
+//! A way to pay that the store cannot use is refused before anything is held, and an account that
+//! is still needed stays.
+
+use support::{Client, Reply, STRIPE_KEY_ID, Value, json, unique};
+
+use super::till::{Till, provider_path, razorpay, stripe};
+
+impl Till {
+    fn cart(&self, payment: Option<Value>) -> Value {
+        let mut cart = json!({
+            "email": "shopper@example.com",
+            "items": [{"variant_id": self.variant, "quantity": 1}],
+            "shipping_address": {
+                "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road",
+                "city": "Bengaluru", "postal_code": "560001", "country": "IN",
+            },
+        });
+        if let Some(payment) = payment {
+            cart["payment"] = payment;
+        }
+        cart
+    }
+
+    /// A cart is ordered in the shop, and by the merchant; a try beforehand says the same.
+    async fn order_both_ways(&self, payment: Option<Value>) -> [Reply; 2] {
+        let client = self.gateway.client();
+        let shop = format!("/v1/storefront/{}/orders", self.store.subdomain);
+        let places: [(&Client, &str); 2] = [(&client, &shop), (&self.owner, "/v1/orders")];
+        let mut answers = Vec::new();
+        for (who, path) in places {
+            let mut ask = self.cart(payment.clone());
+            let placed = who.post(path).key(&unique("order")).json(ask.clone()).await;
+            ask["dry_run"] = true.into();
+            let tried = who.post(path).key(&unique("try")).json(ask).await;
+            assert_eq!(placed.status == 201, tried.status == 200, "{}", tried.text);
+            if placed.status != 201 {
+                assert_eq!(placed.field_errors(), tried.field_errors());
+            }
+            answers.push(placed);
+        }
+        answers.try_into().expect("two")
+    }
+
+    async fn refused_both_ways(&self, payment: Option<Value>, fault: (&str, &str)) {
+        let before = (self.stock().await, self.gateway.count().await);
+        for refused in self.order_both_ways(payment).await {
+            let refused = refused.expect(422);
+            assert_eq!(refused.field_errors(), [(fault.0.into(), fault.1.into())]);
+        }
+        assert_eq!((self.stock().await, self.gateway.count().await), before, "nothing is held");
+    }
+}
+
+#[tokio::test]
+async fn a_way_to_pay_that_the_store_has_not_is_refused_before_stock_is_held() {
+    let till = Till::bare().await;
+    let unusable = ("/payment/provider", "payment_method_unavailable");
+    till.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    for placed in till.order_both_ways(Some(json!({"provider": "stripe"}))).await {
+        placed.expect(201);
+    }
+    let off = json!({"enabled": false});
+    till.owner.put(&provider_path("stripe")).json(off.clone()).await.expect(200);
+    till.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    till.owner.put(&provider_path("manual")).json(off).await.expect(200);
+    till.refused_both_ways(Some(json!({"provider": "manual"})), unusable).await;
+    // A shopper who may choose later must have something to choose; the merchant takes it somehow.
+    let before = till.stock().await;
+    let [shop, made] = {
+        let client = till.gateway.client();
+        let shop = format!("/v1/storefront/{}/orders", till.store.subdomain);
+        let shop = client.post(&shop).key(&unique("order")).json(till.cart(None)).await;
+        let made = till.owner.post("/v1/orders").key(&unique("order")).json(till.cart(None)).await;
+        [shop, made]
+    };
+    let fault = ("/payment".to_owned(), "payment_method_unavailable".to_owned());
+    assert_eq!(shop.expect(422).field_errors(), [fault]);
+    made.expect(201);
+    assert_eq!(till.stock().await, (before.0 - 1, before.1 + 1, before.2));
+}
+
+#[tokio::test]
+async fn an_amount_that_the_provider_cannot_count_is_refused_before_stock_is_held() {
+    // Dinars have thousandths, and no card knows the last of them.
+    let till = Till::bare_in("KWD", 1_234).await;
+    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    till.owner.put(&provider_path("razorpay")).json(razorpay()).await.expect(200);
+    for provider in ["stripe", "razorpay"] {
+        let fault = ("/payment/provider", "amount_not_supported");
+        till.refused_both_ways(Some(json!({"provider": provider})), fault).await;
+    }
+    for placed in till.order_both_ways(Some(json!({"provider": "manual"}))).await {
+        placed.expect(201);
+    }
+    for placed in till.order_both_ways(None).await {
+        placed.expect(201);
+    }
+    // With nobody else to take it, nobody takes it.
+    let off = json!({"enabled": false});
+    till.owner.put(&provider_path("manual")).json(off).await.expect(200);
+    let shop = format!("/v1/storefront/{}/orders", till.store.subdomain);
+    let shop = till.gateway.client().post(&shop).key(&unique("order")).json(till.cart(None)).await;
+    let fault = ("/payment".to_owned(), "payment_method_unavailable".to_owned());
+    assert_eq!(shop.expect(422).field_errors(), [fault]);
+
+    let till = Till::bare_in("KWD", 1_230).await;
+    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    for placed in till.order_both_ways(Some(json!({"provider": "stripe"}))).await {
+        placed.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn an_account_whose_payments_are_open_is_not_deleted() {
+    let till = Till::open_with("manual").await;
+    let path = provider_path("stripe");
+    let (open, held) = (till.order().await, till.order().await);
+    let open_id = till.begin("stripe", &open).await.expect(201).str("/payment_id");
+    let (held_id, _) = till.paid("stripe", &held).await;
+    till.begin("razorpay", &open).await.expect(201);
+    let named = |reply: &Reply| {
+        let ids = reply.at("/payment_ids").as_array().unwrap().clone();
+        ids.iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let refused = till.owner.delete(&path).await.expect(409);
+    assert_eq!(refused.int("/open_payments"), 2);
+    let mut both = [open_id.clone(), held_id.clone()];
+    both.sort();
+    let mut ids = named(&refused);
+    ids.sort();
+    assert_eq!(ids, both);
+    refused.problem("provider_in_use");
+    let kept = till.owner.get(&path).await.expect(200);
+    assert_eq!(kept.str("/credentials/key_id"), STRIPE_KEY_ID, "it is as it was");
+    // One is given up, the other taken; what was taken keeps nothing.
+    till.act(&open_id, "void", json!({})).await.expect(200);
+    let refused = till.owner.delete(&path).await.expect(409);
+    assert_eq!(named(&refused), [held_id.clone()]);
+    till.act(&held_id, "capture", json!({})).await.expect(200);
+    till.providers.next([support::Trouble::Pending]);
+    let part = json!({"amount": {"amount": 100, "currency": "INR"}});
+    till.act(&held_id, "refunds", part).await.expect(201);
+    let refused = till.owner.delete(&path).await.expect(409);
+    assert_eq!(named(&refused), [held_id.clone()], "a refund is on its way");
+    let reference = till.providers.refunds()[0]["id"].as_str().unwrap().to_owned();
+    till.providers.settle_refund(&reference, true).expect("it comes through");
+    let intent = till.payment(&held_id).await.str("/provider_reference");
+    till.tell_refund("refund.updated", &intent).await;
+    till.owner.delete(&path).await.expect(204);
+    till.begin("stripe", &till.order().await).await.expect(404).problem("unknown_provider");
+    // Nor does cash, which nobody else is asked about.
+    let order = till.order().await;
+    till.owner
+        .put(&provider_path("manual"))
+        .json(json!({"instructions": "Here."}))
+        .await
+        .expect(200);
+    till.begin("manual", &order).await.expect(201);
+    till.owner.delete(&provider_path("manual")).await.expect(204);
+}
