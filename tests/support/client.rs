@@ -56,6 +56,12 @@ impl Client {
         Self { store: Some(store.to_owned()), ..self.clone() }
     }
 
+    /// The same client on a network of its own.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        self.from_ip(fresh_ip())
+    }
+
     /// The same client at this address.
     #[must_use]
     pub fn from_ip(&self, ip: IpAddr) -> Self {
@@ -111,7 +117,7 @@ impl Client {
         if let Some(store) = &self.store {
             request = request.header("x-service-store-id", store);
         }
-        Ask { asked, request }
+        Ask { asked, request, is_guest: self.token.is_none() }
     }
 }
 
@@ -120,6 +126,7 @@ impl Client {
 pub struct Ask {
     asked: String,
     request: RequestBuilder,
+    is_guest: bool,
 }
 
 impl Ask {
@@ -156,10 +163,11 @@ impl Ask {
         Self { request: self.request.basic_auth(user, Some(password)), ..self }
     }
 
-    /// With an `Idempotency-Key`.
+    /// With an `Idempotency-Key`; a guest's is filled up to the length that is demanded of one.
     #[must_use]
     pub fn key(self, key: &str) -> Self {
-        self.header("idempotency-key", key)
+        let filled = if self.is_guest { format!("{key:-<22}") } else { key.to_owned() };
+        self.header("idempotency-key", &filled)
     }
 
     /// With an `If-Match`.

@@ -42,6 +42,8 @@ impl Gateway {
         let mut options = Options {
             embedded: embedded::Options {
                 operators: vec![OPERATOR_EMAIL.to_owned()],
+                // Each client of a test says where it comes from.
+                trust_proxy: true,
                 mail: MailConfig {
                     directory: Some(mails.clone()),
                     from: "Commerce <no-reply@example.com>".to_owned(),

@@ -1,13 +1,15 @@
 //! `GET /health`; and, as API Gateway's `$default`, the 404 of everything that no family serves.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use commerce::caller::Operator;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Cost;
-use gateway::caller::{Caller, Public};
+use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::problem::Problem;
-use gateway::request::Raw;
+use gateway::request::Inbound;
 use gateway::routes::Routes;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -17,9 +19,49 @@ pub fn routes() -> Routes {
     Routes::default().get("/health", Cost::FREE, health)
 }
 
+/// Anybody; and for what is checked in depth, an operator.
+#[derive(Debug, Clone)]
+enum Inspector {
+    /// Anybody.
+    Public(Public),
+    /// An operator, who asks for more.
+    Operator(Box<Operator>),
+}
+
+gateway::caller_argument!(Inspector);
+
+fn is_deep(inbound: &Inbound) -> bool {
+    inbound.query_param("deep").is_some()
+}
+
+impl Caller for Inspector {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    fn reads(inbound: &Inbound) -> bool {
+        is_deep(inbound)
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        if is_deep(inbound) {
+            let operator = Operator::authenticate(app, inbound).await?;
+            return Ok(Self::Operator(Box::new(operator)));
+        }
+        Public::authenticate(app, inbound).await.map(Self::Public)
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Public(public) => public.identity(),
+            Self::Operator(operator) => operator.identity(),
+        }
+    }
+}
+
 /// `GET /health`: that the function answers, and with `?deep=1`, for operators, that what it
 /// needs does. Shows no store's data.
-async fn health(_: Public, State(app): State<App>, Raw(inbound): Raw) -> Result<Answer, Problem> {
+async fn health(caller: Inspector, State(app): State<App>) -> Result<Answer, Problem> {
     let mut body = json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
@@ -27,10 +69,9 @@ async fn health(_: Public, State(app): State<App>, Raw(inbound): Raw) -> Result<
         "time": app.clock.now(),
         "region": app.config.region,
     });
-    if inbound.query_param("deep").is_none() {
+    if matches!(caller, Inspector::Public(_)) {
         return Ok(Answer::ok(&body).no_store());
     }
-    Operator::authenticate(&app, &inbound).await?;
     let (checks, healthy) = checks(&app).await;
     let status = if healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     if let Some(object) = body.as_object_mut() {

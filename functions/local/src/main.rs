@@ -28,6 +28,8 @@ Usage: cargo run -p local -- [options]
                          where Razorpay and Stripe are played, unless RAZORPAY_BASE_URL and
                          STRIPE_BASE_URL name other places (3100; 0 takes any free port)
   --data <directory>     where everything is kept (.data)
+  --trust-proxy          believe the client's address that a proxy in front of this says
+                         (the last entry of X-Forwarded-For)
   --no-demo              make no demo store on the first start
   --reset                start with an empty directory
   --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
@@ -55,6 +57,7 @@ struct Run {
     providers_port: u16,
     data: PathBuf,
     with_demo: bool,
+    trust_proxy: bool,
     reset: bool,
     with_api: bool,
 }
@@ -86,6 +89,7 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
         providers_port: 3100,
         data: PathBuf::from(".data"),
         with_demo: true,
+        trust_proxy: false,
         reset: false,
         with_api: true,
     };
@@ -94,6 +98,7 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("port") => run.port = arguments.value()?.parse()?,
             Long("providers-port") => run.providers_port = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
+            Long("trust-proxy") => run.trust_proxy = true,
             Long("no-demo") => run.with_demo = false,
             Long("reset") => run.reset = true,
             Long("emulators-only") => run.with_api = false,
@@ -137,6 +142,7 @@ async fn serve(run: Run) -> Result<(), AnyError> {
                 ..MailConfig::default()
             },
             payment_base_urls,
+            trust_proxy: run.trust_proxy,
             ..embedded::Options::default()
         },
         has_stream: true,

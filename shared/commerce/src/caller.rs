@@ -397,6 +397,7 @@ fn merchant_identity(id: &MerchantId, store: Option<&StoreId>) -> Identity {
         store: store.map(ToString::to_string),
         subject: format!("{id}#{}", store.map_or("-", StoreId::as_str)),
         tier: Tier::Merchant,
+        guest: None,
     }
 }
 
@@ -406,5 +407,6 @@ fn app_identity(app: &AppActor, store: &StoreId) -> Identity {
         store: Some(store.to_string()),
         subject: app.installation_id.to_string(),
         tier: Tier::App,
+        guest: None,
     }
 }

@@ -13,6 +13,7 @@ use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::clock::Timestamp;
+use gateway::idempotency::GUEST_KEY;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::request::{FromText, Inbound};
@@ -236,12 +237,14 @@ impl OpenStore {
 /// visitors do not touch (protocols §5).
 ///
 /// Who shows an order's token is told apart by it: an idempotency key gives nobody the answer that
-/// somebody else's token has got.
+/// somebody else's token has got. What is too short for one is none, and its sender a guest.
 pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
-    let token = inbound.header("x-service-order-token").map(gateway::seal::digest);
+    let anonymous = Identity::anonymous(inbound);
+    let token = inbound.header("x-service-order-token");
+    let token = token.filter(|token| token.len() >= GUEST_KEY).map(gateway::seal::digest);
     Identity {
-        principal: token
-            .map_or_else(|| "public".to_owned(), |token| format!("order_token:{token}")),
+        guest: anonymous.guest.filter(|_| token.is_none()),
+        principal: token.map_or(anonymous.principal, |token| format!("order_token:{token}")),
         store: Some(store.to_string()),
         subject: format!("{store}#{}", inbound.client_prefix()),
         tier: Tier::Public,

@@ -10,6 +10,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 
+use crate::budget::Doorkeeper;
 use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -43,6 +44,8 @@ pub struct Parts {
     pub egress: Egress,
     /// What may be a few seconds old.
     pub cache: Cache,
+    /// What is remembered of budgets.
+    pub doorkeeper: Doorkeeper,
 }
 
 impl Deref for App {
@@ -109,6 +112,7 @@ impl App {
             ),
             egress,
             cache: Cache::default(),
+            doorkeeper: Doorkeeper::default(),
             clock,
             config,
         }))

@@ -1,25 +1,21 @@
 //! Rate limiting by query cost: a token bucket as GCRA, one item and one conditional write
-//! (protocols §5, data-model: Rate bucket).
-//!
-//! The bucket holds one number, the *theoretical arrival time*: when it would be full again. A
-//! request of cost `c` moves it by `c * T` and is admitted while that stays within the burst.
-//! All arithmetic is in the write's condition, so no number of parallel requests admits more
-//! than `capacity + restore * t`.
+//! ([`bucket`]). Whoever is refused before it is known whose bucket pays costs the network they come
+//! from: a refusal is no cheaper for us than an answer.
 
-use aws_sdk_dynamodb::config::retry::RetryConfig;
-use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+mod bucket;
+mod door;
+
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::caller::Identity;
-use crate::clock::{DAY, Timestamp};
-use crate::item::{Attributes, Key};
+use crate::context::Context;
 use crate::problem::{Code, Problem};
 use crate::request::Inbound;
-use crate::table;
+
+use bucket::{Bucket, Taken, micros};
+pub use door::Doorkeeper;
 
 /// What a request costs, in points. The constants are the one table of costs; routes name them,
 /// and `GET /v1/operations/rate-limits` publishes them.
@@ -50,6 +46,11 @@ impl Cost {
     /// Bulk, replay or report.
     pub const BULK: Self = Self::Fixed(100);
 
+    /// What a caller who is refused at the door costs the network they come from: what was read to
+    /// find it out. The same for every route, for nothing of it was done.
+    pub const REFUSED: Self = Self::Fixed(Self::REFUSAL);
+    const REFUSAL: u32 = 2;
+
     /// What expanding or searching costs beside the read itself (protocols §5).
     pub const SEARCHING: u32 = 5;
 
@@ -64,6 +65,7 @@ impl Cost {
         ("checkout", Self::CHECKOUT),
         ("one_time_code", Self::CODE),
         ("bulk", Self::BULK),
+        ("refused", Self::REFUSED),
     ];
 
     /// What `inbound` is charged ahead.
@@ -137,22 +139,32 @@ impl Tier {
     }
 }
 
-/// What was charged for a request.
+/// What was charged for a request, and where that leaves the bucket.
 #[derive(Debug, Clone)]
-pub struct Charge {
-    key: Key,
-    tier: Tier,
+pub(crate) struct Charge {
+    bucket: Bucket,
     requested: u32,
+    /// What of it was taken.
+    taken: u32,
     available: u32,
 }
 
 impl Charge {
-    /// Writes the cost headers, with `actual` points spent.
-    pub(crate) fn write_headers(&self, actual: u32, headers: &mut HeaderMap) {
-        let refund = self.requested.saturating_sub(actual);
-        let available = self.available.saturating_add(refund).min(self.tier.capacity());
-        let (name, capacity) = (self.tier.name(), self.tier.capacity());
-        let rate = self.tier.restore_rate();
+    /// Nothing was taken out of the bucket; what is in it is what this process last knew.
+    fn nothing(app: &App, identity: &Identity, requested: u32) -> Self {
+        let bucket = Bucket::of(identity);
+        let available = bucket.last_known(app);
+        Self { bucket, requested, taken: 0, available }
+    }
+
+    /// Writes the cost headers; `spent` says what the request really cost, where that is less than
+    /// what was taken.
+    pub(crate) fn write_headers(&self, spent: Option<u32>, headers: &mut HeaderMap) {
+        let tier = self.bucket.tier;
+        let actual = spent.unwrap_or(self.taken).min(self.taken);
+        let refund = self.taken.saturating_sub(actual);
+        let available = self.available.saturating_add(refund).min(tier.capacity());
+        let (name, capacity, rate) = (tier.name(), tier.capacity(), tier.restore_rate());
         let full_in = capacity.saturating_sub(available).div_ceil(rate);
         let window = capacity.div_ceil(rate);
         let pairs = [
@@ -173,40 +185,134 @@ impl Charge {
         }
     }
 
-    /// What was charged ahead.
+    /// What the request costs at most.
     pub(crate) fn requested(&self) -> u32 {
         self.requested
     }
+
+    /// The `cost` member of a 429.
+    pub(crate) fn as_json(&self) -> Value {
+        let tier = self.bucket.tier;
+        json!({
+            "requested": self.requested,
+            "available": self.available,
+            "restore_rate": tier.restore_rate(),
+            "maximum": tier.capacity(),
+        })
+    }
+
+    /// Makes this the charge of the request under way.
+    fn stands(self) {
+        if let Some(context) = Context::current() {
+            context.set_charge(self);
+        }
+    }
+}
+
+/// Where the budget of a network stands for which nothing is done: what every answer says that
+/// costs nothing.
+pub(crate) fn untouched(app: &App, network: &str) -> Charge {
+    Charge::nothing(app, &Identity::of_network(network), 0)
 }
 
 /// Charges a request to the identity's bucket.
 ///
 /// # Errors
 /// `429 rate_limited`, `400 cost_too_high`; 503 when the table cannot be reached and the route
-/// signs somebody in: reads fail open, authentication fails closed (protocols §5).
+/// signs somebody in: reads fail open, authentication fails closed.
 pub(crate) async fn charge(
     app: &App,
     identity: &Identity,
     inbound: &Inbound,
-) -> Result<Option<Charge>, Problem> {
+) -> Result<(), Problem> {
     let requested = inbound.row.cost.of(inbound);
+    let none = Charge::nothing(app, identity, requested);
+    none.clone().stands();
     if requested == 0 {
-        return Ok(None);
+        return Ok(());
     }
-    let tier = identity.tier;
-    if requested > tier.capacity() {
-        let problem = Code::CostTooHigh
-            .with("cost", json!({"requested": requested, "maximum": tier.capacity()}));
-        return Err(problem);
+    if requested > identity.tier.capacity() {
+        let maximum = identity.tier.capacity();
+        let cost = json!({"requested": requested, "maximum": maximum});
+        return Err(Code::CostTooHigh.with("cost", cost));
     }
-    let key = Key::new(format!("RLB#{}#{}", tier.name(), identity.subject), "A");
-    match admit(app, &key, tier, requested).await {
-        Ok(available) => Ok(Some(Charge { key, tier, requested, available })),
-        Err(problem) if problem.code == Code::RateLimited => Err(problem),
-        Err(problem) if signs_in(inbound.row.path) => Err(problem),
-        Err(problem) => {
+    match take(app, none).await {
+        Err(problem) if problem.code != Code::RateLimited && !signs_in(inbound.row.path) => {
             tracing::warn!(cause = %problem, "rate limit not enforced");
-            Ok(None)
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Takes what a charge asks for, and has it stand.
+///
+/// # Errors
+/// `rate_limited`; 503.
+async fn take(app: &App, asked: Charge) -> Result<(), Problem> {
+    match asked.bucket.take(app, asked.requested).await? {
+        Taken::Admitted(available) => {
+            Charge { taken: asked.requested, available, ..asked }.stands();
+            Ok(())
+        }
+        Taken::Refused { available, wait } => {
+            Charge { available, ..asked }.stands();
+            Err(limited(wait))
+        }
+    }
+}
+
+/// Refuses, before anything is read for it, a request from a network that used up what refusals
+/// cost; but not to whom this process let in a moment ago.
+///
+/// # Errors
+/// `rate_limited`.
+pub(crate) fn at_the_door(app: &App, network: &str, inbound: &Inbound) -> Result<(), Problem> {
+    let now = micros(app.clock.now());
+    let shown = door::shown(inbound);
+    let Some(wait) = app.doorkeeper.wait(network, shown.as_deref(), now) else { return Ok(()) };
+    Charge::nothing(app, &Identity::of_network(network), Cost::REFUSAL).stands();
+    Err(limited(wait))
+}
+
+/// Remembers who was let in.
+pub(crate) fn let_in(app: &App, inbound: &Inbound) {
+    if let Some(shown) = door::shown(inbound) {
+        app.doorkeeper.know(&shown, micros(app.clock.now()));
+    }
+}
+
+/// Charges a network for somebody who is refused before it is known whose bucket pays; when it has
+/// nothing left, that is what they are told instead.
+pub(crate) async fn refused(
+    app: &App,
+    network: &str,
+    inbound: Option<&Inbound>,
+    problem: Problem,
+) -> Problem {
+    if let Some(shown) = inbound.and_then(door::shown) {
+        app.doorkeeper.forget(&shown);
+    }
+    // Said at the door, or not the caller's fault.
+    if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
+        return problem;
+    }
+    let refusal = Charge::nothing(app, &Identity::of_network(network), Cost::REFUSAL);
+    let bucket = refusal.bucket.clone();
+    match bucket.take(app, Cost::REFUSAL).await {
+        Ok(Taken::Admitted(available)) => {
+            Charge { taken: Cost::REFUSAL, available, ..refusal }.stands();
+            problem
+        }
+        Ok(Taken::Refused { available, wait }) => {
+            Charge { available, ..refusal }.stands();
+            let now = micros(app.clock.now());
+            app.doorkeeper.close(network, now.saturating_add(wait), now);
+            limited(wait)
+        }
+        Err(unreachable) => {
+            tracing::warn!(cause = %unreachable, "refusal not charged");
+            problem
         }
     }
 }
@@ -219,186 +325,23 @@ fn signs_in(path: &str) -> bool {
         || customers.is_some_and(|rest| CUSTOMERS.iter().any(|start| rest.starts_with(start)))
 }
 
-/// Gives back what a request did not use. Sent once and never again: a repeated refund would
-/// admit too much, a lost one only a little less.
+/// Gives back what a request did not use.
 pub(crate) async fn refund(app: &App, charge: &Charge, actual: u32) {
-    let unused = i64::from(charge.requested.saturating_sub(actual));
-    if unused == 0 {
-        return;
-    }
-    let back = unused.saturating_mul(charge.tier.interval());
-    let now = micros(app.clock.now());
-    let once = aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled());
-    let sent = app
-        .table
-        .client()
-        .update_item()
-        .table_name(app.table.name())
-        .set_key(Some(charge.key.attributes()))
-        .update_expression("SET tat = tat - :back")
-        .condition_expression("tat > :floor")
-        .expression_attribute_values(":back", number(back))
-        .expression_attribute_values(":floor", number(now.saturating_add(back)))
-        .customize()
-        .config_override(once)
-        .send()
-        .await;
-    if let Err(error) = sent
-        && !is_refusal(&error)
-    {
-        tracing::debug!(cause = %table::unavailable(&error), "refund lost");
+    let unused = charge.taken.saturating_sub(actual);
+    if unused > 0 {
+        charge.bucket.give_back(app, unused).await;
     }
 }
 
 /// The points available in an identity's bucket right now.
 pub async fn available(app: &App, identity: &Identity) -> Result<u32, Problem> {
-    let key = Key::new(format!("RLB#{}#{}", identity.tier.name(), identity.subject), "A");
-    let answer = app
-        .table
-        .client()
-        .get_item()
-        .table_name(app.table.name())
-        .set_key(Some(key.attributes()))
-        .consistent_read(true)
-        .send()
-        .await
-        .map_err(|error| table::unavailable(&error))?;
-    let tat = answer.item.as_ref().and_then(tat_of).unwrap_or(0);
-    Ok(room(identity.tier, micros(app.clock.now()), tat))
+    Bucket::of(identity).read(app).await
 }
 
-/// Turns before a contended bucket refuses.
-const TURNS: i64 = 12;
-/// How much further each turn reaches over a bucket that has just been woken.
-const OVERLAP_MICROS: i64 = 50_000;
-
-/// Admits `cost` or refuses; answers with the points left.
-async fn admit(app: &App, key: &Key, tier: Tier, cost: u32) -> Result<u32, Problem> {
-    let attempt = crate::id::mint("", app.clock.now());
-    let increment = i64::from(cost).saturating_mul(tier.interval());
-    let burst = i64::from(tier.capacity()).saturating_mul(tier.interval());
-    let mut idle = false;
-    // (a) and (b) of the data model by turns: a lost race for one makes the other right. With each
-    // turn the two overlap a little more, at the caller's cost and never beyond the burst, so that
-    // a bucket which many wake at once, slowly, does not send them from one to the other.
-    for turn in 0..TURNS {
-        let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1));
-        let now = micros(app.clock.now()).saturating_add(if idle { overlap } else { 0 });
-        let outcome = step(app, key, now, increment, burst, idle, &attempt).await;
-        let old = match outcome {
-            Step::Admitted(tat) => return Ok(room(tier, now, tat)),
-            Step::Failed(problem) => return Err(problem),
-            Step::Refused(old) => old,
-        };
-        let tat = tat_of(&old).unwrap_or(0);
-        if old.get("attempt").and_then(|id| id.as_s().ok()) == Some(&attempt) {
-            // The reply to our own success was lost, and the SDK asked again (traps 2).
-            return Ok(room(tier, now, tat));
-        }
-        if tat > now && tat.saturating_add(increment) > now.saturating_add(burst) {
-            let wait = tat.saturating_add(increment).saturating_sub(burst).saturating_sub(now);
-            return Err(limited(tier, cost, room(tier, now, tat), wait));
-        }
-        idle = tat <= now;
-    }
-    Err(limited(tier, cost, 0, 1_000_000))
-}
-
-enum Step {
-    Admitted(i64),
-    Refused(Attributes),
-    Failed(Problem),
-}
-
-async fn step(
-    app: &App,
-    key: &Key,
-    now: i64,
-    increment: i64,
-    burst: i64,
-    idle: bool,
-    attempt: &str,
-) -> Step {
-    let base = app
-        .table
-        .client()
-        .update_item()
-        .table_name(app.table.name())
-        .set_key(Some(key.attributes()))
-        .expression_attribute_values(":now", number(now))
-        .expression_attribute_values(":id", AttributeValue::S(attempt.to_owned()))
-        .expression_attribute_values(":kind", AttributeValue::S("rate_bucket".to_owned()))
-        .expression_attribute_values(":ttl", number(app.clock.now().plus(DAY).seconds()))
-        .expression_attribute_names("#ttl", "ttl")
-        .return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew)
-        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-    let request = if idle {
-        base.update_expression("SET tat = :new, attempt = :id, entity = :kind, #ttl = :ttl")
-            .condition_expression("attribute_not_exists(tat) OR tat <= :now")
-            .expression_attribute_values(":new", number(now.saturating_add(increment)))
-    } else {
-        let ceiling = now.saturating_add(burst).saturating_sub(increment);
-        base.update_expression("SET tat = tat + :inc, attempt = :id, entity = :kind, #ttl = :ttl")
-            .condition_expression("tat > :now AND tat <= :ceiling AND attempt <> :id")
-            .expression_attribute_values(":inc", number(increment))
-            .expression_attribute_values(":ceiling", number(ceiling))
-    };
-    match request.send().await {
-        Ok(answer) => Step::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now)),
-        Err(error) => match refused_item(&error) {
-            Some(old) => Step::Refused(old),
-            None => Step::Failed(table::unavailable(&error)),
-        },
-    }
-}
-
-fn is_refusal<R>(error: &SdkError<UpdateItemError, R>) -> bool {
-    matches!(error.as_service_error(), Some(UpdateItemError::ConditionalCheckFailedException(_)))
-}
-
-/// The item that refused a condition; empty when there is none.
-fn refused_item<R>(error: &SdkError<UpdateItemError, R>) -> Option<Attributes> {
-    match error.as_service_error() {
-        Some(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-            Some(refused.item.clone().unwrap_or_default())
-        }
-        _ => None,
-    }
-}
-
-fn limited(tier: Tier, cost: u32, available: u32, wait_micros: i64) -> Problem {
+/// `429`; what it says of the cost is the charge's, as with every 429.
+fn limited(wait_micros: i64) -> Problem {
     let seconds = wait_micros.max(1).saturating_add(999_999).div_euclid(1_000_000);
-    Code::RateLimited
-        .with(
-            "cost",
-            json!({
-                "requested": cost,
-                "available": available,
-                "restore_rate": tier.restore_rate(),
-                "maximum": tier.capacity(),
-            }),
-        )
-        .header(header::RETRY_AFTER, &seconds.to_string())
-}
-
-/// Whole points of room under the burst.
-fn room(tier: Tier, now: i64, tat: i64) -> u32 {
-    let burst = i64::from(tier.capacity()).saturating_mul(tier.interval());
-    let left = burst.saturating_sub(tat.saturating_sub(now).max(0)).max(0);
-    let points = left.checked_div(tier.interval()).unwrap_or(0);
-    u32::try_from(points).unwrap_or(0).min(tier.capacity())
-}
-
-fn micros(time: Timestamp) -> i64 {
-    time.millis().saturating_mul(1_000)
-}
-
-fn number(value: i64) -> AttributeValue {
-    AttributeValue::N(value.to_string())
-}
-
-fn tat_of(attributes: &Attributes) -> Option<i64> {
-    attributes.get("tat")?.as_n().ok()?.parse().ok()
+    Problem::from(Code::RateLimited).header(header::RETRY_AFTER, &seconds.to_string())
 }
 
 #[cfg(test)]

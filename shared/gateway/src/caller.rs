@@ -53,16 +53,25 @@ pub struct Identity {
     pub subject: String,
     /// How large that budget is.
     pub tier: Tier,
+    /// The network of a guest: somebody who has proven nothing, whose idempotency keys are bound to
+    /// where they come from.
+    pub guest: Option<String>,
 }
 
 impl Identity {
     /// Somebody unknown, told apart by network alone.
     pub fn anonymous(inbound: &Inbound) -> Self {
+        Self::of_network(&inbound.client_prefix())
+    }
+
+    /// Somebody unknown in this network.
+    pub(crate) fn of_network(prefix: &str) -> Self {
         Self {
             principal: "public".to_owned(),
             store: None,
-            subject: format!("-#{}", inbound.client_prefix()),
+            subject: format!("-#{prefix}"),
             tier: Tier::Public,
+            guest: Some(prefix.to_owned()),
         }
     }
 }
@@ -72,6 +81,12 @@ impl Identity {
 pub trait Caller: Clone + Send + Sync + 'static {
     /// What the route table and the documents say.
     fn access() -> Access;
+
+    /// Whether finding out who calls may read the table, so that a network which is refused time
+    /// and again is turned away before.
+    fn reads(_: &Inbound) -> bool {
+        true
+    }
 
     /// Finds out who calls.
     ///
@@ -119,6 +134,10 @@ pub struct Public {
 impl Caller for Public {
     fn access() -> Access {
         Access::Public
+    }
+
+    fn reads(_: &Inbound) -> bool {
+        false
     }
 
     async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {

@@ -22,8 +22,11 @@ pub struct Config {
     pub admin_origins: Vec<String>,
     /// E-mail addresses whose accounts are platform operators once they are proven.
     pub operators: Vec<String>,
-    /// Development: `Server-Timing` is shown, and `X-Forwarded-For` is believed.
+    /// Development: `Server-Timing` is shown.
     pub development: bool,
+    /// Whether `X-Forwarded-For` is believed: behind a proxy that writes it. Never in a Lambda, where
+    /// API Gateway says who the client is.
+    pub trust_proxy: bool,
     /// What outgoing requests may reach.
     pub egress: Policy,
     /// How mail leaves.
@@ -139,6 +142,7 @@ impl Config {
             admin_origins: list("ADMIN_ORIGINS"),
             operators: list("OPERATOR_EMAILS"),
             development,
+            trust_proxy: false,
             egress: if development { Policy::development() } else { Policy::strict() },
             mail: MailConfig { directory: None, print: false, from: text("MAIL_FROM") },
             payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),

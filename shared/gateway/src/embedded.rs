@@ -55,6 +55,8 @@ pub struct Options {
     pub egress: Egress,
     /// The time.
     pub clock: Clock,
+    /// Whether the client's address is what `X-Forwarded-For` says.
+    pub trust_proxy: bool,
     /// How mail leaves.
     pub mail: MailConfig,
     /// The mail server, where mail goes into no directory: `smtp://` or `smtps://`.
@@ -75,6 +77,7 @@ impl Default for Options {
             operators: Vec::new(),
             egress: Egress::new(Policy::development()),
             clock: Clock::default(),
+            trust_proxy: false,
             mail: MailConfig::default(),
             mail_server: None,
             payment_base_urls: PaymentBaseUrls::default(),
@@ -115,6 +118,7 @@ impl Embedded {
             admin_origins: options.admin_origins,
             operators: options.operators,
             development: true,
+            trust_proxy: options.trust_proxy,
             egress: options.egress.policy().clone(),
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,

@@ -30,6 +30,9 @@ use crate::table::{self, Change};
 /// How long a claim holds before another request with the same key may take over.
 const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
 
+/// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.
+pub const GUEST_KEY: usize = 22;
+
 /// A claimed record: this request's to complete or to release.
 #[derive(Debug, Clone)]
 pub struct Claim {
@@ -114,7 +117,7 @@ impl Claim {
 /// Claims the record of the request's key.
 ///
 /// # Errors
-/// `idempotency_key_invalid`, `idempotency_key_reused`, `request_in_progress`.
+/// `idempotency_key_invalid`, `idempotency_key_too_short`, `idempotency_key_reused`, `request_in_progress`.
 pub(crate) async fn claim(
     app: &App,
     identity: &Identity,
@@ -131,6 +134,9 @@ pub(crate) async fn claim(
     if !(1..=255).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(Code::IdempotencyKeyInvalid.into());
     }
+    if identity.guest.is_some() && key.len() < GUEST_KEY {
+        return Err(Code::IdempotencyKeyTooShort.with("minimum", GUEST_KEY));
+    }
     let key = record_key(identity, inbound, key);
     let fingerprint = fingerprint(inbound);
     let keys = app.secrets.keys().await?;
@@ -141,12 +147,15 @@ pub(crate) async fn claim(
     }
 }
 
-/// Principal, store, method, route, path parameters and key (protocols §4).
+/// Principal, store, method, route, path parameters and key. All guests are one principal, so a
+/// guest's is bound to their network besides: an answer may hold what was shown once, and nobody
+/// elsewhere gets it by knowing the key.
 fn record_key(identity: &Identity, inbound: &Inbound, key: &str) -> Key {
     let store = identity.store.as_deref().unwrap_or_default();
     let mut parts =
         vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
     parts.extend(inbound.params.iter().map(|(_, value)| value.as_str()));
+    parts.extend(identity.guest.as_deref());
     parts.push(key);
     Key::new(format!("IDM#{}", hash(&parts)), "A")
 }

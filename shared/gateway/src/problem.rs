@@ -54,6 +54,7 @@ catalogue! {
     StoreRequired = 400 "store_required" "Name the store in a header, the query or the body.";
     IdempotencyKeyRequired = 400 "idempotency_key_required" "This operation needs an Idempotency-Key header.";
     IdempotencyKeyInvalid = 400 "idempotency_key_invalid" "An Idempotency-Key is 1 to 255 visible ASCII characters.";
+    IdempotencyKeyTooShort = 400 "idempotency_key_too_short" "The Idempotency-Key of a caller without a credential has at least 22 characters.";
     CostTooHigh = 400 "cost_too_high" "The request costs more than the bucket can ever hold.";
     InvalidOrExpiredToken = 400 "invalid_or_expired_token" "The token is unknown, used or expired.";
     InvalidRedirectUri = 400 "invalid_redirect_uri" "The redirect URI is not registered for this app.";
@@ -177,6 +178,7 @@ catalogue! {
     TooManyAttempts = 429 "too_many_attempts" "Too many attempts; wait before the next.";
     // 5xx
     Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";
+    AnswerTooLarge = 500 "answer_too_large" "The answer is larger than can be sent; ask for less at once.";
     AppUnreachable = 502 "app_unreachable" "The app's own server could not be reached.";
     ProviderError = 502 "provider_error" "The payment provider refused the request or failed.";
     SourceUnreachable = 502 "source_unreachable" "The source URL did not deliver the file.";
@@ -331,7 +333,12 @@ impl Problem {
                 _ => '?',
             })
             .collect();
-        json!({"error": error, "error_description": text})
+        let mut body = json!({"error": error, "error_description": text});
+        // Of a 429; clients ignore members that they do not know (RFC 6749 §5.2).
+        if let Some(cost) = self.extras.get("cost") {
+            body["cost"] = cost.clone();
+        }
+        body
     }
 
     fn body(&self) -> Value {
@@ -378,10 +385,33 @@ impl From<Vec<FieldError>> for Problem {
     }
 }
 
+impl Problem {
+    /// What every 429 says, whoever refused: when to come again, and what there is to spend.
+    fn completed(self, context: Option<&Context>) -> Self {
+        if self.code.status() != 429 {
+            return self;
+        }
+        let says_when = self.headers.iter().any(|(name, _)| *name == header::RETRY_AFTER);
+        let problem = if says_when { self } else { self.header(header::RETRY_AFTER, "1") };
+        match context.and_then(Context::charge) {
+            Some(charge) => problem.with("cost", charge.as_json()),
+            None => problem,
+        }
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         self.log();
-        let oauth = Context::current().is_some_and(|context| context.speaks_oauth());
+        let context = Context::current();
+        let oauth = context.as_ref().is_some_and(|context| context.speaks_oauth());
+        let problem = self.completed(context.as_deref());
+        problem.respond(oauth)
+    }
+}
+
+impl Problem {
+    fn respond(self, oauth: bool) -> Response {
         let (status, content_type, body) = if oauth {
             (self.oauth_status(), "application/json", self.oauth_body())
         } else {

@@ -25,11 +25,12 @@ use crate::context::Context;
 use crate::cors;
 use crate::idempotency::{self, Claimed};
 use crate::problem::{Code, Problem};
-use crate::request::{ClientIp, Inbound};
+use crate::request::{ClientIp, Inbound, ip_prefix};
 
 /// The largest body, unless a row says otherwise (protocols §1).
 const BODY_LIMIT: usize = 1 << 20;
-/// The largest body of a row that takes files (protocols §1).
+/// The largest body of a row that takes files: base64 makes 5.6 MB of it, which fits into the 6 MB
+/// of the event that brings it and of the answer that shows it, and leaves 0.7 MB for headers.
 pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 
 /// One row of a route table.
@@ -202,11 +203,17 @@ async fn edge(
 ) -> Response {
     believe_proxy(&app, &mut request);
     let (method, headers) = (request.method().clone(), request.headers().clone());
+    let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
+    let untouched = budget::untouched(&app, &network);
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
+    context.set_charge(untouched);
     let answered = Arc::clone(&context);
     let asked = method.clone();
     let mut response = context
         .scope(async move {
+            if let Some(Unreadable(problem)) = request.extensions_mut().remove() {
+                return problem.into_response();
+            }
             match cors::preflight(&method, request.headers()) {
                 Some(preflight) => preflight.into_response(),
                 None => next.run(request).await,
@@ -218,15 +225,21 @@ async fn edge(
     response
 }
 
-/// In development the client's address may come from a header, so that tests and tools can be
-/// many clients. In a Lambda API Gateway says it.
+/// A request that cannot be read, and what it is answered with: with the ids and headers that every
+/// answer has.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable(pub(crate) Problem);
+
+/// Behind a proxy that is trusted, the client's address is what that proxy says it is: the last
+/// entry of the last `X-Forwarded-For`, for whatever is before it the client may have written. In a
+/// Lambda API Gateway says it in its event.
 fn believe_proxy(app: &App, request: &mut Request) {
-    if !app.config.development {
+    if !app.config.trust_proxy {
         return;
     }
-    let forwarded = crate::context::header(request.headers(), "x-forwarded-for");
-    let first = forwarded.and_then(|list| list.split(',').next());
-    if let Some(address) = first.and_then(|text| text.trim().parse().ok()) {
+    let forwarded = request.headers().get_all("x-forwarded-for").iter().next_back();
+    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next());
+    if let Some(address) = last.and_then(|text| text.trim().parse().ok()) {
         request.extensions_mut().insert(ClientIp(address));
     }
 }
@@ -245,7 +258,7 @@ fn finish(
         headers.insert("x-request-id", id);
     }
     if let Some(charge) = context.charge() {
-        charge.write_headers(context.actual_cost().unwrap_or(charge.requested()), headers);
+        charge.write_headers(context.actual_cost(), headers);
     }
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -307,19 +320,13 @@ enum Admission {
 /// Everything that comes before the handler.
 async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
-    let params = path_params(&mut parts).await?;
-    let body = read_body(body, row.body_limit).await?;
-    let inbound = Inbound::new(&parts, body, params, row);
-    let caller = C::authenticate(app, &inbound).await?;
+    let (caller, inbound) = admit::<C>(app, row, &mut parts, body).await?;
     let identity = caller.identity();
     let context = Context::current();
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
     }
-    let charge = budget::charge(app, &identity, &inbound).await?;
-    if let (Some(context), Some(charge)) = (&context, charge) {
-        context.set_charge(charge);
-    }
+    budget::charge(app, &identity, &inbound).await?;
     match idempotency::claim(app, &identity, &inbound).await? {
         Claimed::NotAsked => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
@@ -332,6 +339,37 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
     parts.extensions.insert(caller);
     parts.extensions.insert(Arc::clone(&inbound));
     Ok(Admission::Call(Request::from_parts(parts, Body::empty()), inbound))
+}
+
+/// Reads the request and finds out who calls. Whoever is refused here costs their network.
+async fn admit<C: Caller>(
+    app: &App,
+    row: Row,
+    parts: &mut Parts,
+    body: Body,
+) -> Result<(C, Arc<Inbound>), Problem> {
+    let network = ip_prefix(parts.extensions.get::<ClientIp>().map(|client| client.0));
+    let inbound = match arrive(row, parts, body).await {
+        Ok(inbound) => inbound,
+        Err(problem) => return Err(budget::refused(app, &network, None, problem).await),
+    };
+    if C::reads(&inbound) {
+        budget::at_the_door(app, &network, &inbound)?;
+    }
+    match C::authenticate(app, &inbound).await {
+        Ok(caller) => {
+            budget::let_in(app, &inbound);
+            Ok((caller, inbound))
+        }
+        Err(problem) => Err(budget::refused(app, &network, Some(&inbound), problem).await),
+    }
+}
+
+/// The request, read whole.
+async fn arrive(row: Row, parts: &mut Parts, body: Body) -> Result<Arc<Inbound>, Problem> {
+    let params = path_params(parts).await?;
+    let body = read_body(body, row.body_limit).await?;
+    Ok(Inbound::new(parts, body, params, row))
 }
 
 async fn path_params(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {

@@ -17,7 +17,7 @@ use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::{Inbound, Path, Raw};
+use gateway::request::{FromText, Inbound, Path, Raw};
 use serde_json::json;
 
 use super::{Segment, named};
@@ -29,6 +29,7 @@ const KEPT_BODY: usize = 200 * 1024;
 /// has a budget of its own for it, so that one store's flood does not keep another's events out.
 #[derive(Debug, Clone)]
 pub struct ProviderCall {
+    store: StoreId,
     identity: Identity,
 }
 
@@ -39,11 +40,12 @@ impl Caller for ProviderCall {
         Access::Public
     }
 
-    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let shop = inbound.param("subdomain").unwrap_or_default().to_ascii_lowercase();
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let shop = Subdomain::from_text(inbound.param("subdomain").unwrap_or_default());
+        let store = store_of(app, &shop.map_err(|_| Code::StoreNotFound)?).await?;
         let anonymous = Identity::anonymous(inbound);
-        let subject = format!("{shop}#PR#{}", inbound.client_prefix());
-        Ok(Self { identity: Identity { subject, tier: Tier::Public, ..anonymous } })
+        let subject = format!("{store}#PR#{}", inbound.client_prefix());
+        Ok(Self { store, identity: Identity { subject, tier: Tier::Public, ..anonymous } })
     }
 
     fn identity(&self) -> Identity {
@@ -58,13 +60,12 @@ impl Caller for ProviderCall {
 /// # Errors
 /// `signature_mismatch`, `unknown_provider`, `store_not_found`.
 pub async fn receive(
-    _: ProviderCall,
+    ProviderCall { store, .. }: ProviderCall,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Path((shop, provider)): Path<(Subdomain, Segment)>,
+    Path((_, provider)): Path<(Segment, Segment)>,
 ) -> Result<Answer, Problem> {
     let provider = named(&provider)?;
-    let store = store_of(&app, &shop).await?;
     let connected =
         connect(&app, &store, provider).await.map_err(|problem| match problem.code {
             Code::ProviderNotConnected => Problem::from(Code::UnknownProvider),

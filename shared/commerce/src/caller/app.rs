@@ -166,6 +166,10 @@ impl Caller for OAuthClient {
         Access::Client
     }
 
+    fn reads(_: &Inbound) -> bool {
+        false
+    }
+
     async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified_basic = match inbound.headers.get(header::AUTHORIZATION) {
             None => None,

@@ -78,6 +78,7 @@ impl Caller for Customer {
             store: Some(self.store.id.to_string()),
             subject: format!("{}#{}", self.store.id, self.account.id),
             tier: Tier::Public,
+            guest: None,
         }
     }
 }

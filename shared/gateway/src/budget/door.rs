@@ -1,0 +1,140 @@
+//! What a process remembers of buckets and doors, so that it need not ask the table: how much it
+//! last saw in a bucket, which networks used up what refusals cost, and which credentials and
+//! storefronts were good a moment ago.
+//!
+//! Nothing here lets anybody in. A closed network is refused before anything is read for it; who was
+//! let in from there a moment ago is not, and is judged as ever.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use http::header;
+
+use crate::request::Inbound;
+use crate::seal;
+
+/// Entries of each kind at most; when all of them still count, all are forgotten (our choice).
+const MAX_ENTRIES: usize = 10_000;
+/// How long somebody who was let in may pass a closed network's door, in microseconds: as long as
+/// an admin's or a shopper's page lies still.
+const KNOWN_FOR: i64 = 5 * 60 * 1_000_000;
+
+/// The memory of a process.
+#[derive(Debug, Default)]
+pub struct Doorkeeper(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// By the bucket's key: when it is full again.
+    tats: HashMap<String, i64>,
+    /// By network: when a refusal can be paid for again.
+    closed: HashMap<String, i64>,
+    /// By what was shown: until when it is remembered.
+    known: HashMap<String, i64>,
+}
+
+impl Doorkeeper {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When the bucket of this key is full again, as far as is known.
+    pub(super) fn tat(&self, bucket: &str) -> Option<i64> {
+        self.memory().tats.get(bucket).copied()
+    }
+
+    /// Remembers when the bucket of this key is full again.
+    pub(super) fn saw(&self, bucket: &str, tat: i64, now: i64) {
+        keep(&mut self.memory().tats, bucket, tat, now);
+    }
+
+    /// Remembers that a network cannot pay for a refusal before `until`.
+    pub(super) fn close(&self, network: &str, until: i64, now: i64) {
+        keep(&mut self.memory().closed, network, until, now);
+    }
+
+    /// How many microseconds a network stays closed to who shows this; none when it is open.
+    pub(super) fn wait(&self, network: &str, shown: Option<&str>, now: i64) -> Option<i64> {
+        let memory = self.memory();
+        let until = memory.closed.get(network).copied().filter(|until| now < *until)?;
+        let known = shown.and_then(|shown| memory.known.get(shown));
+        if known.is_some_and(|until| now < *until) {
+            return None;
+        }
+        Some(until.saturating_sub(now))
+    }
+
+    /// Remembers that whoever showed this was let in.
+    pub(super) fn know(&self, shown: &str, now: i64) {
+        keep(&mut self.memory().known, shown, now.saturating_add(KNOWN_FOR), now);
+    }
+
+    /// Forgets it: they were refused.
+    pub(super) fn forget(&self, shown: &str) {
+        self.memory().known.remove(shown);
+    }
+}
+
+/// Keeps a time by a name until it has passed.
+fn keep(entries: &mut HashMap<String, i64>, name: &str, until: i64, now: i64) {
+    if entries.len() >= MAX_ENTRIES && !entries.contains_key(name) {
+        entries.retain(|_, until| now < *until);
+        if entries.len() >= MAX_ENTRIES {
+            entries.clear();
+        }
+    }
+    entries.insert(name.to_owned(), until);
+}
+
+/// What a request shows by which its sender may be known: the digest of its credential, or, without
+/// one, the storefront it is for.
+pub(super) fn shown(inbound: &Inbound) -> Option<String> {
+    let credential = inbound.header(header::AUTHORIZATION.as_str());
+    let credential = credential.or_else(|| inbound.header(header::COOKIE.as_str()));
+    let storefront = || inbound.param("subdomain").map(|name| format!("at {name}"));
+    credential.map(seal::digest).or_else(storefront)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_network_is_closed_until_it_can_pay_and_to_whom_it_does_not_know() {
+        let keeper = Doorkeeper::default();
+        assert_eq!(keeper.wait("net", None, 0), None);
+        keeper.close("net", 1_000, 0);
+        assert_eq!(keeper.wait("net", None, 0), Some(1_000));
+        assert_eq!(keeper.wait("net", Some("card"), 999), Some(1));
+        assert_eq!(keeper.wait("net", None, 1_000), None);
+        assert_eq!(keeper.wait("elsewhere", None, 0), None);
+        keeper.know("card", 0);
+        assert_eq!(keeper.wait("net", Some("card"), 999), None);
+        keeper.forget("card");
+        assert_eq!(keeper.wait("net", Some("card"), 999), Some(1));
+    }
+
+    #[test]
+    fn who_was_let_in_is_known_for_five_minutes() {
+        let keeper = Doorkeeper::default();
+        keeper.know("card", 0);
+        keeper.close("net", i64::MAX, 0);
+        assert_eq!(keeper.wait("net", Some("card"), KNOWN_FOR - 1), None);
+        assert!(keeper.wait("net", Some("card"), KNOWN_FOR).is_some());
+    }
+
+    #[test]
+    fn it_never_grows_beyond_its_bound() {
+        let keeper = Doorkeeper::default();
+        for number in 0..MAX_ENTRIES + 5 {
+            keeper.close(&number.to_string(), i64::MAX, 0);
+        }
+        assert_eq!(keeper.memory().closed.len(), 5);
+        // What has passed goes first.
+        for number in 0..MAX_ENTRIES - 5 {
+            keeper.close(&format!("old {number}"), 1, 0);
+        }
+        keeper.close("new", i64::MAX, 1);
+        assert_eq!(keeper.memory().closed.len(), 6);
+    }
+}
