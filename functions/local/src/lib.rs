@@ -7,8 +7,9 @@
 pub mod demo;
 pub mod keys;
 mod pumps;
+mod unread;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use gateway::routes::Routes;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+
+use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(5);
@@ -155,12 +158,14 @@ impl System {
 
 impl Server {
     fn start(listener: TcpListener, router: Router) -> Self {
-        let router = router.layer(axum::middleware::map_request(say_client));
+        let router = router
+            .layer(axum::middleware::map_request(say_client))
+            .layer(axum::middleware::from_fn(unread::finish_reading));
         let (running, stopped) = oneshot::channel::<()>();
         let mut task = JoinSet::new();
         task.spawn(async move {
-            let service = router.into_make_service_with_connect_info::<SocketAddr>();
-            let serving = axum::serve(listener, service).with_graceful_shutdown(async {
+            let service = router.into_make_service_with_connect_info::<Peer>();
+            let serving = axum::serve(Patient(listener), service).with_graceful_shutdown(async {
                 // An error says that the sender was dropped, which is how we stop.
                 let _: Result<(), _> = stopped.await;
             });
@@ -180,7 +185,7 @@ impl Server {
 }
 
 /// Says where the request came from, as API Gateway does in its event.
-async fn say_client(ConnectInfo(peer): ConnectInfo<SocketAddr>, mut request: Request) -> Request {
-    request.extensions_mut().insert(ClientIp(peer.ip()));
+async fn say_client(ConnectInfo(peer): ConnectInfo<Peer>, mut request: Request) -> Request {
+    request.extensions_mut().insert(ClientIp(peer.0.ip()));
     request
 }
