@@ -4,6 +4,13 @@ use std::time::Duration;
 
 use base64::Engine;
 use gateway::clock::{DAY, MINUTE};
+mod boundaries;
+mod guests;
+mod headers;
+mod refusals;
+mod size;
+mod unread;
+
 use support::{Gateway, Merchant, Value, json, race, unique};
 
 fn store_fields() -> Value {

@@ -22,7 +22,7 @@ use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text};
-use gateway::table::{self, Scanned};
+use gateway::table;
 use serde::Serialize;
 
 /// Approved versions that an app's page shows, the newest first (our choice).
@@ -221,19 +221,20 @@ async fn installed(
     let found = paging.read::<Installation>(app, &wanted, present).await?;
     let keys: Vec<Key> = found.items.iter().map(|each| key::app(&each.app_id)).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut items = Vec::new();
-    for installation in found.items {
-        let each: Option<CommerceApp> = batch.take(&key::app(&installation.app_id))?;
-        if let Some(each) = each.filter(|each| query.admits(each)) {
-            items.push((installation, each));
-        }
+    let mut apps = Vec::new();
+    for key in &keys {
+        apps.extend(batch.take::<CommerceApp>(key)?.filter(|each| query.admits(each)));
     }
-    let makers = makers(app, items.iter().map(|(_, each)| each)).await?;
+    let found = found.filter_map(|installation| {
+        let place = apps.iter().position(|each| each.id == installation.app_id)?;
+        Some((installation, apps.swap_remove(place)))
+    });
+    let makers = makers(app, found.items.iter().map(|(_, each)| each)).await?;
     let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {
         installation: Some(InstalledView { id: installation.id, status: installation.status }),
         ..CatalogueView::of(&each, makers.get(&each.owner_id).cloned())
     };
-    paging.finish(app, Scanned { items, next: found.next }, view).await
+    paging.finish(app, found, view).await
 }
 
 /// The developers of these apps, in one round trip.

@@ -194,9 +194,11 @@ async fn resolve(
     takes: impl Fn(&Product) -> bool,
 ) -> Result<Answer, Problem> {
     page::count_read(found.items.len());
-    let products = product::get_many(app, store, &found.items).await?;
-    let items = products.into_iter().filter(takes).collect();
-    let found = Scanned { items, next: found.next };
+    let mut products = product::get_many(app, store, &found.items).await?;
+    let found = found.filter_map(|id| {
+        let place = products.iter().position(|product| product.id == id)?;
+        Some(products.swap_remove(place)).filter(&takes)
+    });
     paging.finish(app, found, |product: Product| ProductSummary::from(&product)).await
 }
 

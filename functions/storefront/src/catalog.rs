@@ -47,16 +47,15 @@ pub async fn list(
     let source = Source::open(&app, store, &ask).await?;
     let wanted = ask.in_stock.map(|flag| flag.0);
     let rounds = if wanted.is_some() { ROUNDS } else { 1 };
-    let mut cards = Scanned { items: Vec::new(), next: paging.start() };
+    let mut cards = Scanned::at(paging.start());
     for _ in 0..rounds {
         let missing = paging.limit().saturating_sub(cards.items.len());
         let found = source.page(&app, missing, cards.next.take()).await?;
         let products: Vec<&Product> = found.items.iter().collect();
         let stock = Stock::of(&app, store, &products).await?;
-        let shown =
-            products.into_iter().filter(|p| wanted.is_none_or(|w| stock.has(p, store) == w));
-        cards.items.extend(shown.map(|product| Card::of(product, &stock, store)));
-        cards.next = found.next;
+        let shown = |product: &Product| wanted.is_none_or(|w| stock.has(product, store) == w);
+        let card = |product| shown(&product).then(|| Card::of(&product, &stock, store));
+        cards.extend(found.filter_map(card));
         if cards.next.is_none() || cards.items.len() >= paging.limit() {
             break;
         }

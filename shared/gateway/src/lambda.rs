@@ -12,16 +12,23 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use http::{HeaderName, HeaderValue, Request};
+use http::response::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use http_body_util::BodyExt;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::clock::Timestamp;
+use crate::context::Context;
 use crate::problem::{Code, Problem};
 use crate::request::ClientIp;
-use crate::routes::Routes;
+use crate::routes::{Routes, Unreadable};
+use crate::size::{ANSWER_LIMIT, Escaped, base64_len};
+
+/// Bytes of an answer's document beside its body and the text of its headers: at most.
+const ENVELOPE: usize = 4096;
 
 /// What of the event we use.
 #[derive(Debug, Deserialize)]
@@ -80,11 +87,17 @@ pub async fn serve(routes: Routes) -> Result<(), Error> {
 
 /// Answers one event.
 pub async fn answer(router: Router, event: HttpApiEvent) -> HttpApiAnswer {
-    let response = match request(event) {
-        Ok(request) => router.oneshot(request).await.into_response(),
-        Err(problem) => problem.into_response(),
-    };
-    outgoing(response).await
+    let request = request(event).unwrap_or_else(|problem| {
+        let mut request = Request::new(Body::empty());
+        request.extensions_mut().insert(Unreadable(problem));
+        request
+    });
+    let path = request.uri().path().to_owned();
+    let response = router.oneshot(request).await.into_response();
+    match outgoing(response).await {
+        Ok(answer) => answer,
+        Err(head) => too_large(&head, &path).await,
+    }
 }
 
 fn request(event: HttpApiEvent) -> Result<Request<Body>, Problem> {
@@ -149,12 +162,52 @@ fn encode_path(decoded: &str) -> String {
     if path.starts_with('/') { path } else { format!("/{path}") }
 }
 
-async fn outgoing(response: Response) -> HttpApiAnswer {
+/// The answer as API Gateway takes it, or its head when it is larger than that.
+async fn outgoing(response: Response) -> Result<HttpApiAnswer, Parts> {
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let (headers, cookies) = head(&parts.headers);
+    let names = headers.iter().map(|(name, value)| name.len().saturating_add(value.len()));
+    let texts = names.chain(cookies.iter().map(String::len));
+    // Each of them may be escaped, and has quotes and a comma around it.
+    let taken = texts.fold(ENVELOPE, |sum, size| sum.saturating_add(size.saturating_mul(2)));
+    let room = ANSWER_LIMIT.saturating_sub(taken);
+    let text = std::str::from_utf8(&bytes).ok().filter(|_| Escaped::len(&bytes) <= room);
+    let (body, is_base64_encoded) = match text {
+        Some(text) => (text.to_owned(), false),
+        None if base64_len(bytes.len()) <= room => (BASE64_STANDARD.encode(&bytes), true),
+        None => return Err(parts),
+    };
+    let status_code = parts.status.as_u16();
+    Ok(HttpApiAnswer { status_code, headers, cookies, body, is_base64_encoded })
+}
+
+/// The problem that is sent instead of an answer that Lambda would not hand on, with the headers of
+/// that answer that do not tell of its body.
+async fn too_large(head: &Parts, path: &str) -> HttpApiAnswer {
+    tracing::error!(path, status = head.status.as_u16(), "an answer is too large to be sent");
+    let context = Context::new(&head.headers, path, Timestamp::from_millis(0));
+    let said = context.scope(async { Problem::from(Code::AnswerTooLarge).into_response() });
+    let mut response = said.await;
+    let of_body = [header::ETAG, header::LINK, header::LAST_MODIFIED, header::CONTENT_LENGTH];
+    for (name, value) in &head.headers {
+        if !of_body.contains(name) && !response.headers().contains_key(name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    let status_code = response.status().as_u16();
+    let (headers, cookies) = self::head(response.headers());
+    let body = response.into_body().collect().await;
+    let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let body = String::from_utf8_lossy(&body).into_owned();
+    HttpApiAnswer { status_code, headers, cookies, body, is_base64_encoded: false }
+}
+
+/// Headers and cookies as API Gateway takes them.
+fn head(head: &HeaderMap) -> (HashMap<String, String>, Vec<String>) {
     let mut headers = HashMap::<String, String>::new();
     let mut cookies = Vec::new();
-    for (name, value) in &parts.headers {
+    for (name, value) in head {
         let Ok(text) = value.to_str() else { continue };
         if name == http::header::SET_COOKIE {
             cookies.push(text.to_owned());
@@ -166,11 +219,7 @@ async fn outgoing(response: Response) -> HttpApiAnswer {
         }
         joined.push_str(text);
     }
-    let (body, is_base64_encoded) = match std::str::from_utf8(&bytes) {
-        Ok(text) => (text.to_owned(), false),
-        Err(_) => (BASE64_STANDARD.encode(&bytes), true),
-    };
-    HttpApiAnswer { status_code: parts.status.as_u16(), headers, cookies, body, is_base64_encoded }
+    (headers, cookies)
 }
 
 #[cfg(test)]
@@ -192,6 +241,53 @@ mod tests {
         assert_eq!(request.uri().path(), "/v1/stores/a%3Fb%3D1%23c%252F%C3%A9%20d");
         assert_eq!(request.uri().query(), Some("x=%20y"));
         assert_eq!(request.headers().len(), 1);
+    }
+
+    /// What a route that answers with this body is answered with, and how large that is.
+    async fn sent(body: Vec<u8>) -> (HttpApiAnswer, usize) {
+        let get = || async move { ([("etag", "\"1\""), ("x-request-id", "mine")], body) };
+        let router = Router::new().route("/it", axum::routing::get(get));
+        let event = event(serde_json::json!({
+            "rawPath": "/it", "requestContext": {"http": {"method": "GET"}},
+        }));
+        let answer = answer(router, event).await;
+        let size = serde_json::to_vec(&answer).unwrap().len();
+        (answer, size)
+    }
+
+    #[tokio::test]
+    async fn what_can_be_sent_is_sent_and_what_cannot_is_a_problem() {
+        for (body, is_base64) in [
+            (b"{\"a\":\"b\"}".to_vec(), false),
+            (vec![b'x'; 6 << 20].split_off(8192), false),
+            // Quotes: twice as much as text.
+            (vec![b'"'; 4 << 20], true),
+            (vec![0; 4 << 20], true),
+            (vec![0xff; 4 << 20], true),
+        ] {
+            let (answer, size) = sent(body.clone()).await;
+            assert_eq!((answer.status_code, answer.is_base64_encoded), (200, is_base64));
+            assert!(size <= ANSWER_LIMIT, "{size}");
+            let back = match is_base64 {
+                true => BASE64_STANDARD.decode(&answer.body).unwrap(),
+                false => answer.body.into_bytes(),
+            };
+            assert!(back == body);
+        }
+        for body in [vec![b'x'; 6 << 20], vec![0xff; 5 << 20]] {
+            let (answer, size) = sent(body).await;
+            assert_eq!(answer.status_code, 500);
+            assert!(size < 2000);
+            let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            assert_eq!(problem["code"], "answer_too_large");
+            assert_eq!(
+                (&problem["instance"], &problem["request_id"]),
+                (&"/it".into(), &"mine".into())
+            );
+            assert_eq!(answer.headers.get("x-request-id").unwrap(), "mine");
+            assert_eq!(answer.headers.get("content-type").unwrap(), "application/problem+json");
+            assert!(!answer.headers.contains_key("etag"));
+        }
     }
 
     #[test]

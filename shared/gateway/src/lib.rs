@@ -33,6 +33,7 @@ pub mod routes;
 pub mod seal;
 pub mod secrets;
 pub mod signature;
+mod size;
 pub mod table;
 pub mod token;
 

@@ -21,6 +21,7 @@ use crate::item::{Attributes, Item};
 use crate::problem::{Code, Problem};
 use crate::request::Raw;
 use crate::seal::{self, SealKey};
+use crate::size::{Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
 pub use place::{is_of_query, place_at, resume, sorted};
@@ -161,7 +162,7 @@ impl Paging {
         view: impl Fn(T) -> V,
     ) -> Result<Answer, Problem> {
         let (first, mut start) = self.resume(queries)?;
-        let mut found = Scanned { items: Vec::new(), next: None };
+        let mut found = Scanned::at(None);
         let mut left = MOST_QUERIES;
         for query in queries.iter().skip(first) {
             let beginning = || {
@@ -186,9 +187,8 @@ impl Paging {
                 found.next = Some(beginning());
                 break;
             }
-            found.items.extend(page.items);
-            if page.next.is_some() {
-                found.next = page.next;
+            found.extend(page);
+            if found.next.is_some() {
                 break;
             }
         }
@@ -207,21 +207,22 @@ impl Paging {
         Ok((position, in_partition))
     }
 
-    /// Answers with a page that was read elsewhere.
+    /// Answers with a page that was read elsewhere. It ends early, with a cursor, where more would
+    /// be too much to be sent at once; one item it always has.
     pub async fn finish<T, V: Serialize>(
         mut self,
         app: &App,
         found: Scanned<T>,
         view: impl Fn(T) -> V,
     ) -> Result<Answer, Problem> {
-        if self.key.is_none() && found.next.is_some() {
+        let (data, next) = fitting(found, view);
+        if self.key.is_none() && next.is_some() {
             self.key = Some(app.secrets.keys().await?.request_key.clone());
         }
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
-        let next = found.next.map(|place| place.into_iter().chain(leader).collect());
+        let next = next.map(|place| place.into_iter().chain(leader).collect());
         let next = next.and_then(|place| self.seal(&place));
-        let data: Vec<V> = found.items.into_iter().map(view).collect();
-        Ok(self.respond(&data, next))
+        Ok(self.respond(data, next))
     }
 
     /// Answers with a page of a list that is known whole because it is short, in its own order;
@@ -247,13 +248,13 @@ impl Paging {
         place::part(all, self.limit(), self.start.as_ref(), key)
     }
 
-    fn respond<V: Serialize>(self, data: &[V], next: Option<String>) -> Answer {
+    fn respond(self, data: Vec<Value>, next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
             context.settle_cost(self.cost(&context, data.len()));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
         let mut body = self.extras;
-        body.insert("data".to_owned(), json!(data));
+        body.insert("data".to_owned(), Value::Array(data));
         body.insert("page".to_owned(), page);
         let answer = Answer::ok(&body);
         match next {
@@ -295,8 +296,60 @@ impl Paging {
     }
 }
 
+/// As many of the items, as `view` shows them, as can be sent at once; and where to go on.
+fn fitting<T, V: Serialize>(
+    found: Scanned<T>,
+    view: impl Fn(T) -> V,
+) -> (Vec<Value>, Option<Attributes>) {
+    let next = found.next.clone();
+    let (mut data, mut size, mut last) = (Vec::new(), 0_usize, None);
+    for (item, after) in found.into_pairs() {
+        // Views are plain structs of ours: writing one cannot fail but by running out of memory.
+        let shown = serde_json::to_value(view(item)).unwrap_or_default();
+        // With a comma.
+        size = size.saturating_add(Escaped::len_of_json(&shown)).saturating_add(1);
+        if size > PAGE_LIMIT && last.is_some() {
+            return (data, last);
+        }
+        data.push(shown);
+        last = after;
+    }
+    (data, next)
+}
+
 /// Counts items that were read for a list by their ids, and not by a query: not all of them may
 /// be shown.
 pub fn count_read(items: usize) {
     Context::count_listed(0, items);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
+    fn shown(sizes: &[usize]) -> (usize, bool) {
+        let mut found = Scanned::at(None);
+        for (number, size) in sizes.iter().enumerate() {
+            // Two quotes, escaped, and a comma.
+            let text = "x".repeat(size - 5);
+            let place = [(number.to_string(), AttributeValue::Bool(true))].into();
+            found.push(text, Some(place));
+        }
+        found.next = None;
+        let (data, next) = fitting(found, |text| text);
+        let after = (data.len() - 1).to_string();
+        assert!(next.as_ref().is_none_or(|place| place.contains_key(&after)));
+        (data.len(), next.is_some())
+    }
+
+    #[test]
+    fn a_page_ends_where_more_would_be_too_much() {
+        let half = PAGE_LIMIT / 2;
+        assert_eq!(shown(&[half, half]), (2, false));
+        assert_eq!(shown(&[half, half + 1]), (1, true));
+        assert_eq!(shown(&[half, half, 5]), (2, true));
+        assert_eq!(shown(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
+        assert_eq!(shown(&[PAGE_LIMIT + 1]), (1, false));
+    }
 }

@@ -116,8 +116,7 @@ impl Source {
                 let products = products.iter().filter(|product| admits(product));
                 let found =
                     page::sorted(products, limit, start.as_ref(), |product| sort.key(product))?;
-                let items = found.items.into_iter().cloned().collect();
-                Ok(Scanned { items, next: found.next })
+                Ok(found.filter_map(|product| Some(product.clone())))
             }
             Order::Listed(listed) => self.listed(app, listed, limit, start).await,
         }
@@ -133,23 +132,26 @@ impl Source {
     ) -> Result<Scanned<Product>, Problem> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
         let mut next = start.map_or(Ok(0), |place| page::resume(&keys, &place))?;
-        let mut items = Vec::new();
+        let mut found = Scanned::at(None);
         for _ in 0..TRIPS {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(BATCH).cloned().collect();
             let products = read(app, &self.store, &batch).await?;
             for id in batch {
-                if items.len() >= limit {
+                if found.items.len() >= limit {
                     break;
                 }
                 next = next.saturating_add(1);
                 let product = products.iter().find(|product| product.id == id);
-                items.extend(product.filter(|product| self.filter.admits(product)).cloned());
+                if let Some(product) = product.filter(|product| self.filter.admits(product)) {
+                    found.push(product.clone(), page::place_at(&keys, next));
+                }
             }
-            if items.len() >= limit || next >= listed.len() {
+            if found.items.len() >= limit || next >= listed.len() {
                 break;
             }
         }
-        Ok(Scanned { items, next: page::place_at(&keys, next) })
+        found.next = page::place_at(&keys, next);
+        Ok(found)
     }
 }
 

@@ -32,8 +32,12 @@ pub(super) fn part<T>(
     let keys: Vec<String> = all.iter().map(key).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let first = start.map_or(Ok(0), |place| resume(&keys, place))?;
-    let next = place_at(&keys, first.saturating_add(limit));
-    Ok(Scanned { items: all.into_iter().skip(first).take(limit).collect(), next })
+    let mut found = Scanned::at(None);
+    let shown = (first.saturating_add(1)..).take(limit);
+    for (item, shown) in all.into_iter().skip(first).zip(shown) {
+        found.push(item, place_at(&keys, shown));
+    }
+    Ok(found)
 }
 
 /// The place in a list in its own order of which so many items were shown; none at its end.
@@ -94,8 +98,12 @@ pub fn sorted<T>(
     let has_more = keyed.len() > limit;
     keyed.truncate(limit);
     let place = |key: &str| [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into();
-    let next = keyed.last().filter(|_| has_more).map(|(key, _)| place(key));
-    Ok(Scanned { items: keyed.into_iter().map(|(_, item)| item).collect(), next })
+    let mut found = Scanned::at(None);
+    for (key, item) in keyed {
+        found.push(item, Some(place(&key)));
+    }
+    found.next = found.next.filter(|_| has_more);
+    Ok(found)
 }
 
 /// The sort key of the item that a place is after.

@@ -113,13 +113,50 @@ impl Query {
     }
 }
 
-/// What a page of a query found.
+/// What a page of a list found.
 #[derive(Debug)]
 pub struct Scanned<T> {
     /// The items that passed the filter, at most as many as asked for.
     pub items: Vec<T>,
     /// Where to go on, when there may be more.
     pub next: Option<Attributes>,
+    /// For each of the items where to go on after it, should the page have to end there: none where
+    /// the list does.
+    after: Vec<Option<Attributes>>,
+}
+
+impl<T> Scanned<T> {
+    /// Nothing yet of a list that begins here.
+    pub fn at(start: Option<Attributes>) -> Self {
+        Self { items: Vec::new(), next: start, after: Vec::new() }
+    }
+
+    /// One item more, and where to go on after it.
+    pub fn push(&mut self, item: T, after: Option<Attributes>) {
+        self.items.push(item);
+        self.after.push(after.clone());
+        self.next = after;
+    }
+
+    /// What was found further on.
+    pub fn extend(&mut self, more: Self) {
+        self.items.extend(more.items);
+        self.after.extend(more.after);
+        self.next = more.next;
+    }
+
+    /// What becomes of the items; not all of them may be shown.
+    pub fn filter_map<U>(self, mut change: impl FnMut(T) -> Option<U>) -> Scanned<U> {
+        let next = self.next.clone();
+        let kept = self.into_pairs().filter_map(|(item, after)| Some((change(item)?, after)));
+        let (items, after) = kept.unzip();
+        Scanned { items, next, after }
+    }
+
+    /// The items, each with where to go on after it.
+    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (T, Option<Attributes>)> {
+        self.items.into_iter().zip(self.after)
+    }
 }
 
 impl Table {
@@ -229,33 +266,33 @@ impl Table {
         filter: impl Fn(&T) -> bool,
         left: &mut u32,
     ) -> Result<Scanned<T>, Problem> {
-        let mut items = Vec::new();
-        let mut start = start;
+        let mut scanned = Scanned::at(start);
         while *left > 0 {
             *left = left.saturating_sub(1);
             let ahead = limit.max(query.ahead);
-            let (found, next) = self.query_once(query, ahead, start.take()).await?;
+            let (found, next) = self.query_once(query, ahead, scanned.next.take()).await?;
             let all = found.len();
             let last = all.saturating_sub(1);
             for (position, attributes) in found.into_iter().enumerate() {
                 let place = place_of(query.index, &attributes);
                 let parsed: T = item::parse(attributes)?;
                 if filter(&parsed) {
-                    items.push(parsed);
+                    scanned.push(parsed, Some(place));
                 }
-                if items.len() >= limit {
+                if scanned.items.len() >= limit {
                     Context::count_listed(1, position.saturating_add(1));
                     let more = position < last || next.is_some();
-                    return Ok(Scanned { items, next: more.then_some(place) });
+                    scanned.next = scanned.next.filter(|_| more);
+                    return Ok(scanned);
                 }
             }
             Context::count_listed(1, all);
-            match next {
-                None => return Ok(Scanned { items, next: None }),
-                next => start = next,
+            scanned.next = next;
+            if scanned.next.is_none() {
+                break;
             }
         }
-        Ok(Scanned { items, next: start })
+        Ok(scanned)
     }
 
     /// Only the keys, as GSI3 projects nothing else.
