@@ -1,8 +1,9 @@
-//! Bridge fetch: an embedded app's page calls this API, or its own server, through the gateway
-//! (protocols §7).
+//! Bridge fetch: an embedded app's page calls this API, or its own server, through the gateway.
 //!
 //! The call is made to the API's own address with the page's token, so that every guard, budget
-//! and idempotency record is the bridged route's own; nothing is decided twice.
+//! and idempotency record is the bridged route's own; nothing is decided twice. What a bridged call
+//! may reach at all is decided where it arrives, by [`gateway::bridged`]; the paths that are closed
+//! here as well are those that need not be tried.
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::bridged;
 use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, Problem};
@@ -31,11 +33,13 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const MAX_BODY: usize = 1 << 20;
 /// Request headers that a page may set.
 const ALLOWED: [&str; 3] = ["accept", "if-match", "idempotency-key"];
-/// Paths that no page may reach: credentials, the bridge itself, and what injects faults.
+/// Families without a path that a page may reach: credentials, the bridge itself, and what injects
+/// faults.
 const CLOSED: &[&str] = &[
     "/v1/auth",
     "/v1/app-store/oauth",
     "/v1/app-store/bridge",
+    "/v1/storefront/customer",
     "/v1/operations/runtime/failover-drills",
     "/v1/operations/drills",
 ];
@@ -106,7 +110,8 @@ struct Acting {
 /// `POST /v1/app-store/bridge/fetch`: what the call answered, inside a 200.
 ///
 /// # Errors
-/// `absolute_url_refused`, `path_not_allowed`, `app_unreachable`, `bridge_timeout`.
+/// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
+/// `app_unreachable`, `bridge_timeout`.
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
@@ -132,6 +137,7 @@ pub async fn fetch(
         max_body: MAX_BODY,
     };
     match app.egress.send(request).await {
+        Ok(incoming) if bridged::is_refusal(&incoming.headers) => Err(Code::PathNotAllowed.into()),
         Ok(incoming) if !incoming.truncated => Ok(Answer::ok(&answered(&incoming)).no_store()),
         Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
         Err(SendError::Timeout) => Err(Code::BridgeTimeout.into()),
@@ -202,7 +208,11 @@ async fn acting_as(
 
 async fn app_origin(app: &App, id: &AppId) -> Result<String, Problem> {
     let known: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
-    known.and_then(|known| known.origin()).ok_or_else(|| Code::AppUnreachable.into())
+    let origin = known.and_then(|known| known.origin()).ok_or(Code::AppUnreachable)?;
+    if bridged::is_ours(&app.config, &origin) {
+        return Err(Code::PathNotAllowed.detail("The app's server is this service itself."));
+    }
+    Ok(origin)
 }
 
 fn query_string(query: Option<&Value>) -> Result<String, Problem> {
@@ -249,6 +259,7 @@ fn outgoing_headers(
     let text = |value: &str| HeaderValue::from_str(value).map_err(Problem::internal);
     headers.insert(header::AUTHORIZATION, text(&format!("Bearer {}", acting.token))?);
     headers.insert("x-service-store-id", text(acting.store_id.as_str())?);
+    headers.insert(bridged::MARK, bridged::REQUEST);
     if has_body {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
@@ -314,6 +325,7 @@ mod tests {
             "/v1/auth",
             "/v1/app-store/oauth/token",
             "/v1/app-store/bridge/fetch",
+            "/v1/storefront/customer/login",
             "/v1/%61uth/me",
             "/v1/%2e%2e/health",
             "/v1/stores?x=1",

@@ -4,12 +4,13 @@
 //!   [`budget`], [`idempotency`] → a handler with arguments of [`request`] → [`answer`] or
 //!   [`problem`].
 //! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
-//! - Outside: [`queue`], [`secrets`], [`egress`].
+//! - Outside: [`queue`], [`secrets`], [`egress`]; what comes back in from there is [`bridged`].
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
 //! - What a handler can reach is [`app`]; what is known of its request is [`context`].
 
 pub mod answer;
 pub mod app;
+pub mod bridged;
 pub mod budget;
 pub mod cache;
 pub mod caller;

@@ -19,6 +19,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::answer::{self, Answer};
 use crate::app::App;
+use crate::bridged;
 use crate::budget::{self, Cost};
 use crate::caller::{Access, Caller, Guarded};
 use crate::context::Context;
@@ -320,6 +321,8 @@ enum Admission {
 /// Everything that comes before the handler.
 async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
+    // Free of charge: the network it comes from is this service's own.
+    bridged::judge(&parts.headers, &row)?;
     let (caller, inbound) = admit::<C>(app, row, &mut parts, body).await?;
     let identity = caller.identity();
     let context = Context::current();

@@ -1,0 +1,155 @@
+//! Bridged requests: calls that this service makes to itself, or to an app's own server, on behalf
+//! of an app's page.
+//!
+//! What is refused to them is decided where a request arrives, by the row it matched, and not where
+//! it leaves, by the text of its path: no spelling of a path, no other name of this host and no
+//! proxy in between leads around it, and a route that is added later is closed unless what it says
+//! of its callers opens it. The mark is a header that anybody may send, because it only takes away.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use url::{Host, Url};
+
+use crate::caller::Access;
+use crate::config::Config;
+use crate::problem::{Code, Problem};
+use crate::routes::Row;
+
+/// The header that marks a bridged request, and the refusal of one.
+pub const MARK: HeaderName = HeaderName::from_static("x-service-bridge");
+/// What it says of a request.
+pub const REQUEST: HeaderValue = HeaderValue::from_static("request");
+/// What it says of a refusal.
+const REFUSED: &str = "refused";
+
+/// Refuses a bridged request what is not for apps: everything but what a route admits an app token
+/// to, and what anybody may read.
+///
+/// # Errors
+/// `path_not_allowed`, marked for the bridge.
+pub(crate) fn judge(headers: &HeaderMap, row: &Row) -> Result<(), Problem> {
+    if !headers.contains_key(MARK) || is_open(row) {
+        return Ok(());
+    }
+    Err(Problem::from(Code::PathNotAllowed).header(MARK, REFUSED))
+}
+
+/// Whether bridged requests reach this row.
+fn is_open(row: &Row) -> bool {
+    match row.access {
+        Access::Scope(_) => true,
+        // What is written without a caller is a sign-in, a registration, a proof, a checkout.
+        Access::Public => row.method == Method::GET,
+        Access::Merchant
+        | Access::Owner
+        | Access::Developer
+        | Access::Operator
+        | Access::Client
+        | Access::Embedded
+        | Access::Customer => false,
+    }
+}
+
+/// Whether an answer is the refusal of a bridged request, by whichever of our names it was asked.
+pub fn is_refusal(headers: &HeaderMap) -> bool {
+    headers.get(MARK).is_some_and(|mark| mark.as_bytes() == REFUSED.as_bytes())
+}
+
+/// Whether a URL leads to this deployment: to the API's own host or to an admin's. Elsewhere than
+/// on the own machine another port of a host is the same host.
+pub fn is_ours(config: &Config, url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let own = std::iter::once(&config.base_url).chain(&config.admin_origins);
+    own.filter_map(|own| Url::parse(own).ok()).any(|own| is_same_host(&own, &url))
+}
+
+fn is_same_host(own: &Url, other: &Url) -> bool {
+    if is_loopback(own) {
+        // Everything of a developer's own machine is one host: there, ports tell servers apart.
+        return is_loopback(other) && own.port_or_known_default() == other.port_or_known_default();
+    }
+    let name = |url: &Url| url.host_str().map(|host| host.trim_end_matches('.').to_owned());
+    name(own).is_some() && name(own) == name(other)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let address = match url.host() {
+        None => return false,
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            return name == "localhost" || name.ends_with(".localhost");
+        }
+        Some(Host::Ipv4(v4)) => IpAddr::V4(v4),
+        Some(Host::Ipv6(v6)) => IpAddr::V6(v6).to_canonical(),
+    };
+    // Connecting to the unspecified address reaches the own machine as well.
+    address.is_loopback() || address.is_unspecified()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Cost;
+
+    fn row(method: Method, access: Access) -> Row {
+        let path = "/v1/x";
+        Row { method, path, cost: Cost::FREE, access, oauth: false, body_limit: 1 }
+    }
+
+    #[test]
+    fn a_bridged_request_reaches_what_is_for_apps_and_what_anybody_may_read() {
+        let mut marked = HeaderMap::new();
+        marked.insert(MARK, REQUEST);
+        for (method, access, open) in [
+            (Method::DELETE, Access::Scope("write_store"), true),
+            (Method::GET, Access::Public, true),
+            (Method::POST, Access::Public, false),
+            (Method::GET, Access::Embedded, false),
+            (Method::GET, Access::Client, false),
+            (Method::GET, Access::Customer, false),
+            (Method::GET, Access::Merchant, false),
+        ] {
+            let row = row(method, access);
+            assert_eq!(judge(&marked, &row).is_ok(), open, "{row:?}");
+            assert!(judge(&HeaderMap::new(), &row).is_ok(), "without a mark nothing is refused");
+        }
+    }
+
+    #[test]
+    fn our_hosts_are_known_in_every_spelling() {
+        let on = |own: &str, other: &str| {
+            is_same_host(&Url::parse(own).unwrap(), &Url::parse(other).unwrap())
+        };
+        let api = "https://api.example.com";
+        for ours in [
+            "https://api.example.com/v1",
+            "https://API.Example.com",
+            "https://api.example.com.",
+            "https://api.example.com:8443",
+            "http://api.example.com",
+        ] {
+            assert!(on(api, ours), "{ours}");
+        }
+        for other in ["https://app.example.com", "https://api.example.com.evil.example"] {
+            assert!(!on(api, other), "{other}");
+        }
+        let local = "http://127.0.0.1:3000";
+        for ours in [
+            "http://localhost:3000",
+            "http://LOCALHOST.:3000/",
+            "http://api.localhost:3000",
+            "http://127.8.8.8:3000",
+            "http://[::1]:3000",
+            "http://[::ffff:127.0.0.1]:3000",
+            "http://2130706433:3000",
+            "http://0.0.0.0:3000",
+            "http://[::]:3000",
+        ] {
+            assert!(on(local, ours), "{ours}");
+        }
+        for other in ["http://127.0.0.1:4000", "http://192.168.0.1:3000", "https://localhost"] {
+            assert!(!on(local, other), "{other}");
+        }
+    }
+}
