@@ -10,12 +10,12 @@ use commerce::id::{AppId, GrantId};
 use commerce::installation::{Installation, InstallationStatus, InstallationView};
 use commerce::key;
 use commerce::scope::{Requested, Scopes};
-use deserr::Deserr;
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, FieldErrors, Path};
+use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path};
 use gateway::seal;
 use gateway::table::{Change, Condition, Write, retry};
 use serde::Serialize;
@@ -45,10 +45,27 @@ pub struct AuthorizeRequest {
     state: Exact<1024>,
     /// PKCE (RFC 7636).
     #[deserr(default)]
-    code_challenge: Option<CodeChallenge>,
+    code_challenge: Option<SentChallenge>,
     /// `S256`, the only method.
     #[deserr(default)]
     code_challenge_method: Option<Exact<16>>,
+}
+
+/// A code challenge as it was sent, whatever it is: a malformed one is the request's fault, and
+/// not a field's (RFC 7636 §4.4.1).
+#[derive(Debug, Clone)]
+pub struct SentChallenge(Result<CodeChallenge, Fault>);
+
+impl Deserr<FieldErrors> for SentChallenge {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        _: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        Ok(Self(match value {
+            Value::String(text) => CodeChallenge::from_text(&text),
+            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+        }))
+    }
 }
 
 /// The answer (protocols §7).
@@ -95,7 +112,7 @@ async fn authorize_once(
     let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
-    let scopes = ask.judge(&asked)?;
+    let (scopes, challenge) = ask.judge(&asked)?;
     let installation = authorized(known.as_ref(), &asked, owner, scopes.clone(), now);
     let raw_code = format!("cod_{}", seal::random_secret());
     let code = AuthorizationCode {
@@ -107,7 +124,7 @@ async fn authorize_once(
         generation: installation.generation,
         merchant_id: owner.account.id.clone(),
         redirect_digest: seal::digest(ask.redirect_uri.as_str()),
-        challenge: ask.code_challenge.clone(),
+        challenge,
         scopes: scopes.clone(),
         state: CodeState::Issued,
         grant_id: GrantId::mint(now),
@@ -162,7 +179,7 @@ async fn authorize_once(
 impl AuthorizeRequest {
     /// The checks of protocols §7, redirect URI first: after it, errors could be redirected; we
     /// answer them to the merchant's admin instead.
-    fn judge(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
+    fn judge(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
         judge_app(app)?;
         if !app.allows_redirect(self.redirect_uri.as_str()) {
             return Err(Code::InvalidRedirectUri.into());
@@ -179,10 +196,19 @@ impl AuthorizeRequest {
         if self.code_challenge_method.as_ref().is_some_and(|method| method.as_str() != "S256") {
             return Err(Code::InvalidRequest.detail("The only code challenge method is `S256`."));
         }
-        if self.code_challenge.is_none() && (app.require_pkce || !app.confidential) {
+        let challenge = self.challenge()?;
+        if challenge.is_none() && (app.require_pkce || !app.confidential) {
             return Err(Code::InvalidRequest.detail("This app must send a `code_challenge`."));
         }
-        self.judge_scopes(app)
+        Ok((self.judge_scopes(app)?, challenge))
+    }
+
+    fn challenge(&self) -> Result<Option<CodeChallenge>, Problem> {
+        let Some(SentChallenge(sent)) = &self.code_challenge else { return Ok(None) };
+        let refused = |fault: Fault| {
+            Code::InvalidRequest.detail(format!("The code challenge: {}", fault.detail))
+        };
+        sent.clone().map(Some).map_err(refused)
     }
 
     fn judge_scopes(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
