@@ -3,6 +3,7 @@
 mod authorizing;
 mod codes;
 mod embedded;
+mod guards;
 mod installations;
 mod tokens;
 

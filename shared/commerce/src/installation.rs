@@ -339,3 +339,6 @@ impl From<&Installation> for InstallationView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

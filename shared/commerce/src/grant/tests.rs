@@ -1,0 +1,211 @@
+//! What codes and grants admit, at the edges.
+
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+fn grant() -> Grant {
+    Grant {
+        id: GrantId::derive(&["g"]),
+        client_id: "cli_1".into(),
+        app_id: AppId::derive(&["a"]),
+        store_id: StoreId::derive(&["s"]),
+        installation_id: InstallationId::derive(&["i"]),
+        generation: 1,
+        merchant_id: MerchantId::derive(&["m"]),
+        scopes: Scopes::default(),
+        access_tokens: BTreeMap::new(),
+        current: vec!["r1".into()],
+        previous: None,
+        previous_until: None,
+        revoked_at: None,
+        expires_at: NOW.plus(GRANT_LIFETIME),
+        created_at: NOW,
+        version: 1,
+    }
+}
+
+#[test]
+fn the_rfc_7636_example_verifies() {
+    let challenge = CodeChallenge("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".into());
+    assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+    assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+    assert!(!challenge.is_met_by("short"));
+    for bad in [
+        "",
+        "plain",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM=",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cN",
+    ] {
+        assert!(CodeChallenge::from_text(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_refresh_token_works_until_its_successor_is_used_and_then_betrays_the_thief() {
+    let first = grant();
+    assert_eq!(first.present("r1", NOW), Use::Rotate);
+    let mut second = first.rotated("r1", Use::Rotate, NOW);
+    second.current.push("r2".into());
+    // The answer was lost: asked again within the overlap, another successor.
+    let soon = NOW.plus(MINUTE);
+    assert_eq!(second.present("r1", soon), Use::Repeat);
+    assert_eq!(second.present("r1", NOW.plus(ROTATION_OVERLAP)), Use::Replay);
+    // The successor is used: its predecessor is dead.
+    let mut third = second.rotated("r2", Use::Rotate, soon);
+    third.current.push("r3".into());
+    assert_eq!(third.present("r1", soon), Use::Replay);
+    assert_eq!(third.present("r2", soon), Use::Repeat);
+    assert_eq!(third.revoked(soon).present("r3", soon), Use::Refuse);
+    assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), Use::Refuse);
+}
+
+const MILLI: Duration = Duration::from_millis(1);
+
+fn code() -> AuthorizationCode {
+    AuthorizationCode {
+        digest: "d".into(),
+        client_id: "cli_1".into(),
+        app_id: AppId::derive(&["a"]),
+        store_id: StoreId::derive(&["s"]),
+        installation_id: InstallationId::derive(&["i"]),
+        generation: 1,
+        merchant_id: MerchantId::derive(&["m"]),
+        redirect_digest: seal::digest("https://a.example/cb"),
+        challenge: None,
+        scopes: Scopes::default(),
+        state: CodeState::Issued,
+        grant_id: GrantId::derive(&["g"]),
+        expires_at: NOW.plus(CODE_LIFETIME),
+        created_at: NOW,
+        version: 1,
+    }
+}
+
+#[test]
+fn a_code_is_open_for_900_seconds_and_not_a_millisecond_more() {
+    let end = NOW.plus(Duration::from_secs(900));
+    assert!(code().is_open(NOW) && code().is_open(NOW.plus(CODE_LIFETIME - MILLI)));
+    assert!(!code().is_open(end) && !code().is_open(end.plus(MILLI)));
+}
+
+#[test]
+fn a_redeemed_code_is_closed_from_its_first_second_on() {
+    let redeemed = AuthorizationCode { state: CodeState::Redeemed, ..code() };
+    assert!(!redeemed.is_open(NOW) && !redeemed.is_open(NOW.plus(CODE_LIFETIME - MILLI)));
+}
+
+#[test]
+fn a_code_is_presented_by_its_client_from_its_uri_and_with_its_verifier() {
+    let verifier = "v".repeat(43);
+    let challenge = {
+        use sha2::Digest;
+        BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha256::digest(verifier.as_bytes()))
+    };
+    let challenged = AuthorizationCode { challenge: Some(CodeChallenge(challenge)), ..code() };
+    let right = Presented {
+        client_id: "cli_1",
+        redirect_uri: "https://a.example/cb",
+        verifier: Some(&verifier),
+    };
+    assert!(challenged.judge(right).is_ok());
+    for wrong in [
+        Presented { client_id: "cli_2", ..right },
+        Presented { redirect_uri: "https://a.example/cb/", ..right },
+        Presented { verifier: None, ..right },
+        Presented { verifier: Some("w"), ..right },
+    ] {
+        assert_eq!(challenged.judge(wrong).unwrap_err().code, Code::InvalidGrant, "{wrong:?}");
+    }
+    assert!(code().judge(right).is_err(), "a verifier without a challenge is a downgrade");
+    assert!(code().judge(Presented { verifier: None, ..right }).is_ok());
+}
+
+#[test]
+fn verifiers_have_43_to_128_characters_of_the_unreserved_set() {
+    for (verifier, good) in [
+        ("v".repeat(42), false),
+        ("v".repeat(43), true),
+        ("v".repeat(128), true),
+        ("v".repeat(129), false),
+        (format!("{}-._~", "v".repeat(39)), true),
+        (format!("{}+", "v".repeat(42)), false),
+    ] {
+        use sha2::Digest;
+        let digest = sha2::Sha256::digest(verifier.as_bytes());
+        let challenge = CodeChallenge(BASE64_URL_SAFE_NO_PAD.encode(digest));
+        assert_eq!(challenge.is_met_by(&verifier), good, "{verifier}");
+    }
+}
+
+#[test]
+fn a_grant_is_refreshed_for_90_days_and_not_a_millisecond_more() {
+    let last = NOW.plus(90 * DAY - MILLI);
+    assert_eq!(grant().present("r1", last), Use::Rotate);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), Use::Refuse);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY + MILLI)), Use::Refuse);
+}
+
+#[test]
+fn a_revoked_grant_refuses_what_would_rotate_and_calls_nothing_a_replay() {
+    // Revocation alone: the tokens are still listed.
+    let revoked = Grant { revoked_at: Some(NOW), ..grant() };
+    assert_eq!(revoked.present("r1", NOW), Use::Refuse);
+    assert_eq!(revoked.present("other", NOW), Use::Refuse);
+    assert_eq!(grant().present("other", NOW), Use::Replay);
+    // The list alone: nothing says that it is revoked.
+    let emptied = Grant { revoked_at: None, ..grant().revoked(NOW) };
+    assert_eq!(emptied.present("r1", NOW), Use::Replay);
+}
+
+#[test]
+fn a_rotated_token_works_for_ten_minutes_and_not_a_millisecond_more() {
+    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    rotated.current.push("r2".into());
+    let minutes = Duration::from_mins(10);
+    assert_eq!(rotated.present("r1", NOW.plus(minutes - MILLI)), Use::Repeat);
+    assert_eq!(rotated.present("r1", NOW.plus(minutes)), Use::Replay);
+    assert_eq!(rotated.present("r1", NOW.plus(minutes + MILLI)), Use::Replay);
+    assert_eq!(rotated.present("r2", NOW.plus(minutes)), Use::Rotate);
+}
+
+#[test]
+fn a_lost_answer_is_asked_for_four_times_more_and_not_a_fifth() {
+    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    for successor in 1..=MAX_SUCCESSORS {
+        rotated.current.push(format!("r1.{successor}"));
+        let next = rotated.present("r1", NOW);
+        let expected = if successor < MAX_SUCCESSORS { Use::Repeat } else { Use::Refuse };
+        assert_eq!(next, expected, "{successor} successors");
+        let repeated = rotated.rotated("r1", Use::Repeat, NOW.plus(MINUTE));
+        assert_eq!(repeated.previous_until, rotated.previous_until, "the overlap is not extended");
+    }
+}
+
+#[test]
+fn a_grant_knows_its_newest_twenty_tokens() {
+    let token = |number: usize, until: Timestamp| AppToken {
+        digest: format!("t{number}"),
+        installation_id: InstallationId::derive(&["i"]),
+        grant_id: None,
+        session_id: None,
+        merchant_id: None,
+        scopes: Scopes::default(),
+        generation: 1,
+        revoked: false,
+        expires_at: until,
+        created_at: NOW,
+        version: 1,
+    };
+    let (refresh, _) = RefreshToken::mint(&grant(), NOW);
+    let mut known = grant();
+    for number in 0..=MAX_TOKEN_HASHES {
+        let until = NOW.plus(MINUTE.saturating_mul(u32::try_from(number).unwrap() + 1));
+        known = known.record(&token(number, until), &refresh, NOW);
+        assert_eq!(known.access_tokens.len(), (number + 1).min(MAX_TOKEN_HASHES));
+    }
+    assert!(!known.access_tokens.contains_key("t0") && known.access_tokens.contains_key("t1"));
+    let ended = known.record(&token(99, NOW.plus(DAY)), &refresh, NOW.plus(3 * MINUTE));
+    assert!(!ended.access_tokens.contains_key("t2"), "what has ended is forgotten");
+    assert!(ended.access_tokens.contains_key("t3"));
+}

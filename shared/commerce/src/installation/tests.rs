@@ -1,0 +1,80 @@
+//! What admits a token, each condition alone, and how many an installation knows.
+
+use std::time::Duration;
+
+use gateway::clock::MINUTE;
+
+use super::*;
+use crate::app::draft;
+use crate::event::EXAMPLE_TIME as NOW;
+
+fn token(number: usize) -> AppToken {
+    let minutes = u32::try_from(number).unwrap() + 1;
+    AppToken {
+        digest: format!("t{number}"),
+        installation_id: active().id,
+        grant_id: None,
+        session_id: None,
+        merchant_id: None,
+        scopes: Scopes::default(),
+        generation: 1,
+        revoked: false,
+        expires_at: NOW.plus(MINUTE.saturating_mul(minutes)),
+        created_at: NOW,
+        version: 1,
+    }
+}
+
+fn active() -> Installation {
+    let (store, merchant) = (StoreId::derive(&["s"]), MerchantId::derive(&["m"]));
+    let begun = Installation::begin(&draft(), &store, &merchant, NOW);
+    Installation { status: InstallationStatus::Active, ..begun }
+}
+
+#[test]
+fn a_token_is_admitted_while_every_condition_holds_and_refused_by_each_alone() {
+    let good = token(0);
+    let known = active().record(&good, NOW);
+    assert!(known.admit(&good, NOW).is_ok());
+    let last = good.expires_at.millis() - 1;
+    assert!(known.admit(&good, Timestamp::from_millis(last)).is_ok(), "its last millisecond");
+    assert!(known.admit(&good, good.expires_at).is_err());
+    let other = InstallationId::derive(&["other"]);
+    for bad in [
+        AppToken { revoked: true, ..good.clone() },
+        AppToken { generation: 2, ..good.clone() },
+        AppToken { installation_id: other, ..good.clone() },
+        AppToken { digest: "unknown".into(), ..good.clone() },
+    ] {
+        assert_eq!(known.admit(&bad, NOW).unwrap_err().code, Code::InvalidToken, "{bad:?}");
+    }
+    for status in [
+        InstallationStatus::Pending,
+        InstallationStatus::Suspended,
+        InstallationStatus::Uninstalled,
+    ] {
+        let inactive = Installation { status, ..known.clone() };
+        assert!(inactive.admit(&good, NOW).is_err(), "{status}");
+    }
+    assert!(known.revoke_tokens(NOW).unwrap().admit(&good, NOW).is_err());
+    // An embedded token lives by its own item and its session, not by the list.
+    let session_id = Some(SessionId::derive(&["ses"]));
+    let embedded = AppToken { digest: "page".into(), session_id, ..good };
+    assert!(known.admit(&embedded, NOW).is_ok());
+}
+
+#[test]
+fn an_installation_knows_its_twenty_newest_tokens() {
+    let mut known = active();
+    for number in 0..MAX_TOKEN_HASHES {
+        known = known.record(&token(number), NOW);
+    }
+    assert!((0..MAX_TOKEN_HASHES).all(|number| known.admit(&token(number), NOW).is_ok()));
+    let one_more = known.record(&token(MAX_TOKEN_HASHES), NOW);
+    assert!(one_more.admit(&token(0), NOW).is_err(), "the one that ends first gives way");
+    assert!((1..=MAX_TOKEN_HASHES).all(|number| one_more.admit(&token(number), NOW).is_ok()));
+    // What has ended by itself takes nobody's place.
+    let later = NOW.plus(MINUTE + Duration::from_millis(1));
+    let roomy = known.record(&token(MAX_TOKEN_HASHES), later);
+    assert!((1..=MAX_TOKEN_HASHES).all(|number| roomy.admit(&token(number), later).is_ok()));
+}
