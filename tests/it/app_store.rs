@@ -1,5 +1,10 @@
 //! The app platform around OAuth: catalogue, submissions, reviews, installations, numbers.
 
+mod approved;
+mod leaving;
+mod limits;
+mod suspended;
+
 use std::time::Duration;
 
 use support::{Developer, Gateway, Merchant, Shop, eventually, json, race};

@@ -10,6 +10,7 @@
 
 mod app_store;
 mod auth;
+mod bridge;
 mod checkout;
 mod contract;
 mod customers;

@@ -146,6 +146,8 @@ pub struct CatalogueView {
 struct InstalledView {
     id: InstallationId,
     status: InstallationStatus,
+    /// Where the app itself is in its life: a suspended one does nothing on any store.
+    app_status: AppStatus,
 }
 
 impl CatalogueView {
@@ -231,7 +233,11 @@ async fn installed(
     });
     let makers = makers(app, found.items.iter().map(|(_, each)| each)).await?;
     let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {
-        installation: Some(InstalledView { id: installation.id, status: installation.status }),
+        installation: Some(InstalledView {
+            id: installation.id,
+            status: installation.status,
+            app_status: each.status,
+        }),
         ..CatalogueView::of(&each, makers.get(&each.owner_id).cloned())
     };
     paging.finish(app, found, view).await

@@ -1,34 +1,38 @@
 //! A developer's apps: listing, making and changing them.
 
 mod life;
+mod update;
 mod webhook;
 
 use axum::extract::State;
 use commerce::app::{
-    App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_APPS, MAX_REDIRECT_URIS,
-    UniqueSlug, is_loopback, is_registrable_redirect,
+    App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_REDIRECT_URIS, UniqueSlug,
+    is_loopback, is_registrable_redirect,
 };
 use commerce::caller::Developer;
-use commerce::event::{APP_CREATED, APP_UPDATED, About, Event, Topic};
+use commerce::developer::{self, Developer as Profile};
+use commerce::event::{APP_CREATED, About, Event, Topic};
 use commerce::fields::{Handle, WebUrl};
-use commerce::id::AppId;
+use commerce::id::{AppId, MerchantId};
 use commerce::key;
+use commerce::merchant::MerchantStatus;
 use commerce::scope::Scopes;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::bridged;
 use gateway::clock::Timestamp;
-use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, IfMatch, Patch, Path, Query, Text,
+    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, Path, Query, Text,
 };
 use gateway::seal;
-use gateway::table::{self, Write, retry};
+use gateway::table::{Condition, Write};
 use serde::Serialize;
 
 pub use life::{delete, publish, rotate_secret, unpublish};
+pub use update::update;
 use webhook::Hook;
 
 /// A redirect URI that may be registered, byte for byte as it was sent.
@@ -65,7 +69,7 @@ pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<Commerc
 }
 
 /// An event about an app.
-fn event(topic: &Topic<AppView>, view: &AppView, now: Timestamp) -> Event {
+pub fn event(topic: &Topic<AppView>, view: &AppView, now: Timestamp) -> Event {
     let about =
         About { store: None, app: Some(&view.id), entity: view.id.as_str(), version: view.version };
     Event::new(topic, about, view, now)
@@ -88,12 +92,8 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let admits = |each: &CommerceApp| query.status.is_none_or(|status| each.status == status);
-    paging.answer(&app, &of(&developer).newest_first(), admits, |each| AppView::from(&each)).await
-}
-
-/// A developer's apps.
-pub fn of(developer: &Developer) -> table::Query {
-    table::Query::index(Index::Gsi2, format!("DEV#{}#APP", developer.account.id))
+    let own = developer::apps_of(&developer.account.id).newest_first();
+    paging.answer(&app, &own, admits, |each| AppView::from(&each)).await
 }
 
 /// A new app.
@@ -143,8 +143,8 @@ struct SecretsView {
 /// transaction; secrets are shown this once.
 ///
 /// # Errors
-/// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid` and the egress policy's
-/// refusals as field errors.
+/// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid`, `own_host` and the egress
+/// policy's refusals as field errors.
 pub async fn create(
     developer: Developer,
     State(app): State<App>,
@@ -153,15 +153,12 @@ pub async fn create(
     developer.profile.may_publish()?;
     let confidential = ask.confidential.is_none_or(|flag| flag.0);
     let require_pkce = ask.require_pkce.is_none_or(|flag| flag.0);
-    let mut errors = judge_uris(&ask.redirect_uris, false);
+    let mut errors = judge_uris(&app, &ask.redirect_uris, false);
+    errors.extend(judge_app_url(&app, &ask.app_url));
     errors.extend(judge_pkce(confidential, require_pkce));
     errors.extend(webhook::judge(&app, ask.webhook_url.as_ref()).await);
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
-    }
-    // The index may lag behind, so that a race can pass the limit by a few: no harm in that.
-    if app.table.all::<CommerceApp>(&of(&developer), MAX_APPS).await?.len() >= MAX_APPS {
-        return Err(Code::AppLimit.with("maximum", MAX_APPS));
     }
     let now = app.clock.now();
     let id = AppId::mint(now);
@@ -184,6 +181,8 @@ pub async fn create(
         confidential,
         require_pkce,
         status: AppStatus::Draft,
+        proposed: None,
+        suspension: None,
         listing: None,
         approved_version: None,
         open_submission_id: None,
@@ -223,8 +222,7 @@ async fn save_new(
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
     };
-    app.table
-        .write()
+    Profile::one_app_more(active_account(app.table.write(), &made.owner_id), &made.owner_id)
         .create(&slug, Code::SlugTaken)
         .create(&made, Code::VersionConflict)
         .create(&client, Code::VersionConflict)
@@ -232,6 +230,14 @@ async fn save_new(
         .emit(event(&APP_CREATED, &view.app, now))
         .answer(Answer::created(&view).version(1).no_store(), now)
         .await
+}
+
+/// That the developer's account is not given up in the meantime.
+fn active_account(write: Write, id: &MerchantId) -> Write {
+    let active = Condition::new("#status = :active")
+        .name("#status", "status")
+        .value(":active", MerchantStatus::Active);
+    write.check(&key::merchant(id), active, Code::Unauthenticated)
 }
 
 fn new_secret() -> String {
@@ -243,7 +249,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 }
 
 /// What is wrong with redirect URIs that are each well formed.
-fn judge_uris(uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
+fn judge_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
     let fault =
         |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
     let mut errors = Vec::new();
@@ -258,9 +264,19 @@ fn judge_uris(uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
         } else if is_published && is_loopback(&uri.0) {
             let detail = "A published app may not redirect to loopback addresses.";
             errors.push(fault(pointer, "redirect_uri_invalid", detail));
+        } else if bridged::is_ours(&app.config, &uri.0) {
+            let detail = "Must not lead to this service itself.";
+            errors.push(fault(pointer, "redirect_uri_invalid", detail));
         }
     }
     errors
+}
+
+/// An app that ran where this service does would be called with what is meant for the service.
+fn judge_app_url(app: &App, url: &WebUrl) -> Option<FieldError> {
+    let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
+    bridged::is_ours(&app.config, url.as_str())
+        .then(|| FieldError { pointer: "/app_url".into(), fault })
 }
 
 /// A client that cannot keep a secret proves itself by PKCE alone (RFC 9700 §2.1.1).
@@ -281,113 +297,4 @@ pub async fn show(
 ) -> Result<Answer, Problem> {
     let found = own(&app, &developer, &id).await?;
     Ok(Answer::ok(&AppView::from(&found)).version(found.version))
-}
-
-/// What is to change about an app. Whether it can keep a secret never changes: that would be
-/// another client.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct UpdateRequest {
-    /// The name.
-    #[deserr(default)]
-    name: Option<Text<1, 100>>,
-    /// The readable name in URLs; the one before is free again.
-    #[deserr(default)]
-    slug: Option<Handle>,
-    /// Where it runs: its own origin.
-    #[deserr(default)]
-    app_url: Option<WebUrl>,
-    /// Where merchants may be sent back to, in place of all before.
-    #[deserr(default)]
-    redirect_uris: Option<RedirectUris>,
-    /// What it may ask for from now on; what merchants granted stays (our choice).
-    #[deserr(default)]
-    scopes: Option<Scopes>,
-    /// Whether it runs inside the admin.
-    #[deserr(default)]
-    embedded: Option<Flag>,
-    /// Where events about it go; `null` ends them.
-    #[deserr(default)]
-    webhook_url: Patch<Exact<2048>>,
-    /// Whether authorization needs PKCE.
-    #[deserr(default)]
-    require_pkce: Option<Flag>,
-}
-
-/// `PATCH /v1/app-store/developers/apps/{id}`: changes an app, also a published one. A first
-/// `webhook_url` answers with the new `webhook_secret`, once.
-///
-/// # Errors
-/// `not_found`, `slug_taken`, `precondition_failed`; field errors as for a new app.
-pub async fn update(
-    developer: Developer,
-    State(app): State<App>,
-    Path(id): Path<AppId>,
-    if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
-    let url = match &ask.webhook_url {
-        Patch::Set(url) => Some(url),
-        Patch::Keep | Patch::Clear => None,
-    };
-    let refused = webhook::judge(&app, url).await;
-    retry(|| async {
-        let before = own(&app, &developer, &id).await?;
-        if_match.check(before.version)?;
-        let now = app.clock.now();
-        let mut next = before.changed(now);
-        let mut errors: Vec<FieldError> = refused.iter().cloned().collect();
-        errors.extend(apply(&mut next, ask.clone()));
-        if !errors.is_empty() {
-            return Err(Problem::invalid(errors));
-        }
-        let write = app.table.write();
-        let (write, webhook_secret) =
-            webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
-        let write = move_slug(write, &before, &next);
-        let view = SecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
-        next.save(write, Code::VersionConflict)
-            .emit(event(&APP_UPDATED, &view.app, now))
-            .answer(Answer::ok(&view).version(next.version).no_store(), now)
-            .await
-    })
-    .await
-}
-
-/// Applies everything but the webhook URL, and says what is wrong with the outcome.
-fn apply(next: &mut CommerceApp, ask: UpdateRequest) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if let Some(name) = ask.name {
-        next.name = name.into();
-    }
-    if let Some(slug) = ask.slug {
-        next.slug = slug;
-    }
-    if let Some(app_url) = ask.app_url {
-        next.app_url = app_url;
-    }
-    if let Some(uris) = ask.redirect_uris {
-        errors = judge_uris(&uris, next.is_published());
-        next.redirect_uris = texts(uris);
-    }
-    if let Some(scopes) = ask.scopes {
-        next.scopes = scopes;
-    }
-    if let Some(embedded) = ask.embedded {
-        next.embedded = embedded.0;
-    }
-    if let Some(require_pkce) = ask.require_pkce {
-        next.require_pkce = require_pkce.0;
-    }
-    errors.extend(judge_pkce(next.confidential, next.require_pkce));
-    errors
-}
-
-/// The new slug taken and the one before given back, when it changes.
-fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
-    if before.slug == next.slug {
-        return write;
-    }
-    let slug = UniqueSlug { slug: next.slug.clone(), app_id: next.id.clone(), version: 1 };
-    write.create(&slug, Code::SlugTaken).delete(&key::unique_app_slug(before.slug.as_str()))
 }

@@ -96,6 +96,7 @@ pub async fn register(
         status: DeveloperStatus::Active,
         verified: false,
         terms_agreed_at: now,
+        apps: 0,
         created_at: now,
         updated_at: now,
         version: 1,
@@ -155,9 +156,8 @@ pub async fn update(
     let same = profile.company == before.company && profile.country == before.country;
     profile.verified = before.verified && same;
     let view = DeveloperView::from(&profile);
-    app.table
-        .write()
-        .replace(&profile, Code::VersionConflict)
+    profile
+        .save(app.table.write(), Code::VersionConflict)
         .emit(event(&DEVELOPER_UPDATED, &view, now))
         .answer(Answer::ok(&view).version(profile.version), now)
         .await

@@ -10,6 +10,7 @@ mod install;
 mod installations;
 mod oauth;
 mod partners;
+mod platform;
 mod reviews;
 mod submissions;
 
@@ -31,6 +32,8 @@ fn catalogue() -> Routes {
         .delete("/v1/app-store/apps/{id}/reviews/{rid}", Cost::WRITE, reviews::delete)
         .post("/v1/app-store/apps/{id}/reviews/{rid}/reply", Cost::WRITE, reviews::reply)
         .post("/v1/app-store/apps/{id}/install", Cost::WRITE, install::install)
+        .post("/v1/app-store/apps/{id}/suspend", Cost::WRITE, platform::suspend)
+        .post("/v1/app-store/apps/{id}/resume", Cost::WRITE, platform::resume)
 }
 
 fn oauth_routes() -> Routes {

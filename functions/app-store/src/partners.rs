@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use commerce::app::{App as CommerceApp, MAX_APPS, Rating};
 use commerce::caller::{Developer, Merchant};
-use commerce::developer::Developer as Profile;
+use commerce::developer::{self, Developer as Profile};
 use commerce::id::AppId;
 use commerce::key;
 use commerce::subscription::{HealthWord, Subscription};
@@ -147,7 +147,7 @@ pub async fn dashboard(
     let (since, until) = query.range(app.clock.now())?;
     let apps = match &query.app_id {
         Some(id) => vec![developer_apps::own(&app, &developer, id).await?],
-        None => app.table.all(&developer_apps::of(&developer), MAX_APPS).await?,
+        None => app.table.all(&developer::apps_of(&developer.account.id), MAX_APPS).await?,
     };
     let mut counters = Vec::new();
     for each in &apps {

@@ -10,10 +10,13 @@ use commerce::event::{
 use commerce::fields::WebUrl;
 use commerce::id::{AppId, SubmissionId};
 use commerce::key;
-use commerce::submission::{self, Proposal, Release, Submission, SubmissionStatus, SubmissionView};
+use commerce::submission::{
+    self, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
+};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
@@ -142,7 +145,9 @@ pub async fn submit(
             Some(url) => app.egress.check(url).await.err(),
             None => None,
         };
-        let checks = submission::checks(&before, client.as_ref(), webhook, &proposal);
+        let is_ours = bridged::is_ours(&app.config, before.wanted().app_url.as_str());
+        let around = Surroundings { webhook, is_ours };
+        let checks = submission::checks(&before, client.as_ref(), around, &proposal);
         let now = app.clock.now();
         let made = Submission::open(&before, proposal.clone(), checks, now)?;
         let next = CommerceApp { open_submission_id: Some(made.id.clone()), ..before.changed(now) };
@@ -244,8 +249,9 @@ impl DecisionRequest {
     }
 }
 
-/// `POST /v1/app-store/submissions/{sid}/approve`: what was proposed becomes the app's listing
-/// and approved version. A first approval does not publish; its developer does.
+/// `POST /v1/app-store/submissions/{sid}/approve`: what was submitted becomes the app's listing,
+/// configuration and approved version, and a published app changes with it. A first approval does
+/// not publish; its developer does.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

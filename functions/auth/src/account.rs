@@ -4,6 +4,7 @@ use axum::extract::State;
 use commerce::account::{Account, confirm};
 use commerce::caller;
 use commerce::challenge::{Link, Purpose};
+use commerce::developer::{self, Developer};
 use commerce::event::{MERCHANT_DELETED, MERCHANT_UPDATED};
 use commerce::fields::{Email, Locale};
 use commerce::key;
@@ -136,7 +137,7 @@ pub(crate) struct DeleteRequest {
 /// free at once, and nobody is told: it may be a stranger's.
 ///
 /// # Errors
-/// `owns_active_stores`, `invalid_credentials`, `too_many_attempts`.
+/// `owns_active_stores`, `owns_apps`, `invalid_credentials`, `too_many_attempts`.
 pub(crate) async fn delete(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -147,6 +148,7 @@ pub(crate) async fn delete(
     let account = caller.account;
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
+    developer::owns_no_apps(&app, &account.id).await?;
     let guess = ask.current_password.as_ref();
     let subject = confirm(&app, &account, guess, "Needed to delete the account.", &inbound).await?;
     let key = app.secrets.mail_key().await?;
@@ -162,9 +164,11 @@ pub(crate) async fn delete(
     if !account.email_verified {
         claim.released_at = Some(now);
     }
-    // The transaction holds what was looked at above: a store may have been opened since.
+    // The transaction holds what was looked at above: a store may have been opened since, or an
+    // app made.
+    let write = Developer::has_no_apps(app.table.write(), &account.id, Code::VersionConflict);
     let outcome = gone
-        .save_unless_owner(app.table.write(), Code::VersionConflict)
+        .save_unless_owner(write, Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
         .also(subject, |write, subject| write.delete(&subject.key()))
         .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
@@ -174,7 +178,9 @@ pub(crate) async fn delete(
     match outcome {
         Err(problem) if problem.code == Code::VersionConflict => {
             let present: Option<Merchant> = app.table.get(&account.key()).await?;
-            no_stores(&app, &present.unwrap_or(account)).await?;
+            let present = present.unwrap_or(account);
+            no_stores(&app, &present).await?;
+            developer::owns_no_apps(&app, &present.id).await?;
             Err(problem)
         }
         outcome => outcome,

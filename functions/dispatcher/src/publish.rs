@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use commerce::app::Stop;
 use commerce::delivery::Delivery;
 use commerce::event::{Event, OutboxState};
 use commerce::id::AppId;
@@ -139,7 +140,8 @@ async fn deliveries(app: &App, event: &Event) -> Result<Vec<Delivery>, Problem> 
 }
 
 /// The installations of the apps that subscribed on the event's store: what an app may be told
-/// ends with its installation, not with its subscription.
+/// ends with its installation, not with its subscription. Those of an app that operators have
+/// stopped are left out.
 async fn installations(
     app: &App,
     event: &Event,
@@ -147,14 +149,21 @@ async fn installations(
 ) -> Result<HashMap<AppId, Installation>, Problem> {
     let Some(store) = &event.store_id else { return Ok(HashMap::new()) };
     let of_apps = subscriptions.iter().filter(|subscription| subscription.scopes.is_some());
-    let keys: HashMap<AppId, Key> = of_apps
+    let keys: HashMap<AppId, [Key; 2]> = of_apps
         .filter_map(|subscription| subscription.app_id.clone())
-        .map(|app| (app.clone(), key::installation(&Installation::id_of(store, &app))))
+        .map(|app| {
+            let id = Installation::id_of(store, &app);
+            let keys = [key::installation(&id), Stop::of(&app, &id)];
+            (app, keys)
+        })
         .collect();
-    let mut batch = app.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
+    let mut batch = app.table.get_many(&keys.values().flatten().collect::<Vec<_>>()).await?;
     let mut found = HashMap::new();
-    for (app, key) in keys {
-        if let Some(installation) = batch.take::<Installation>(&key)? {
+    for (app, [installation_key, stop_key]) in keys {
+        let is_stopped = batch.take::<Stop>(&stop_key)?.is_some();
+        if let Some(installation) = batch.take::<Installation>(&installation_key)?
+            && !is_stopped
+        {
             found.insert(app, installation);
         }
     }

@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppStatus};
 use commerce::caller::StoreAccess;
 use commerce::delivery::{Delivery, scope_of};
 use commerce::event::{Event, OutboxState};
-use commerce::id::{AppId, EventId};
+use commerce::id::{AppId, EventId, StoreId};
 use commerce::installation::Installation;
 use commerce::key;
 use commerce::scope::ReadOperations;
@@ -109,23 +110,22 @@ async fn expected(
     let store = &caller.store.id;
     let partition = table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
     let subscriptions: Vec<Subscription> = app.table.all(&partition, CHUNK).await?;
-    let mut installations: HashMap<AppId, Installation> = HashMap::new();
-    for id in subscriptions.iter().filter_map(|subscription| subscription.app_id.clone()) {
-        let key = key::installation(&Installation::id_of(store, &id));
-        if !installations.contains_key(&id)
-            && let Some(found) = app.table.get::<Installation>(&key).await?
-        {
-            installations.insert(id, found);
-        }
-    }
+    let installed = installed(app, store, &subscriptions).await?;
     let mut keys = Vec::new();
     for event in events.iter().filter(|event| event.state == OutboxState::Published) {
         let payload = Payload::from(event);
         for subscription in &subscriptions {
-            let installation = subscription.app_id.as_ref().and_then(|id| installations.get(id));
+            let by = subscription.app_id.as_ref().and_then(|id| installed.get(id));
+            let installation = by.map(|(installation, _)| installation);
             let settled = |at: Timestamp| at < event.created_at;
+            // A suspended app hears of nothing, and its suspension is a change of the app.
+            let hears = |(installation, by): &(Installation, CommerceApp)| {
+                settled(installation.updated_at)
+                    && settled(by.updated_at)
+                    && by.status != AppStatus::Suspended
+            };
             if settled(subscription.updated_at)
-                && installation.is_none_or(|installation| settled(installation.updated_at))
+                && by.is_none_or(hears)
                 && subscription.takes(event, installation)
                 && subscription.wants(&payload)
             {
@@ -134,6 +134,29 @@ async fn expected(
         }
     }
     Ok(keys)
+}
+
+/// The installations on a store of the apps that subscribed, each with its app, in one round trip.
+async fn installed(
+    app: &App,
+    store: &StoreId,
+    subscriptions: &[Subscription],
+) -> Result<HashMap<AppId, (Installation, CommerceApp)>, Problem> {
+    let ids: BTreeSet<&AppId> =
+        subscriptions.iter().filter_map(|subscription| subscription.app_id.as_ref()).collect();
+    let keys: Vec<(&AppId, [Key; 2])> = ids
+        .into_iter()
+        .map(|id| (id, [key::installation(&Installation::id_of(store, id)), key::app(id)]))
+        .collect();
+    let all: Vec<&Key> = keys.iter().flat_map(|(_, keys)| keys).collect();
+    let mut batch = app.table.get_many(&all).await?;
+    let mut found = HashMap::new();
+    for (id, [installation, by]) in &keys {
+        if let Some(both) = batch.take(installation)?.zip(batch.take(by)?) {
+            found.insert((*id).clone(), both);
+        }
+    }
+    Ok(found)
 }
 
 /// Those of the keys that hold nothing.

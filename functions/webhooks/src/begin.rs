@@ -1,5 +1,6 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
+use commerce::app::Stop;
 use commerce::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn, head_before};
 use commerce::event::Event;
 use commerce::installation::{Installation, InstallationStatus};
@@ -43,10 +44,10 @@ pub(crate) async fn begin(app: &App, message: &Message) -> Result<Begun, Problem
     let delivery_key = key::delivery(&message.delivery_id);
     let event_key = key::event(&message.event_id);
     let subscription_key = message.subscription_key();
-    let installation_key = installation_key(message);
+    let installation_keys = installation_keys(message);
     let keys: Vec<&Key> = [&delivery_key, &event_key, &subscription_key]
         .into_iter()
-        .chain(&installation_key)
+        .chain(installation_keys.iter().flatten())
         .collect();
     let mut batch = app.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
@@ -57,8 +58,12 @@ pub(crate) async fn begin(app: &App, message: &Message) -> Result<Begun, Problem
     }
     let event: Option<Event> = batch.take(&event_key)?;
     let subscription: Option<Subscription> = batch.take(&subscription_key)?;
-    let installation: Option<Installation> =
-        installation_key.as_ref().map(|key| batch.take(key)).transpose()?.flatten();
+    let mut installation: Option<Installation> = None;
+    if let Some([installation_key, stop_key]) = &installation_keys
+        && batch.take::<Stop>(stop_key)?.is_none()
+    {
+        installation = batch.take(installation_key)?;
+    }
     let url = subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
     let lost = (turn == Turn::AfterLost).then(|| Attempt::lost(&delivery, url));
     let judged = judge(&delivery, event, subscription, installation.as_ref());
@@ -132,11 +137,13 @@ async fn put_off(
     Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
 }
 
-/// The installation of the app whose subscription on a store it is: what an app may be sent ends
-/// with it. An app's own subscription also tells it of its uninstallation, and asks for none.
-fn installation_key(message: &Message) -> Option<Key> {
+/// The installation of the app whose subscription on a store it is, and the mark of operators who
+/// have stopped the app: what an app may be sent ends with either. An app's own subscription also
+/// tells it of its uninstallation and its suspension, and asks for none.
+fn installation_keys(message: &Message) -> Option<[Key; 2]> {
     let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
-    Some(key::installation(&Installation::id_of(store, app)))
+    let id = Installation::id_of(store, app);
+    Some([key::installation(&id), Stop::of(app, &id)])
 }
 
 /// What is to be sent and where to, or why nothing ever is.

@@ -1,7 +1,9 @@
 //! Apps: what developers publish, and the OAuth client that each of them is.
 
+mod configuration;
 mod life;
 mod samples;
+mod stop;
 mod view;
 
 use std::net::IpAddr;
@@ -19,8 +21,11 @@ use crate::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use crate::key::{self, IndexKey};
 use crate::scope::Scopes;
 
+pub use configuration::Configuration;
+pub use life::Suspension;
 #[cfg(test)]
 pub(crate) use life::tests::draft;
+pub use stop::Stop;
 pub use view::{AppView, Rating};
 
 /// Apps one developer may have (our choice).
@@ -39,7 +44,7 @@ gateway::words! {
         Published = "published",
         /// Taken out of the catalogue by its developer; installations keep working.
         Unpublished = "unpublished",
-        /// Stopped by an operator; nobody can authorize it.
+        /// Stopped by an operator: nobody finds or authorizes it, and its tokens are refused.
         Suspended = "suspended",
         /// Deleted by its developer.
         Deleted = "deleted",
@@ -83,7 +88,7 @@ pub struct Listing {
     pub pricing: String,
 }
 
-/// An app.
+/// An app. What [`Configuration`] names is what is in force, as it was reviewed last.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct App {
     /// The id.
@@ -114,6 +119,12 @@ pub struct App {
     pub require_pkce: bool,
     /// Where it is in its life.
     pub status: AppStatus,
+    /// What its developer wants it to be once that is reviewed; none when that is what it is.
+    #[serde(default)]
+    pub proposed: Option<Configuration>,
+    /// Why operators have stopped it, while they have.
+    #[serde(default)]
+    pub suspension: Option<Suspension>,
     /// What the catalogue says.
     pub listing: Option<Listing>,
     /// The version that is approved.
@@ -303,6 +314,33 @@ impl Item for UniqueSlug {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_former_secret_ends_with_its_day_and_the_one_before_it_at_once() {
+        let now = crate::event::EXAMPLE_TIME;
+        let client = Client {
+            client_id: "cli_a".into(),
+            app_id: AppId::derive(&["a"]),
+            confidential: true,
+            secrets: vec![ClientSecret { digest: seal::digest("one"), expires_at: None }],
+            version: 1,
+        };
+        let second = client.rotate("two", now);
+        let last = now.plus(SECRET_OVERLAP - Duration::from_millis(1));
+        let end = now.plus(DAY);
+        for (secret, at, good) in
+            [("one", last, true), ("one", end, false), ("two", last, true), ("two", end, true)]
+        {
+            assert_eq!(second.is_authenticated_by(Some(secret), at), good, "{secret}");
+        }
+        assert!(!second.is_authenticated_by(None, now), "it has secrets");
+        let third = second.rotate("three", now);
+        assert!(!third.is_authenticated_by(Some("one"), now));
+        assert!(third.is_authenticated_by(Some("two"), last));
+        let public = Client { confidential: false, secrets: Vec::new(), ..client };
+        assert!(public.is_authenticated_by(None, now));
+        assert!(!public.is_authenticated_by(Some("one"), now));
+    }
 
     #[test]
     fn only_redirect_uris_that_no_parser_rewrites_are_registered() {

@@ -218,6 +218,26 @@ fn named_store(inbound: &Inbound) -> Option<String> {
     from_path.or_else(from_header).or_else(from_query).or_else(from_body)
 }
 
+/// Whether whatever the request says of a store, in its path, headers, query or body, names this
+/// one. An app's token is for one store: what names another is refused, also beside what does not.
+fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
+    let own = |named: &str| named == store.as_str();
+    let path = !names_store_in_path(inbound) || inbound.param("id").is_none_or(own);
+    let mut headers = inbound.headers.get_all("x-service-store-id").iter();
+    let mut query = url::form_urlencoded::parse(inbound.query.as_bytes());
+    let names_own =
+        |body: &Value| body.get("store_id").is_none_or(|id| id.as_str().is_some_and(own));
+    let body = || match inbound.media_type().as_str() {
+        "application/x-www-form-urlencoded" => {
+            inbound.form_or_json().map_or(true, |form| names_own(&form))
+        }
+        _ => inbound.json().map_or(true, names_own),
+    };
+    path && headers.all(|value| value.as_bytes() == store.as_str().as_bytes())
+        && query.all(|(name, value)| name != "store_id" || own(&value))
+        && body()
+}
+
 /// What an unknown store, a foreign store and a malformed id are answered with, byte for byte.
 fn no_such_store(inbound: &Inbound) -> Problem {
     if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotOwned.into() }

@@ -3,11 +3,13 @@
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Condition, Query, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::app::{App, MAX_APPS};
 use crate::fields::{Country, Email, WebUrl};
-use crate::id::{DeveloperId, MerchantId};
+use crate::id::{AppId, DeveloperId, MerchantId};
 use crate::key;
 
 gateway::words! {
@@ -41,6 +43,9 @@ pub struct Developer {
     pub verified: bool,
     /// When they agreed to the terms.
     pub terms_agreed_at: Timestamp,
+    /// The apps they have, the deleted ones left out: see [`Developer::COUNTED`].
+    #[serde(default)]
+    pub apps: u64,
     /// When the profile was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -78,6 +83,72 @@ impl Developer {
             }
         }
     }
+}
+
+/// How a profile is written, and how its apps are counted.
+impl Developer {
+    /// The counter: changed in place with each app that is made or deleted, in the same
+    /// transaction, and therefore never written by [`Developer::save`]. It does not move the
+    /// version.
+    pub const COUNTED: &'static [&'static str] = &["apps"];
+
+    /// Writes this profile, at its next version, without its counter.
+    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    }
+
+    /// One app more; refused with `app_limit` when they have [`MAX_APPS`].
+    pub fn one_app_more(write: Write, id: &MerchantId) -> Write {
+        let change = Change::new("SET apps = if_not_exists(apps, :none) + :one")
+            .only_if("attribute_exists(PK) AND (attribute_not_exists(apps) OR apps < :most)")
+            .value(":none", 0_u64)
+            .value(":one", 1_u64)
+            .value(":most", MAX_APPS);
+        write.update(&key::developer(id), change, Code::AppLimit.with("maximum", MAX_APPS))
+    }
+
+    /// One app less, if it is counted: one from before apps were is not.
+    pub fn one_app_less(&self, write: Write) -> Write {
+        if self.apps == 0 {
+            return write;
+        }
+        let change =
+            Change::new("SET apps = apps - :one").only_if("apps >= :one").value(":one", 1_u64);
+        write.update(&self.key(), change, Code::VersionConflict)
+    }
+
+    /// That the account has no apps when the transaction happens: for one that is given up.
+    pub fn has_no_apps(write: Write, id: &MerchantId, refused: impl Into<Problem>) -> Write {
+        let none = Condition::new("attribute_not_exists(apps) OR apps = :none");
+        write.check(&key::developer(id), none.value(":none", 0_u64), refused)
+    }
+}
+
+/// The account's apps, the deleted ones left out, the oldest first. The index may lag behind: the
+/// profile's own count is what holds.
+pub fn apps_of(id: &MerchantId) -> Query {
+    let (index, place) = key::apps_of(id, Timestamp::from_millis(0));
+    Query::index(index, place.pk)
+}
+
+/// Judges whether an account that is to be given up still has apps: whoever installed one would be
+/// left with an app that nobody looks after.
+///
+/// # Errors
+/// `owns_apps`, with the ones that are found.
+pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<(), Problem> {
+    let place = key::developer(id);
+    let query = apps_of(id);
+    let (profile, apps) = tokio::try_join!(
+        app.table.get::<Developer>(&place),
+        app.table.all::<App>(&query, MAX_APPS),
+    )?;
+    if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&AppId> = apps.iter().map(|app| &app.id).collect();
+    let ids = serde_json::to_value(&ids).unwrap_or_default();
+    Err(Code::OwnsApps.with("app_ids", ids))
 }
 
 /// A profile as its owner sees it.

@@ -99,6 +99,10 @@ pub fn app(id: &AppId) -> Key {
 pub fn apps_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
     gsi1(format!("APPCAT#{status}"), format!("{category}#{slug}"))
 }
+/// A mark that stops an app, for the installations of one shard.
+pub fn app_stop(id: &AppId, shard: char) -> Key {
+    Key::new(format!("APP#{id}#STOP#{shard}"), "A")
+}
 /// A developer's apps, by creation.
 pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
     gsi2(format!("DEV#{developer}#APP"), created.to_string())

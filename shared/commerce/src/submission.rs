@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-pub use checks::{Check, Verdict, checks};
+pub use checks::{Check, MIN_DESCRIPTION, Surroundings, Verdict, checks, is_public_https};
 
-use crate::app::{App, Listing};
+use crate::app::{App, Configuration, Listing};
 use crate::fields::WebUrl;
 use crate::id::{AppId, MerchantId, SubmissionId};
 use crate::key::{self, IndexKey};
@@ -96,6 +96,8 @@ pub struct Submission {
     pub app_name: String,
     /// What is proposed.
     pub proposal: Proposal,
+    /// What the app itself would be: by value, so that what is approved is what was looked at.
+    pub configuration: Configuration,
     /// What the automatic checks said.
     pub checks: Vec<Check>,
     /// Where it is in its life.
@@ -151,6 +153,7 @@ impl Submission {
             app_id: app.id.clone(),
             app_name: app.name.clone(),
             proposal,
+            configuration: app.wanted(),
             checks,
             status: SubmissionStatus::Submitted,
             notes: Vec::new(),
@@ -206,7 +209,7 @@ impl Submission {
     }
 
     /// The app after this submission: no longer open and, once it is approved, with what it
-    /// proposes. The listing of a published app changes at once (our choice).
+    /// proposes, which is in force at once (our choice).
     #[must_use]
     pub fn applied_to(&self, app: &App, now: Timestamp) -> App {
         let mut next = app.changed(now);
@@ -214,6 +217,7 @@ impl Submission {
             next.open_submission_id = None;
         }
         if self.status == SubmissionStatus::Approved {
+            next = next.approved(self.configuration.clone());
             next.listing = Some(self.proposal.listing.clone());
             next.approved_version = Some(self.proposal.app_version.as_str().to_owned());
         }
@@ -245,6 +249,8 @@ pub struct SubmissionView {
     /// What is proposed.
     #[serde(flatten)]
     pub proposal: Proposal,
+    /// What the app itself would be.
+    pub configuration: Configuration,
     /// What the automatic checks said.
     pub checks: Vec<Check>,
     /// Where it is in its life.
@@ -270,6 +276,7 @@ impl From<&Submission> for SubmissionView {
             app_id: submission.app_id.clone(),
             app_name: submission.app_name.clone(),
             proposal: submission.proposal.clone(),
+            configuration: submission.configuration.clone(),
             checks: submission.checks.clone(),
             status: submission.status,
             notes: submission.notes.clone(),

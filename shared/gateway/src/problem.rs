@@ -103,6 +103,7 @@ catalogue! {
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
     OpenOrders = 409 "open_orders" "The store has open orders.";
     OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
+    OwnsApps = 409 "owns_apps" "The account still owns apps.";
     VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
     AlreadyInstalled = 409 "already_installed" "The app is already installed on this store.";
     AlreadyReviewed = 409 "already_reviewed" "There is a review of this by you already.";

@@ -42,6 +42,7 @@ pub async fn delete(
             Some(hook) => write.delete(&key::app_subscription(&id, hook)),
             None => write,
         };
+        let write = developer.profile.one_app_less(write);
         next.save_unless_installed(write, Code::VersionConflict)
             .delete(&key::client(&before.client_id))
             .delete(&key::unique_app_slug(before.slug.as_str()))

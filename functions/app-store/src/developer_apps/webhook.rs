@@ -5,6 +5,7 @@ use commerce::id::{AppId, SubscriptionId};
 use commerce::key;
 use commerce::subscription::{self, Subscription};
 use gateway::app::App;
+use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Exact, Fault, Patch};
@@ -34,13 +35,18 @@ impl Hook {
     }
 }
 
-/// What the egress policy says against a webhook URL.
+/// What the egress policy says against a webhook URL, and that it leads to this service itself.
 pub(super) async fn judge<const MAX: usize>(
     app: &App,
     url: Option<&Exact<MAX>>,
 ) -> Option<FieldError> {
-    let refusal = app.egress.check(url?.as_str()).await.err()?;
-    let fault = Fault::new(refusal.code(), refusal.to_string());
+    let url = url?.as_str();
+    let fault = if bridged::is_ours(&app.config, url) {
+        Fault::new("own_host", "Events go to a host of the app's own, not to this service's.")
+    } else {
+        let refusal = app.egress.check(url).await.err()?;
+        Fault::new(refusal.code(), refusal.to_string())
+    };
     Some(FieldError { pointer: "/webhook_url".into(), fault })
 }
 

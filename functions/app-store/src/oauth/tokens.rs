@@ -2,7 +2,7 @@
 //! whole grant.
 
 use axum::extract::State;
-use commerce::app::Client;
+use commerce::app::{Client, Stop};
 use commerce::caller::OAuthClient;
 use commerce::grant::{Grant, RefreshToken, Use};
 use commerce::id::GrantId;
@@ -45,7 +45,7 @@ const PARAMETERS: [&str; 4] = ["token", "token_type_hint", "client_id", "client_
 /// A token of the asking client, as it is recorded.
 enum Known {
     Access(Box<AppToken>, Box<Installation>),
-    Refresh(Box<RefreshToken>),
+    Refresh(Box<RefreshToken>, Box<Client>),
 }
 
 /// `POST /v1/app-store/oauth/revoke`: 200 also for a token that is unknown or another client's,
@@ -60,7 +60,7 @@ pub async fn revoke(
 ) -> Result<Answer, Problem> {
     let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     match find(&app, caller, &ask).await? {
-        Some(Known::Refresh(token)) => revoke_grant(&app, &token.grant_id).await?,
+        Some(Known::Refresh(token, _)) => revoke_grant(&app, &token.grant_id).await?,
         Some(Known::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
         None => {}
     }
@@ -81,24 +81,35 @@ pub async fn introspect(
     let now = app.clock.now();
     let described = match find(&app, caller, &ask).await? {
         Some(Known::Access(token, installation))
-            if installation.admit(&token, now).is_ok() && has_session(&app, &token).await? =>
+            if installation.admit(&token, now).is_ok()
+                && can_act(&app, &token, &installation).await? =>
         {
             describe_access(&app, &token, &installation)
         }
-        Some(Known::Refresh(token)) => describe_refresh(&app, &token).await?,
+        Some(Known::Refresh(token, client)) => describe_refresh(&app, &token, &client).await?,
         _ => json!({"active": false}),
     };
     Ok(Answer::ok(&described).no_store())
 }
 
-/// Whether the session that an embedded token is bound to is alive; others need none.
-async fn has_session(app: &App, token: &AppToken) -> Result<bool, Problem> {
+/// Whether operators let the app act, and the session that an embedded token is bound to is alive;
+/// others need none.
+async fn can_act(
+    app: &App,
+    token: &AppToken,
+    installation: &Installation,
+) -> Result<bool, Problem> {
+    let stop_key = Stop::of(&installation.app_id, &installation.id);
     let Some((merchant, session)) = token.merchant_id.as_ref().zip(token.session_id.as_ref())
     else {
-        return Ok(token.session_id.is_none());
+        let stop: Option<Stop> = app.table.get(&stop_key).await?;
+        return Ok(token.session_id.is_none() && stop.is_none());
     };
     let (merchant_key, session_key) = (key::merchant(merchant), key::session(merchant, session));
-    let mut batch = app.table.get_many(&[&merchant_key, &session_key]).await?;
+    let mut batch = app.table.get_many(&[&merchant_key, &session_key, &stop_key]).await?;
+    if batch.take::<Stop>(&stop_key)?.is_some() {
+        return Ok(false);
+    }
     let account: Option<Merchant> = batch.take(&merchant_key)?;
     let session: Option<Session> = batch.take(&session_key)?;
     let now = app.clock.now();
@@ -121,15 +132,22 @@ fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> 
     })
 }
 
-async fn describe_refresh(app: &App, token: &RefreshToken) -> Result<Value, Problem> {
+async fn describe_refresh(
+    app: &App,
+    token: &RefreshToken,
+    client: &Client,
+) -> Result<Value, Problem> {
+    let stop_key = Stop::of(&client.app_id, &token.installation_id);
     let grant_key = key::grant(&token.grant_id);
     let installation_key = key::installation(&token.installation_id);
-    let mut batch = app.table.get_many(&[&grant_key, &installation_key]).await?;
+    let mut batch = app.table.get_many(&[&grant_key, &installation_key, &stop_key]).await?;
+    let is_stopped = batch.take::<Stop>(&stop_key)?.is_some();
     let grant: Option<Grant> = batch.take(&grant_key)?;
     let installation: Option<Installation> = batch.take(&installation_key)?;
     let now = app.clock.now();
     let usable = grant.zip(installation).filter(|(grant, installation)| {
-        matches!(grant.present(&token.digest, now), Use::Rotate | Use::Repeat)
+        !is_stopped
+            && matches!(grant.present(&token.digest, now), Use::Rotate | Use::Repeat)
             && installation.status == InstallationStatus::Active
             && installation.generation == grant.generation
     });
@@ -165,7 +183,7 @@ async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option
     let client: Client = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
-        return Ok(own.then(|| Known::Refresh(Box::new(token))));
+        return Ok(own.then(|| Known::Refresh(Box::new(token), Box::new(client))));
     }
     let Some(token) = batch.take::<AppToken>(access_key)? else { return Ok(None) };
     let installation: Option<Installation> =

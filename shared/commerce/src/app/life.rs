@@ -3,10 +3,23 @@
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{App, AppStatus, is_loopback};
 use crate::id::AppId;
 use crate::key;
+
+/// That operators have stopped an app.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Suspension {
+    /// Why, in their words.
+    pub reason: String,
+    /// Since when.
+    pub suspended_at: Timestamp,
+    /// Where it was in its life, and is again when it is resumed.
+    pub status_before: AppStatus,
+}
 
 impl App {
     /// The counters: changed in place by reviews and installations, in their own transactions,
@@ -51,12 +64,12 @@ impl App {
             }
             AppStatus::Draft | AppStatus::Unpublished => vec!["update", "delete"],
             AppStatus::Published => vec!["update", "unpublish"],
-            AppStatus::Suspended => vec!["update"],
+            AppStatus::Suspended => vec!["update", "delete"],
             AppStatus::Deleted => vec![],
         };
         if self.open_submission_id.is_some() {
             actions.push("withdraw");
-        } else if self.status != AppStatus::Deleted {
+        } else if !matches!(self.status, AppStatus::Suspended | AppStatus::Deleted) {
             actions.push("submit");
         }
         actions
@@ -97,13 +110,44 @@ impl App {
         Ok(Self { status: AppStatus::Unpublished, ..self.changed(now) })
     }
 
+    /// The app stopped by an operator, wherever it is in its life.
+    ///
+    /// # Errors
+    /// `not_found` once it is deleted; `invalid_state_transition` while it is suspended.
+    pub fn suspend(&self, reason: String, now: Timestamp) -> Result<Self, Problem> {
+        match self.status {
+            AppStatus::Draft | AppStatus::Published | AppStatus::Unpublished => {
+                let suspension =
+                    Suspension { reason, suspended_at: now, status_before: self.status };
+                let status = AppStatus::Suspended;
+                Ok(Self { status, suspension: Some(suspension), ..self.changed(now) })
+            }
+            AppStatus::Suspended => Err(Problem::state(self.status.as_str(), &["resume"])),
+            AppStatus::Deleted => Err(Code::NotFound.into()),
+        }
+    }
+
+    /// The app as it was before an operator stopped it.
+    ///
+    /// # Errors
+    /// `not_found` once it is deleted; `invalid_state_transition` unless it is suspended.
+    pub fn resume(&self, now: Timestamp) -> Result<Self, Problem> {
+        match (self.status, &self.suspension) {
+            (AppStatus::Deleted, _) => Err(Code::NotFound.into()),
+            (AppStatus::Suspended, Some(suspension)) => {
+                let status = suspension.status_before;
+                Ok(Self { status, suspension: None, ..self.changed(now) })
+            }
+            _ => Err(Problem::state(self.status.as_str(), &["suspend"])),
+        }
+    }
+
     /// The app deleted: its item stays, so that installations and events keep their name.
     ///
     /// # Errors
-    /// `invalid_state_transition` while it is published or suspended; `app_installed` while a
-    /// store uses it.
+    /// `invalid_state_transition` while it is published; `app_installed` while a store uses it.
     pub fn delete(&self, now: Timestamp) -> Result<Self, Problem> {
-        if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
+        if matches!(self.status, AppStatus::Published | AppStatus::Deleted) {
             return Err(self.refused());
         }
         if self.active_installs > 0 {
@@ -159,6 +203,8 @@ pub(crate) mod tests {
             confidential: true,
             require_pkce: true,
             status: AppStatus::Draft,
+            proposed: None,
+            suspension: None,
             listing: None,
             approved_version: None,
             open_submission_id: None,
@@ -196,5 +242,28 @@ pub(crate) mod tests {
         assert_eq!(published.delete(now).unwrap_err().code, Code::InvalidStateTransition);
         let deleted = draft().delete(now).unwrap();
         assert_eq!((deleted.status, deleted.allowed_actions().len()), (AppStatus::Deleted, 0));
+    }
+
+    #[test]
+    fn a_suspended_app_comes_back_to_where_it_was() {
+        let now = EXAMPLE_TIME;
+        for status in [AppStatus::Draft, AppStatus::Published, AppStatus::Unpublished] {
+            let app = App { status, ..draft() };
+            let suspended = app.suspend("Spam.".into(), now).unwrap();
+            assert_eq!(suspended.status, AppStatus::Suspended);
+            for refused in [
+                suspended.suspend("Again.".into(), now),
+                suspended.publish(now),
+                suspended.unpublish(now),
+                app.resume(now),
+            ] {
+                assert_eq!(refused.unwrap_err().code, Code::InvalidStateTransition);
+            }
+            assert!(suspended.may_submit().is_err());
+            let resumed = suspended.resume(now).unwrap();
+            assert_eq!((resumed.status, resumed.suspension), (status, None));
+            let deleted = suspended.delete(now).unwrap();
+            assert_eq!(deleted.resume(now).unwrap_err().code, Code::NotFound);
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Sample data of events about apps, their submissions, reviews and developers.
 
-use super::{AppStatus, AppView, Category, Listing, Rating};
+use super::{AppStatus, AppView, Category, Configuration, Listing, Rating};
 use crate::app_review::{AppReviewView, Reply};
 use crate::developer::{DeveloperStatus, DeveloperView};
 use crate::event::{EXAMPLE_TIME, Example, sample};
 use crate::fields::{Country, Email, Handle, WebUrl};
 use crate::id::{AppId, DeveloperId, ReviewId, SubmissionId};
+use crate::scope::Scopes;
 use crate::submission::{Check, Proposal, Release, SubmissionStatus, SubmissionView, Verdict};
 
 fn listing() -> Listing {
@@ -17,6 +18,16 @@ fn listing() -> Listing {
         privacy_policy_url: sample::<WebUrl>("https://books.example.com/privacy"),
         support_url: Some(sample::<WebUrl>("https://books.example.com/help")),
         pricing: "Free".into(),
+    }
+}
+
+fn configuration() -> Configuration {
+    Configuration {
+        app_url: sample::<WebUrl>("https://books.example.com"),
+        redirect_uris: vec!["https://books.example.com/callback".into()],
+        scopes: Scopes::normalize(["read_orders read_refunds"]).unwrap_or_default(),
+        embedded: true,
+        require_pkce: true,
     }
 }
 
@@ -35,6 +46,8 @@ impl Example for AppView {
             confidential: true,
             require_pkce: true,
             status: AppStatus::Published,
+            proposed: None,
+            suspension: None,
             listing: Some(listing()),
             approved_version: Some("1.2.0".into()),
             open_submission_id: None,
@@ -62,6 +75,7 @@ impl Example for SubmissionView {
                 test_instructions: "Install it on a store with a paid order.".into(),
                 screencast_url: None,
             },
+            configuration: configuration(),
             checks: vec![Check {
                 check: "version_is_greater".into(),
                 verdict: Verdict::Pass,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Number;
 
-use super::{App, AppStatus, Listing};
+use super::{App, AppStatus, Configuration, Listing, Suspension};
 use crate::fields::{Handle, WebUrl};
 use crate::id::{AppId, SubmissionId};
 
@@ -65,6 +65,10 @@ pub struct AppView {
     pub require_pkce: bool,
     /// Where it is in its life.
     pub status: AppStatus,
+    /// What its developer wants it to be once that is reviewed; none when that is what it is.
+    pub proposed: Option<Configuration>,
+    /// Why operators have stopped it, while they have.
+    pub suspension: Option<Suspension>,
     /// What the catalogue says.
     pub listing: Option<Listing>,
     /// The version that is approved.
@@ -102,6 +106,8 @@ impl From<&App> for AppView {
             confidential: app.confidential,
             require_pkce: app.require_pkce,
             status: app.status,
+            proposed: app.proposed.clone(),
+            suspension: app.suspension.clone(),
             listing: app.listing.clone(),
             approved_version: app.approved_version.clone(),
             open_submission_id: app.open_submission_id.clone(),

@@ -12,9 +12,10 @@ use gateway::token::{self, Claims};
 use http::header;
 
 use super::{
-    Account, AppActor, Merchant, app_identity, credential, looks_like_jwt, named_store,
+    Account, AppActor, Merchant, app_identity, credential, looks_like_jwt, names_no_other_store,
     no_such_store,
 };
+use crate::app::Stop;
 use crate::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use crate::installation::{AppToken, Installation};
 use crate::key;
@@ -55,7 +56,8 @@ gateway::caller_argument!(EmbeddedApp);
 gateway::caller_argument!(Bridge);
 gateway::caller_argument!(OAuthClient);
 
-/// Reads and judges an app token: signature, record, installation and store, in one round trip.
+/// Reads and judges an app token: signature, record, installation, store, and that operators have
+/// not stopped the app, in one round trip.
 pub(super) async fn open_app_token(
     app: &App,
     unverified: &str,
@@ -73,13 +75,17 @@ pub(super) async fn open_app_token(
     let session_keys = bound
         .as_ref()
         .map(|(merchant, session)| [key::merchant(merchant), key::session(merchant, session)]);
-    let mut keys = vec![&token_key, &installation_key, &store_key];
+    let stop_key = Stop::of(&app_id, &installation_id);
+    let mut keys = vec![&token_key, &installation_key, &store_key, &stop_key];
     keys.extend(session_keys.iter().flatten());
     let mut batch = app.table.get_many(&keys).await?;
     let now = app.clock.now();
     let token: AppToken = batch.take(&token_key)?.ok_or_else(refused)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or_else(refused)?;
     installation.admit(&token, now)?;
+    if installation.app_id != app_id || batch.take::<Stop>(&stop_key)?.is_some() {
+        return Err(refused());
+    }
     if let Some([merchant_key, session_key]) = &session_keys {
         let account: Account = batch.take(merchant_key)?.ok_or_else(refused)?;
         let session: Session = batch.take(session_key)?.ok_or_else(refused)?;
@@ -91,7 +97,7 @@ pub(super) async fn open_app_token(
     if store.id != installation.store_id || store.status == StoreStatus::Deleted {
         return Err(refused());
     }
-    if named_store(inbound).is_some_and(|named| named != store.id.as_str()) {
+    if !names_no_other_store(inbound, &store.id) {
         return Err(no_such_store(inbound));
     }
     let merchant_id = bound.map(|(merchant, _)| merchant);

@@ -31,15 +31,28 @@ pub struct Check {
 }
 
 /// The description tells merchants too little below this many characters (our choice).
-const MIN_DESCRIPTION: usize = 50;
+pub const MIN_DESCRIPTION: usize = 50;
 
-/// Judges a proposal of an app; `webhook` is what the egress policy says of its `webhook_url`.
+/// What the gateway finds out about an app's URLs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Surroundings {
+    /// What the egress policy says against its `webhook_url`.
+    pub webhook: Option<Refusal>,
+    /// Whether its `app_url` leads to this service itself.
+    pub is_ours: bool,
+}
+
+/// Judges a proposal of an app, as its developer wants it to be.
 pub fn checks(
     app: &App,
     client: Option<&Client>,
-    webhook: Option<Refusal>,
+    around: Surroundings,
     proposal: &Proposal,
 ) -> Vec<Check> {
+    let before = app.configuration();
+    let wanted = app.wanted();
+    let changes = app.approved_version.as_ref().map(|_| wanted.differences(&before));
+    let app = &app.clone().configured(wanted);
     vec![
         version(app, proposal),
         description(proposal),
@@ -47,10 +60,12 @@ pub fn checks(
         privacy_policy(proposal),
         redirect_uris(app),
         app_url(app),
+        own_host(around.is_ours),
+        changed(changes.as_deref()),
         client_secret(app, client),
         scopes(app),
         write_scopes(app, proposal),
-        webhook_url(app, webhook),
+        webhook_url(app, around.webhook),
     ]
 }
 
@@ -131,6 +146,29 @@ fn app_url(app: &App) -> Check {
     judge("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
 }
 
+fn own_host(is_ours: bool) -> Check {
+    judge(
+        "app_url_is_its_own",
+        is_ours,
+        Verdict::Fail,
+        "The app URL leads to this service itself; an app runs on a host of its own.",
+        "The app URL is on a host of the app's own.",
+    )
+}
+
+/// What the operator has to look at anew.
+fn changed(changes: Option<&[&str]>) -> Check {
+    let name = "configuration_is_as_approved";
+    match changes {
+        None => check(name, Verdict::Pass, "No version is approved yet: everything is new."),
+        Some([]) => check(name, Verdict::Pass, "The app itself is as it was approved."),
+        Some(names) => {
+            let what = names.join(", ");
+            check(name, Verdict::Warn, format!("Differs from the approved version: {what}."))
+        }
+    }
+}
+
 fn client_secret(app: &App, client: Option<&Client>) -> Check {
     let ready = client.is_some_and(|client| {
         client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
@@ -176,7 +214,8 @@ fn webhook_url(app: &App, refusal: Option<Refusal>) -> Check {
     }
 }
 
-fn is_public_https(uri: &str) -> bool {
+/// Whether everybody can follow this URL, and over TLS.
+pub fn is_public_https(uri: &str) -> bool {
     uri.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) && !is_loopback(uri)
 }
 
@@ -188,7 +227,7 @@ fn origin_of(uri: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::app::ClientSecret;
-    use crate::app::draft;
+    use crate::app::{Configuration, draft};
     use crate::event::Example;
     use crate::submission::SubmissionView;
 
@@ -211,7 +250,7 @@ mod tests {
     #[test]
     fn a_sound_proposal_passes_and_is_asked_about_what_is_missing() {
         let (app, proposal) = (draft(), SubmissionView::example().proposal);
-        let found = checks(&app, Some(&client(&app)), None, &proposal);
+        let found = checks(&app, Some(&client(&app)), Surroundings::default(), &proposal);
         assert_eq!(named(Verdict::Fail, &found), [""; 0]);
         assert_eq!(
             named(Verdict::Warn, &found),
@@ -225,17 +264,24 @@ mod tests {
         proposal.listing.description = "Short".into();
         let app = App {
             approved_version: Some("1.2.0".into()),
-            redirect_uris: vec!["http://localhost/cb".into()],
+            proposed: Some(Configuration {
+                redirect_uris: vec!["http://localhost/cb".into()],
+                ..draft().configuration()
+            }),
             webhook_url: Some("https://10.0.0.1/".into()),
             ..draft()
         };
-        let found = checks(&app, None, Some(Refusal::Address), &proposal);
+        let around = Surroundings { webhook: Some(Refusal::Address), is_ours: true };
+        let found = checks(&app, None, around, &proposal);
+        let asked = named(Verdict::Warn, &found);
+        assert!(asked.contains(&"configuration_is_as_approved"), "{asked:?}");
         assert_eq!(
             named(Verdict::Fail, &found),
             [
                 "version_is_greater",
                 "listing_is_complete",
                 "redirect_uris_are_public",
+                "app_url_is_its_own",
                 "client_can_authenticate",
                 "webhook_url_is_allowed",
             ]

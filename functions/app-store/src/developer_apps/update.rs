@@ -1,0 +1,216 @@
+//! Changing an app: at once what is only said about it, by a review what an approved app is.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppView, Configuration, Listing, UniqueSlug};
+use commerce::caller::Developer;
+use commerce::event::APP_UPDATED;
+use commerce::fields::{Handle, WebUrl};
+use commerce::id::AppId;
+use commerce::key;
+use commerce::scope::Scopes;
+use commerce::submission::{MIN_DESCRIPTION, is_public_https};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, Exact, Fault, FieldErrors, Flag, IfMatch, Patch, Path, Text};
+use gateway::table::{Write, retry};
+
+use super::{
+    RedirectUris, SecretsView, event, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
+};
+
+/// What is to change about the listing of an approved app. Another category is a matter for a
+/// submission.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ListingChange {
+    /// One sentence.
+    #[deserr(default)]
+    tagline: Option<Text<1, 120>>,
+    /// What the app does.
+    #[deserr(default)]
+    description: Option<Text<1, 10_000>>,
+    /// The icon; `null` removes it.
+    #[deserr(default)]
+    icon_url: Patch<WebUrl>,
+    /// The privacy policy.
+    #[deserr(default)]
+    privacy_policy_url: Option<WebUrl>,
+    /// Where merchants ask for help; `null` removes it.
+    #[deserr(default)]
+    support_url: Patch<WebUrl>,
+    /// What it costs, in the developer's words.
+    #[deserr(default)]
+    pricing: Option<Text<1, 500>>,
+}
+
+impl ListingChange {
+    /// Applies the change, and says what is wrong with it: the rules that a submission is held to.
+    fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
+        let fault = |pointer: &str, code, detail: String| FieldError {
+            pointer: pointer.into(),
+            fault: Fault::new(code, detail),
+        };
+        let mut errors = Vec::new();
+        if let Some(tagline) = self.tagline {
+            listing.tagline = tagline.into();
+        }
+        if let Some(description) = self.description {
+            listing.description = description.into();
+            if listing.description.chars().count() < MIN_DESCRIPTION {
+                let detail = format!("Must have at least {MIN_DESCRIPTION} characters.");
+                errors.push(fault("/listing/description", "too_short", detail));
+            }
+        }
+        if let Some(url) = self.privacy_policy_url {
+            if !is_public_https(url.as_str()) {
+                let detail = "Must be on https and not on a loopback address.".to_owned();
+                errors.push(fault("/listing/privacy_policy_url", "invalid_url", detail));
+            }
+            listing.privacy_policy_url = url;
+        }
+        if let Some(pricing) = self.pricing {
+            listing.pricing = pricing.into();
+        }
+        self.icon_url.apply(&mut listing.icon_url);
+        self.support_url.apply(&mut listing.support_url);
+        errors
+    }
+}
+
+/// What is to change about an app. Whether it can keep a secret never changes: that would be
+/// another client.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct UpdateRequest {
+    /// The name.
+    #[deserr(default)]
+    name: Option<Text<1, 100>>,
+    /// The readable name in URLs; the one before is free again.
+    #[deserr(default)]
+    slug: Option<Handle>,
+    /// Where it runs: its own origin. Like the next four, of an approved app it is proposed.
+    #[deserr(default)]
+    app_url: Option<WebUrl>,
+    /// Where merchants may be sent back to, in place of all before.
+    #[deserr(default)]
+    redirect_uris: Option<RedirectUris>,
+    /// What it may ask for; what merchants granted stays (our choice).
+    #[deserr(default)]
+    scopes: Option<Scopes>,
+    /// Whether it runs inside the admin.
+    #[deserr(default)]
+    embedded: Option<Flag>,
+    /// Whether authorization needs PKCE: demanded at once, given up by a review.
+    #[deserr(default)]
+    require_pkce: Option<Flag>,
+    /// Where events about it go; `null` ends them.
+    #[deserr(default)]
+    webhook_url: Patch<Exact<2048>>,
+    /// What the catalogue says, of an app that has a listing.
+    #[deserr(default)]
+    listing: Option<ListingChange>,
+}
+
+/// `PATCH /v1/app-store/developers/apps/{id}`: changes an app. Name, slug, listing and webhook URL
+/// change at once. What an approved version pins (`app_url`, `redirect_uris`, `scopes`, `embedded`,
+/// `require_pkce`) becomes `proposed`, and changes once a submission of it is approved. A first
+/// `webhook_url` answers with the new `webhook_secret`, once.
+///
+/// # Errors
+/// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that
+/// has none; field errors as for a new app.
+pub async fn update(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Answer, Problem> {
+    let url = match &ask.webhook_url {
+        Patch::Set(url) => Some(url),
+        Patch::Keep | Patch::Clear => None,
+    };
+    let refused = webhook::judge(&app, url).await;
+    retry(|| async {
+        let before = own(&app, &developer, &id).await?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let mut errors: Vec<FieldError> = refused.iter().cloned().collect();
+        let mut next = said(before.changed(now), ask.clone(), &mut errors)?;
+        let wanted = wanted(&app, &next, ask.clone(), &mut errors);
+        next = next.wants(wanted);
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let write = app.table.write();
+        let (write, webhook_secret) =
+            webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
+        let write = move_slug(write, &before, &next);
+        let view = SecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
+        next.save(write, Code::VersionConflict)
+            .emit(event(&APP_UPDATED, &view.app, now))
+            .answer(Answer::ok(&view).version(next.version).no_store(), now)
+            .await
+    })
+    .await
+}
+
+/// The app with another name, slug or listing.
+fn said(
+    app: CommerceApp,
+    ask: UpdateRequest,
+    errors: &mut Vec<FieldError>,
+) -> Result<CommerceApp, Problem> {
+    let mut next = app;
+    if let Some(name) = ask.name {
+        next.name = name.into();
+    }
+    if let Some(slug) = ask.slug {
+        next.slug = slug;
+    }
+    if let Some(change) = ask.listing {
+        let listing = next.listing.as_mut().ok_or(Code::NotApproved)?;
+        errors.extend(change.apply(listing));
+    }
+    Ok(next)
+}
+
+/// What the developer wants the app itself to be.
+fn wanted(
+    app: &App,
+    before: &CommerceApp,
+    ask: UpdateRequest,
+    errors: &mut Vec<FieldError>,
+) -> Configuration {
+    let mut wanted = before.wanted();
+    if let Some(app_url) = ask.app_url {
+        errors.extend(judge_app_url(app, &app_url));
+        wanted.app_url = app_url;
+    }
+    if let Some(uris) = ask.redirect_uris {
+        errors.extend(judge_uris(app, &uris, before.is_published()));
+        wanted.redirect_uris = texts(uris);
+    }
+    if let Some(scopes) = ask.scopes {
+        wanted.scopes = scopes;
+    }
+    if let Some(embedded) = ask.embedded {
+        wanted.embedded = embedded.0;
+    }
+    if let Some(require_pkce) = ask.require_pkce {
+        wanted.require_pkce = require_pkce.0;
+    }
+    errors.extend(judge_pkce(before.confidential, wanted.require_pkce));
+    wanted
+}
+
+/// The new slug taken and the one before given back, when it changes.
+fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
+    if before.slug == next.slug {
+        return write;
+    }
+    let slug = UniqueSlug { slug: next.slug.clone(), app_id: next.id.clone(), version: 1 };
+    write.create(&slug, Code::SlugTaken).delete(&key::unique_app_slug(before.slug.as_str()))
+}

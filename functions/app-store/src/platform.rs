@@ -1,0 +1,90 @@
+//! What operators do to an app: stop it, and let it go on.
+
+use axum::extract::State;
+use commerce::app::{App as CommerceApp, AppView, Stop};
+use commerce::caller::Operator;
+use commerce::event::{APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, Topic};
+use commerce::id::AppId;
+use commerce::key;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use gateway::table::{Write, retry};
+
+use crate::developer_apps::event;
+
+/// Why an app is stopped.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SuspendRequest {
+    /// What its developer is told.
+    reason: Text<1, 2000>,
+}
+
+/// `POST /v1/app-store/apps/{id}/suspend`: with the next request the app is in no catalogue, nobody
+/// can install or authorize it, no code or refresh token of it is redeemed, every token of it is
+/// refused, and it hears of nothing that happens on a store. Nothing of it is lost meanwhile.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn suspend(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    if_match: IfMatch,
+    Body(ask): Body<SuspendRequest>,
+) -> Result<Answer, Problem> {
+    let reason = String::from(ask.reason);
+    let decide = |before: &CommerceApp, now| before.suspend(reason.clone(), now);
+    let mark = |write| Stop::put(write, &id);
+    move_to(&app, &id, if_match, &APP_SUSPENDED_BY_PLATFORM, decide, mark).await
+}
+
+/// Nothing: what was said when it was stopped is over.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ResumeRequest {}
+
+/// `POST /v1/app-store/apps/{id}/resume`: the app is where it was before, and its tokens that have
+/// not expired act again.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn resume(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<AppId>,
+    if_match: IfMatch,
+    Body(ResumeRequest {}): Body<ResumeRequest>,
+) -> Result<Answer, Problem> {
+    let decide = |before: &CommerceApp, now| before.resume(now);
+    let mark = |write| Stop::lift(write, &id);
+    move_to(&app, &id, if_match, &APP_RESUMED_BY_PLATFORM, decide, mark).await
+}
+
+/// The app's state and its marks, in one transaction.
+async fn move_to(
+    app: &App,
+    id: &AppId,
+    if_match: IfMatch,
+    topic: &Topic<AppView>,
+    decide: impl Fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
+    mark: impl Fn(Write) -> Write,
+) -> Result<Answer, Problem> {
+    retry(|| async {
+        let before: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+        let before = before.ok_or(Code::NotFound)?;
+        let now = app.clock.now();
+        let next = decide(&before, now)?;
+        if_match.check(before.version)?;
+        let view = AppView::from(&next);
+        mark(next.save(app.table.write(), Code::VersionConflict))
+            .emit(event(topic, &view, now))
+            .answer(Answer::ok(&view).version(next.version), now)
+            .await
+    })
+    .await
+}

@@ -1,0 +1,144 @@
+//! What an app is to merchants: reviewed once, and the same until a change is reviewed.
+//!
+//! The app's own fields are what is in force. Before its first approval they are the developer's to
+//! change; from then on what the developer wants changed waits beside them, as `proposed`, for a
+//! submission. A submission holds what it proposes by value, so that what an operator looked at is
+//! what is approved.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use crate::fields::WebUrl;
+use crate::scope::Scopes;
+
+/// What an operator reviews of an app itself, and a merchant relies on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Configuration {
+    /// Where it runs: its own origin.
+    pub app_url: WebUrl,
+    /// Where merchants may be sent back to.
+    pub redirect_uris: Vec<String>,
+    /// What it may ask for.
+    #[schemars(with = "Vec<String>")]
+    pub scopes: Scopes,
+    /// Whether it runs inside the admin.
+    pub embedded: bool,
+    /// Whether authorization needs PKCE.
+    pub require_pkce: bool,
+}
+
+impl Configuration {
+    /// The names of what differs from another.
+    pub fn differences(&self, other: &Self) -> Vec<&'static str> {
+        [
+            ("app_url", self.app_url != other.app_url),
+            ("redirect_uris", self.redirect_uris != other.redirect_uris),
+            ("scopes", self.scopes != other.scopes),
+            ("embedded", self.embedded != other.embedded),
+            ("require_pkce", self.require_pkce != other.require_pkce),
+        ]
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect()
+    }
+}
+
+impl App {
+    /// What is in force.
+    pub fn configuration(&self) -> Configuration {
+        Configuration {
+            app_url: self.app_url.clone(),
+            redirect_uris: self.redirect_uris.clone(),
+            scopes: self.scopes.clone(),
+            embedded: self.embedded,
+            require_pkce: self.require_pkce,
+        }
+    }
+
+    /// What its developer wants it to be: what the next submission proposes.
+    pub fn wanted(&self) -> Configuration {
+        self.proposed.clone().unwrap_or_else(|| self.configuration())
+    }
+
+    /// The app with this in force.
+    #[must_use]
+    pub fn configured(self, now: Configuration) -> Self {
+        let Configuration { app_url, redirect_uris, scopes, embedded, require_pkce } = now;
+        Self { app_url, redirect_uris, scopes, embedded, require_pkce, ..self }
+    }
+
+    /// The app after its developer has said what it is to be: at once as long as no version is
+    /// approved, by a submission from then on. Only PKCE is demanded at once whenever it is wanted:
+    /// it takes nothing from anybody (our choice).
+    #[must_use]
+    pub fn wants(self, wanted: Configuration) -> Self {
+        if self.approved_version.is_none() {
+            return Self { proposed: None, ..self.configured(wanted) };
+        }
+        let in_force = Self { require_pkce: self.require_pkce || wanted.require_pkce, ..self };
+        let differs = wanted != in_force.configuration();
+        Self { proposed: differs.then_some(wanted), ..in_force }
+    }
+
+    /// The app once this is approved; what its developer has come to want besides waits for the
+    /// next submission.
+    #[must_use]
+    pub fn approved(self, reviewed: Configuration) -> Self {
+        let wanted = self.wanted();
+        let approved = Self { proposed: None, ..self.configured(reviewed) };
+        // Wanted since, perhaps, and in force already.
+        let require_pkce = approved.require_pkce || wanted.require_pkce;
+        let approved = Self { require_pkce, ..approved };
+        let differs = wanted != approved.configuration();
+        Self { proposed: differs.then_some(wanted), ..approved }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::draft;
+
+    fn other(app: &App) -> Configuration {
+        let redirect_uris = vec!["https://b.example.com/cb".into()];
+        Configuration { redirect_uris, embedded: !app.embedded, ..app.configuration() }
+    }
+
+    #[test]
+    fn a_change_is_in_force_at_once_only_before_the_first_approval() {
+        let wanted = other(&draft());
+        let changed = draft().wants(wanted.clone());
+        assert_eq!((changed.configuration(), changed.proposed), (wanted.clone(), None));
+        let approved = App { approved_version: Some("1.0.0".into()), ..draft() };
+        let changed = approved.clone().wants(wanted.clone());
+        assert_eq!(changed.configuration(), approved.configuration());
+        assert_eq!(changed.wanted(), wanted);
+        let back = changed.clone().wants(approved.configuration());
+        assert_eq!(back.proposed, None, "nothing is proposed that is in force");
+        assert_eq!(wanted.differences(&approved.configuration()), ["redirect_uris", "embedded"]);
+        let reviewed = changed.approved(wanted.clone());
+        assert_eq!((reviewed.configuration(), reviewed.proposed), (wanted, None));
+    }
+
+    #[test]
+    fn an_approval_is_of_what_was_submitted() {
+        let submitted = draft().configuration();
+        let since = draft().wants(other(&draft()));
+        let approved = since.clone().approved(submitted.clone());
+        assert_eq!(approved.configuration(), submitted);
+        assert_eq!(approved.proposed, Some(since.configuration()));
+    }
+
+    #[test]
+    fn pkce_is_demanded_at_once_and_given_up_by_a_review() {
+        let lax = App { require_pkce: false, approved_version: Some("1".into()), ..draft() };
+        let before = lax.configuration();
+        let strict = lax.wants(Configuration { require_pkce: true, ..before.clone() });
+        assert!(strict.require_pkce && strict.proposed.is_none());
+        assert!(strict.clone().approved(before.clone()).require_pkce, "submitted before");
+        let laxer = strict.wants(before.clone());
+        assert!(laxer.require_pkce && laxer.proposed.is_some());
+        assert!(!laxer.approved(before).require_pkce);
+    }
+}
