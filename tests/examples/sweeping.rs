@@ -2,16 +2,20 @@
 //! `cargo run -p tests --example sweeping [orders] [milliseconds of latency]`.
 //!
 //! Each order has a payment that was begun and never paid, so that its provider is asked about it
-//! and has it closed before the order expires: two calls, one after the other. The time is this
+//! and has it closed before the order expires: two calls, one after the other. Measured are one run of
+//! the schedule that does it all by itself, and one that hands it out to workers. The time is this
 //! machine's, over the embedded table and queues.
-#![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::float_arithmetic, reason = "a benchmark fails by panicking")]
 #![expect(clippy::print_stdout, reason = "its output is its result")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use commerce::order::{self, Order};
+use commerce::payment::due::Patience;
 use futures_util::StreamExt;
 use gateway::clock::MINUTE;
+use gateway::outbox::{Due, SHARDS};
 use support::{
     Gateway, Merchant, Providers, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET, json, unique,
 };
@@ -26,30 +30,51 @@ const SHOPPERS: usize = 16;
 async fn main() {
     let mut asked = std::env::args().skip(1).filter_map(|text| text.parse::<u64>().ok());
     let (orders, latency) = (asked.next().unwrap_or(ORDERS), asked.next().unwrap_or(LATENCY));
-    let providers = Providers::start_with(providers::Options {
-        latency: Duration::from_millis(latency),
-        deadline: Duration::from_secs(10),
-        ..providers::Options::default()
-    })
-    .await;
+    for is_handed_out in [false, true] {
+        measure(orders, Duration::from_millis(latency), is_handed_out).await;
+    }
+}
+
+async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
+    let deadline = Duration::from_secs(10);
+    let options = providers::Options { latency, deadline, ..providers::Options::default() };
+    let providers = Providers::start_with(options).await;
     let base_urls = providers.base_urls();
     let change = |options: &mut local::Options| options.embedded.payment_base_urls = base_urls;
     let gateway = Arc::new(Gateway::start_with(change).await);
     fill(&gateway, orders).await;
     gateway.advance(MINUTE * 31);
     let began = gateway.now();
-    let report = gateway.sweep().await;
+    let done =
+        if is_handed_out { gateway.sweep().await.orders } else { by_one_run(&gateway).await };
     let seconds = began.until(gateway.now()).as_secs_f64().max(0.001);
-    let done = u64::try_from(report.orders).unwrap();
-    println!("{done} of {orders} orders in {seconds:.1} s, {} failures", report.failures);
-    if done < orders {
-        println!("{done} orders a minute: what is left waits for the next sweep");
-    } else {
-        println!(
-            "{:.0} orders a minute",
-            seconds.recip() * 60.0 * f64::from(u32::try_from(done).unwrap())
-        );
-    }
+    let done = u32::try_from(done).unwrap();
+    let how = if is_handed_out { "handed out to workers" } else { "by one run of the schedule" };
+    // There is one run a minute: what it leaves waits for the next.
+    let is_all = u64::from(done) == orders;
+    let rate = if is_all { f64::from(done) * 60.0 / seconds } else { f64::from(done) };
+    println!("{how}: {done} of {orders} orders in {seconds:.1} s, {rate:.0} a minute");
+}
+
+/// Takes up what is due as one run of the schedule does it that hands nothing out: eight shards at
+/// a time, one order of a shard after the other, for as long as a run may ask providers.
+async fn by_one_run(gateway: &Gateway) -> usize {
+    let app = gateway.app();
+    let patience = &Patience::since(app.clock.now());
+    let shard = |shard: char| async move {
+        let mut done = 0_usize;
+        let keys = app.table.keys(&Due::Order.query(shard, app.clock.now()), 200).await.unwrap();
+        for key in keys {
+            let order: Order = app.table.get(&key).await.unwrap().unwrap();
+            let outcome = order::due::take_up(app, &order, patience).await;
+            let is_over = outcome.unwrap_or(false)
+                && app.table.get::<Order>(&key).await.unwrap().unwrap().is_over();
+            done = done.saturating_add(usize::from(is_over));
+        }
+        done
+    };
+    let shards = futures_util::stream::iter(SHARDS.chars()).map(shard).buffer_unordered(8);
+    shards.fold(0_usize, |sum, done| async move { sum.saturating_add(done) }).await
 }
 
 /// Orders with a payment that nobody pays.

@@ -35,5 +35,6 @@ mod smoke;
 mod store_page;
 mod storefront;
 mod stores;
+mod swept;
 mod tokens;
 mod webhooks;

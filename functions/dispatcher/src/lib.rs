@@ -11,8 +11,12 @@
 //! - *The same record twice, or stream and sweep at once*: the event is no longer pending, so the
 //!   transaction is refused, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
+//!
+//! What asks payment providers is handed out to workers ([`work`]), which this function is as well:
+//! a run of the schedule waits for nobody.
 
 mod emptying;
+mod handout;
 mod order;
 mod publish;
 mod shelves;
@@ -30,6 +34,7 @@ use serde_json::Value;
 
 use shelves::Changed;
 
+pub use handout::{Worked, work};
 pub use publish::publish;
 pub use sweep::{SweepReport, sweep};
 
@@ -52,15 +57,21 @@ pub struct FailedRecord {
     pub item_identifier: String,
 }
 
-/// Whatever the function is invoked with: a batch of the table's stream, or the schedule.
+/// Whatever the function is invoked with: a batch of the table's stream, due work from the queue, or
+/// the schedule.
 ///
 /// # Errors
-/// When a stream batch is not one; it is sent again, and the sweep does its work meanwhile.
+/// When a batch is not one; it is sent again, and the sweep does its work meanwhile.
 pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::Error> {
     let source = payload.pointer("/Records/0/eventSource").and_then(Value::as_str);
     if source == Some("aws:dynamodb") {
         let event: StreamEvent = serde_json::from_value(payload)?;
         return Ok(serde_json::to_value(handle_stream(app, event).await)?);
+    }
+    if source == Some("aws:sqs") {
+        let (answer, worked) = Box::pin(work(app, serde_json::from_value(payload)?)).await;
+        tracing::info!(?worked, "worked");
+        return Ok(serde_json::to_value(answer)?);
     }
     let report = sweep(app).await;
     tracing::info!(?report, "swept");

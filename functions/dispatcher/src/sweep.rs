@@ -2,7 +2,8 @@
 //! became of its stream record or its message.
 //!
 //! Due marks are keys in an eventually consistent index: they say where to look. What is done is
-//! decided on the item as the table has it.
+//! decided on the item as the table has it. Work that asks payment providers, who may be slow, is
+//! handed out ([`crate::handout`]), so that a sweep comes to its end in time however much there is.
 
 use std::time::Duration;
 
@@ -11,9 +12,6 @@ use commerce::delivery::{Delivery, Message};
 use commerce::event::{About, Event, OutboxState, STORE_REDACTED};
 use commerce::id::MailId;
 use commerce::mail;
-use commerce::order::{self, Order};
-use commerce::payment::due::Patience;
-use commerce::payment::{self, Payment};
 use commerce::product::Remainder;
 use commerce::store::{self, Store, StoreStatus, StoreView};
 use futures_util::StreamExt;
@@ -25,6 +23,7 @@ use serde::Serialize;
 
 use crate::PARALLEL;
 use crate::emptying::go_on;
+use crate::handout::{Kind, Worked, hand_out};
 use crate::publish::publish;
 use crate::shelves::Changed;
 
@@ -45,9 +44,11 @@ pub struct SweepReport {
     pub mails: usize,
     /// Deleted stores whose grace ended.
     pub redactions: usize,
-    /// Payments whose refund was asked for again, or whose money was sent back.
+    /// Orders and payments that were handed out to workers.
+    pub handed_out: usize,
+    /// Payments whose refund was asked for again, or whose money was sent back: by workers.
     pub payments: usize,
-    /// Orders that were not paid in time, or whose payments were closed after their end.
+    /// Orders that were not paid in time, or whose payments were closed after their end: by workers.
     pub orders: usize,
     /// Deleted categories that were taken off products.
     pub categories: usize,
@@ -57,18 +58,36 @@ pub struct SweepReport {
     pub failures: usize,
 }
 
-/// Takes up everything that is due. The shelves of the stores whose products changed are rebuilt
-/// before anybody else is waited for: that may last longer than the sweep is given.
+impl SweepReport {
+    /// The same, with what workers have done of what was handed out.
+    #[must_use]
+    pub const fn and(self, worked: Worked) -> Self {
+        Self {
+            payments: self.payments.saturating_add(worked.payments),
+            orders: self.orders.saturating_add(worked.orders),
+            failures: self.failures.saturating_add(worked.failures),
+            ..self
+        }
+    }
+}
+
+/// Takes up everything that is due, or hands it out. The shelves of the stores whose products
+/// changed are rebuilt last: that may last longer than the sweep is given.
 pub async fn sweep(app: &App) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = Changed::default();
-    let patience = &Patience::since(app.clock.now());
     for kind in Due::ALL {
-        if matches!(kind, Due::Payment | Due::Order) {
-            std::mem::take(&mut changed).shelve(app).await;
+        if let Some(kind) = Kind::of(kind) {
+            let mut tally = Tally::default();
+            match hand_out(app, kind).await {
+                Ok(count) => report.handed_out = report.handed_out.saturating_add(count),
+                Err(problem) => tally.count(Err(problem)),
+            }
+            report.failures = report.failures.saturating_add(tally.failed);
+            continue;
         }
         let outcomes = futures_util::stream::iter(SHARDS.chars())
-            .map(|shard| sweep_shard(app, kind, shard, patience))
+            .map(|shard| sweep_shard(app, kind, shard))
             .buffer_unordered(PARALLEL)
             .collect::<Vec<_>>()
             .await;
@@ -77,8 +96,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             Due::Delivery => &mut report.deliveries,
             Due::Mail => &mut report.mails,
             Due::Redaction => &mut report.redactions,
-            Due::Payment => &mut report.payments,
-            Due::Order => &mut report.orders,
+            Due::Payment | Due::Order => &mut report.handed_out,
             Due::Category => &mut report.categories,
             Due::Product => &mut report.products,
         };
@@ -88,20 +106,21 @@ pub async fn sweep(app: &App) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
+    changed.shelve(app).await;
     report
 }
 
 /// Counts what was done and what failed: one piece of work that fails, fails alone.
 #[derive(Debug, Clone, Default)]
-struct Tally {
-    done: usize,
-    failed: usize,
+pub(crate) struct Tally {
+    pub(crate) done: usize,
+    pub(crate) failed: usize,
     /// The products that published events are about.
     changed: Changed,
 }
 
 impl Tally {
-    fn count(&mut self, outcome: Result<bool, Problem>) {
+    pub(crate) fn count(&mut self, outcome: Result<bool, Problem>) {
         match outcome {
             Ok(true) => self.done = self.done.saturating_add(1),
             Ok(false) => {}
@@ -114,7 +133,7 @@ impl Tally {
 }
 
 /// One shard of one kind.
-async fn sweep_shard(app: &App, kind: Due, shard: char, patience: &Patience) -> Tally {
+async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
     let mut tally = Tally::default();
     let query = kind.query(shard, app.clock.now());
     let keys = match app.table.keys(&query, PER_SHARD).await {
@@ -130,8 +149,8 @@ async fn sweep_shard(app: &App, kind: Due, shard: char, patience: &Patience) -> 
             Due::Delivery => deliveries(app, chunk, &mut tally).await,
             Due::Mail => mails(app, chunk, &mut tally).await,
             Due::Redaction => redactions(app, chunk, &mut tally).await,
-            Due::Payment => payments(app, chunk, patience, &mut tally).await,
-            Due::Order => orders(app, chunk, patience, &mut tally).await,
+            // These are handed out.
+            Due::Payment | Due::Order => Ok(()),
             Due::Category => categories(app, chunk, &mut tally).await,
             Due::Product => products(app, chunk, &mut tally).await,
         };
@@ -141,7 +160,11 @@ async fn sweep_shard(app: &App, kind: Due, shard: char, patience: &Patience) -> 
 }
 
 /// The items of these keys; one that cannot be read is counted and passed over.
-async fn load<T: Item>(app: &App, keys: &[Key], tally: &mut Tally) -> Result<Vec<T>, Problem> {
+pub(crate) async fn load<T: Item>(
+    app: &App,
+    keys: &[Key],
+    tally: &mut Tally,
+) -> Result<Vec<T>, Problem> {
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found = Vec::new();
     for key in keys {
@@ -158,7 +181,7 @@ fn happened(outcome: Result<(), Problem>) -> Result<bool, Problem> {
     unless_lost(outcome.map(|()| true))
 }
 
-fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Problem> {
+pub(crate) fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Problem> {
     match outcome {
         Err(problem) if problem.code == Code::VersionConflict => Ok(false),
         outcome => outcome,
@@ -231,34 +254,6 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         let event = Event::new(&STORE_REDACTED, about, &view, now);
         let write = store::replace(app.table.write(), &redacted).emit(event);
         tally.count(happened(write.commit().await));
-    }
-    Ok(())
-}
-
-/// Refunds that were begun and never confirmed, and money that should have gone back.
-async fn payments(
-    app: &App,
-    keys: &[Key],
-    patience: &Patience,
-    tally: &mut Tally,
-) -> Result<(), Problem> {
-    for payment in load::<Payment>(app, keys, tally).await? {
-        tally.count(unless_lost(payment::due::take_up(app, &payment, patience).await));
-    }
-    Ok(())
-}
-
-/// Orders that were not paid in time: their stock and their gift cards' money go back in the
-/// transaction that expires them. Whoever pays at the same moment wins or loses the order's
-/// version; there is no third way. And orders that are over, whose payments are closed.
-async fn orders(
-    app: &App,
-    keys: &[Key],
-    patience: &Patience,
-    tally: &mut Tally,
-) -> Result<(), Problem> {
-    for order in load::<Order>(app, keys, tally).await? {
-        tally.count(unless_lost(order::due::take_up(app, &order, patience).await));
     }
     Ok(())
 }

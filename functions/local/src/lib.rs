@@ -137,9 +137,11 @@ impl System {
         self.app().clock.advance(by);
     }
 
-    /// What the schedule does once a minute: takes up everything that is due.
+    /// What the schedule does once a minute, and what comes of it: takes up everything that is due,
+    /// and works on what was handed out.
     pub async fn sweep(&self) -> SweepReport {
-        dispatcher::sweep(self.app()).await
+        let report = dispatcher::sweep(self.app()).await;
+        report.and(pumps::work_off(&self.embedded).await)
     }
 
     /// Stops: no new requests, the running ones finish, then the pumps and the AWS end. What a

@@ -4,11 +4,12 @@
 //! A pump that dies with its process loses nothing: an event that the stream did not hand on, and
 //! a message that a queue forgot, are still due in the table, and the next sweep finds them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
+use dispatcher::Worked;
 use gateway::app::App;
 use gateway::embedded::Embedded;
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ const REST: Duration = Duration::from_millis(500);
 const WEBHOOKS_AT_ONCE: usize = 64;
 /// Mails worked on at once.
 const MAILS_AT_ONCE: usize = 4;
+/// Batches of due work worked on at once, as many as the event source mapping has workers.
+const BATCHES_AT_ONCE: usize = 50;
 
 /// Starts every pump in `tasks`.
 pub(crate) fn start(
@@ -52,6 +55,8 @@ pub(crate) fn start(
     let mails = queue(&app.config.mail_queue_url, MAILS_AT_ONCE);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
     if let Some(every) = sweep_every {
+        let due = queue(&app.config.due_queue_url, BATCHES_AT_ONCE);
+        tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
         tasks.spawn(schedule(Arc::clone(embedded), every));
     }
 }
@@ -164,13 +169,31 @@ impl Source {
         }
     }
 
+    /// Works on one batch of due work.
+    async fn work_on(&self, message: Message) -> Worked {
+        let done = Mutex::new(Worked::default());
+        let note = |worked| *done.lock().unwrap_or_else(PoisonError::into_inner) = worked;
+        let note = &note;
+        self.work(message, |app, event| async move {
+            let (answer, worked) = dispatcher::work(&app, event).await;
+            note(worked);
+            answer
+        })
+        .await;
+        done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn receive(&self, most: usize) -> Vec<Message> {
+        self.receive_within(most, LONG_POLL_SECONDS).await
+    }
+
+    async fn receive_within(&self, most: usize, seconds: i32) -> Vec<Message> {
         let received = self
             .client
             .receive_message()
             .queue_url(&self.url)
             .max_number_of_messages(i32::try_from(most.min(10)).unwrap_or(10))
-            .wait_time_seconds(LONG_POLL_SECONDS)
+            .wait_time_seconds(seconds)
             .message_system_attribute_names(MessageSystemAttributeName::All)
             .send()
             .await;
@@ -199,6 +222,38 @@ impl Source {
         let delete = self.client.delete_message().queue_url(&self.url);
         if let Err(cause) = delete.set_receipt_handle(receipt).send().await {
             tracing::warn!(%cause, url = self.url, "a message stays in its queue");
+        }
+    }
+}
+
+/// Works on the due work that waits in its queue, until there is none.
+pub(crate) async fn work_off(embedded: &Embedded) -> Worked {
+    let app = embedded.app().clone();
+    let (client, url) = (embedded.sqs(), app.config.due_queue_url.clone());
+    let source = Source { app, client, url, at_once: BATCHES_AT_ONCE };
+    let mut worked = Worked::default();
+    loop {
+        let mut messages = Vec::new();
+        while messages.len() < source.at_once {
+            let received = source.receive_within(source.at_once, 0).await;
+            if received.is_empty() {
+                break;
+            }
+            messages.extend(received);
+        }
+        if messages.is_empty() {
+            return worked;
+        }
+        let mut working = JoinSet::new();
+        for message in messages {
+            let source = source.clone();
+            working.spawn(async move { source.work_on(message).await });
+        }
+        while let Some(done) = working.join_next().await {
+            match done {
+                Ok(done) => worked = worked.and(done),
+                Err(cause) => tracing::error!(%cause, "a function failed"),
+            }
         }
     }
 }

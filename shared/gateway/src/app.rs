@@ -38,6 +38,8 @@ pub struct Parts {
     pub webhook_dlq: Queue,
     /// Mails on their way.
     pub mail_queue: Queue,
+    /// Due work that asks payment providers, on its way to workers.
+    pub due_queue: Queue,
     /// The keys.
     pub secrets: Secrets,
     /// Guarded outgoing HTTP.
@@ -105,6 +107,7 @@ impl App {
             webhook_queue: queue(&config.webhook_queue_url),
             webhook_dlq: queue(&config.webhook_dlq_url),
             mail_queue: queue(&config.mail_queue_url),
+            due_queue: queue(&config.due_queue_url),
             secrets: Secrets::new(
                 aws_sdk_secretsmanager::Client::from_conf(secrets.build()),
                 clock.clone(),

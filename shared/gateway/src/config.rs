@@ -11,6 +11,8 @@ pub struct Config {
     pub webhook_queue_url: String,
     /// The queue of mails.
     pub mail_queue_url: String,
+    /// The queue of due work that asks payment providers.
+    pub due_queue_url: String,
     /// The dead-letter queue of webhook deliveries.
     pub webhook_dlq_url: String,
     /// The secrets.
@@ -127,6 +129,7 @@ impl Config {
             table: text("TABLE_NAME"),
             webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
             mail_queue_url: text("MAIL_QUEUE_URL"),
+            due_queue_url: text("DUE_QUEUE_URL"),
             webhook_dlq_url: text("WEBHOOK_DLQ_URL"),
             secrets: SecretIds {
                 signing: text("SIGNING_KEYS_SECRET"),

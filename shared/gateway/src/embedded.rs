@@ -33,6 +33,8 @@ pub const TABLE: &str = "commerce";
 pub const WEBHOOK_QUEUE: &str = "webhooks";
 /// The queue of mails.
 pub const MAIL_QUEUE: &str = "mail";
+/// The queue of due work.
+pub const DUE_QUEUE: &str = "due";
 /// What the name of every secret begins with, as a stack's name does in a deployment.
 pub const SECRETS: &str = "service/";
 /// Six times the queue functions' time limit, as deployed (traps 20).
@@ -101,6 +103,7 @@ impl Embedded {
         emulators.create_table(&table_definition(TABLE))?;
         let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
         let mail = emulators.create_queue(MAIL_QUEUE, options.visibility).await?;
+        let due = emulators.create_queue(DUE_QUEUE, options.visibility).await?;
         let endpoints = Endpoints {
             dynamodb: Some(emulators.dynamodb_endpoint().to_owned()),
             sqs: Some(emulators.sqs_endpoint().to_owned()),
@@ -113,6 +116,7 @@ impl Embedded {
             webhook_queue_url: webhooks.url,
             webhook_dlq_url: webhooks.dead_letter_url,
             mail_queue_url: mail.url,
+            due_queue_url: due.url,
             secrets: secret_ids(),
             base_url: options.base_url,
             admin_origins: options.admin_origins,
