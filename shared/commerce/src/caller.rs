@@ -3,6 +3,7 @@
 
 mod app;
 mod leaving;
+mod named;
 mod shopper;
 
 use std::marker::PhantomData;
@@ -17,7 +18,6 @@ use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::table::{Batch, Query};
 use http::header;
-use serde_json::Value;
 
 use crate::developer::Developer as Profile;
 use crate::id::{AppId, InstallationId, MerchantId, StoreId};
@@ -30,6 +30,7 @@ use crate::store::{MAX_STORES, Store, StoreStatus};
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
+use named::{named_store, no_such_store};
 pub use shopper::{Customer, Shopper};
 
 /// The cookie that carries a session where no `Authorization` header does.
@@ -203,48 +204,6 @@ async fn touch(app: &App, session: &Session) {
             tracing::debug!(cause = %problem, "session use not recorded");
         }
     }
-}
-
-/// The store a request names: path, header, query, body (protocols §1).
-fn named_store(inbound: &Inbound) -> Option<String> {
-    let from_path =
-        names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
-    let from_header = || inbound.header("x-service-store-id").map(str::to_owned);
-    let from_query = || inbound.query_param("store_id");
-    let from_body = || match inbound.form_or_json().ok()?.get("store_id")? {
-        Value::String(id) => Some(id.clone()),
-        _ => None,
-    };
-    from_path.or_else(from_header).or_else(from_query).or_else(from_body)
-}
-
-/// Whether whatever the request says of a store, in its path, headers, query or body, names this
-/// one. An app's token is for one store: what names another is refused, also beside what does not.
-fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
-    let own = |named: &str| named == store.as_str();
-    let path = !names_store_in_path(inbound) || inbound.param("id").is_none_or(own);
-    let mut headers = inbound.headers.get_all("x-service-store-id").iter();
-    let mut query = url::form_urlencoded::parse(inbound.query.as_bytes());
-    let names_own =
-        |body: &Value| body.get("store_id").is_none_or(|id| id.as_str().is_some_and(own));
-    let body = || match inbound.media_type().as_str() {
-        "application/x-www-form-urlencoded" => {
-            inbound.form_or_json().map_or(true, |form| names_own(&form))
-        }
-        _ => inbound.json().map_or(true, names_own),
-    };
-    path && headers.all(|value| value.as_bytes() == store.as_str().as_bytes())
-        && query.all(|(name, value)| name != "store_id" || own(&value))
-        && body()
-}
-
-/// What an unknown store, a foreign store and a malformed id are answered with, byte for byte.
-fn no_such_store(inbound: &Inbound) -> Problem {
-    if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotOwned.into() }
-}
-
-fn names_store_in_path(inbound: &Inbound) -> bool {
-    inbound.row.path.starts_with("/v1/stores/{id}")
 }
 
 /// The owner's account, session and store, which exists.

@@ -11,10 +11,8 @@ use gateway::seal;
 use gateway::token::{self, Claims};
 use http::header;
 
-use super::{
-    Account, AppActor, Merchant, app_identity, credential, looks_like_jwt, names_no_other_store,
-    no_such_store,
-};
+use super::named::{names_no_other_store, no_such_store};
+use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 use crate::app::Stop;
 use crate::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use crate::installation::{AppToken, Installation};
