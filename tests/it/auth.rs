@@ -1,6 +1,7 @@
 //! Accounts, sessions, one-time codes and reset links.
 
 mod account;
+mod boundaries;
 mod codes;
 mod passwords;
 mod sessions;

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod addresses;
+mod boundaries;
 mod email;
 mod forms;
 mod orders;

@@ -11,6 +11,7 @@ use commerce::key;
 use commerce::mail::{Letter, Mail};
 use commerce::merchant::{Merchant, MerchantView, UniqueEmail};
 use commerce::password::Guess;
+use commerce::throttle::Ceiling;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +19,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Patch, Raw, Text};
+use gateway::seal;
 use gateway::table::Write;
 use serde_json::json;
 
@@ -85,6 +87,9 @@ pub(crate) async fn update(
         let (guess, needed_to) =
             (ask.current_password.as_ref(), "Needed to change the e-mail address.");
         let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+        // Each change mails somebody. By id: the address is another each time.
+        let moves = Ceiling::of_mails("move_mails");
+        moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
         next.email_verified = false;
         let write = moved(&app, write, &account, &next, now).await?;
         write.also(subject, |write, subject| write.delete(&subject.key()))

@@ -58,7 +58,8 @@ pub(crate) struct VerifyRequest {
 /// whoever set it up end.
 ///
 /// # Errors
-/// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code.
+/// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code;
+/// `too_many_attempts`, when the account has had as many codes judged as it may.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,

@@ -88,7 +88,7 @@ pub(crate) async fn ask(
         Some(_) => Some(Letter::customer_stays(&email, shop)),
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
-    let sending = Sending::new(app, id, bound, &throttle, letter).await?;
+    let sending = Sending::new(app, id, bound, (&counted, &throttle), letter).await?;
     Ok(Pending { email, sending, subject })
 }
 

@@ -63,7 +63,7 @@ pub(crate) async fn register(
     let id = ChallengeId::mint(app.clock.now());
     let at = (&door.store.id, &ask.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
-    let Found::<Customer> { throttle, account, .. } =
+    let Found::<Customer> { subject, throttle, account } =
         account::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
     let application = Application {
         password_hash: Some(ask.password.hash().await?),
@@ -81,7 +81,7 @@ pub(crate) async fn register(
     let holder = Holder::Applicant { store_id, application: Box::new(application) };
     let letter = |code: &str| Some(letter(&to, &door.store.subdomain, code));
     let bound = (Some(holder), account.as_ref());
-    Sending::new(&app, id, bound, &throttle, letter).await?.answer(&app).await
+    Sending::new(&app, id, bound, (&subject, &throttle), letter).await?.answer(&app).await
 }
 
 /// `POST /v1/storefront/customer/login/otp` — mails a code. For an address without an account the

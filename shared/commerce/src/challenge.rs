@@ -96,6 +96,9 @@ pub struct Challenge {
     /// The account's credential generation then: a code sent before every session was ended
     /// begins none.
     pub credential_generation: u64,
+    /// SHA-256 of the account that it is for, known or not: what the ceiling of judged codes goes
+    /// by.
+    pub account: String,
     /// Argon2id of the code, PHC form. Secret.
     pub code_hash: String,
     /// Tries left. Counted down before a code is compared.
@@ -127,7 +130,7 @@ impl Challenge {
     /// A new challenge.
     pub fn begin(
         id: ChallengeId,
-        holder: Option<Holder>,
+        (holder, account): (Option<Holder>, &str),
         code_hash: String,
         now: Timestamp,
     ) -> Self {
@@ -136,6 +139,7 @@ impl Challenge {
             holder,
             email: String::new(),
             credential_generation: 0,
+            account: account.to_owned(),
             code_hash,
             tries_left: TRIES,
             state: ProofState::Pending,
@@ -324,10 +328,9 @@ mod tests {
     fn a_code_fits_until_the_address_changes_or_every_session_ends() {
         use gateway::request::FromText;
         let now = Timestamp::from_millis(0);
-        let merchant = ann(now);
-        let code =
-            Challenge::begin(ChallengeId::mint(now), Some(merchant.holder()), String::new(), now)
-                .bound_to(Some(&merchant));
+        let (merchant, id) = (ann(now), ChallengeId::mint(now));
+        let code = Challenge::begin(id, (Some(merchant.holder()), "account"), String::new(), now)
+            .bound_to(Some(&merchant));
         assert!(code.fits(&merchant) && code.fits(&merchant.changed(now)));
         assert!(!code.fits(&merchant.with_sessions_ended(now)));
         assert!(!code.fits(&merchant.claimed(now).unwrap()));

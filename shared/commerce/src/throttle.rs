@@ -2,9 +2,13 @@
 //!
 //! An attempt is counted *before* it is judged, by one write that holds only if nobody else
 //! counted meanwhile; otherwise 200 parallel guesses would all be compared (traps 17). Waiting
-//! grows exponentially and has a ceiling: there is no hard lock, so nobody can lock out somebody
+//! grows exponentially and has a longest: there is no hard lock, so nobody can lock out somebody
 //! else for good. The subject is (e-mail, network), so that a stranger elsewhere does not slow
-//! the owner down, and an unknown address is throttled as a known one.
+//! the owner down, and an unknown address is throttled as a known one. What sends mail, or judges a
+//! code, also has a [`Ceiling`] for the account, wherever the attempts come from: it closes codes
+//! and links for a while, and leaves the password.
+
+mod ceiling;
 
 use std::time::Duration;
 
@@ -20,6 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::fields::Email;
 use crate::id::{ChallengeId, StoreId};
 use crate::key;
+
+pub use ceiling::{Ceiling, JUDGED_CODES, Times};
 
 /// Attempts are forgotten this long after the last one.
 const MEMORY: Duration = DAY;
@@ -59,23 +65,47 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// How many mails it may send for one account, from wherever it is asked for.
+    fn mails(self) -> Option<Ceiling> {
+        let of = match self {
+            Self::SignIn => return None,
+            Self::Code => "otp_mails",
+            Self::Reset => "reset_mails",
+            Self::Verify => "verify_mails",
+            Self::Move => "move_mails",
+        };
+        Some(Ceiling::of_mails(of))
+    }
+}
+
 /// Who attempts what.
 #[derive(Debug, Clone)]
 pub struct Subject {
     kind: Kind,
     digest: String,
+    account: String,
 }
 
 impl Subject {
     /// Somebody in the network `ip_prefix` who attempts this for an account, known or not.
     pub fn new(kind: Kind, email: &Email, ip_prefix: &str) -> Self {
-        Self { kind, digest: seal::digest(&format!("{}\n{ip_prefix}", email.normalized())) }
+        Self::of(kind, &email.normalized(), ip_prefix)
     }
 
     /// Somebody in the network `ip_prefix` who attempts this for an account at a store.
     pub fn on_store(kind: Kind, store: &StoreId, email: &Email, ip_prefix: &str) -> Self {
-        let subject = format!("{store}\n{}\n{ip_prefix}", email.normalized());
-        Self { kind, digest: seal::digest(&subject) }
+        Self::of(kind, &format!("{store}\n{}", email.normalized()), ip_prefix)
+    }
+
+    fn of(kind: Kind, account: &str, ip_prefix: &str) -> Self {
+        let digest = seal::digest(&format!("{account}\n{ip_prefix}"));
+        Self { kind, digest, account: seal::digest(account) }
+    }
+
+    /// SHA-256 of the account alone: what ceilings go by.
+    pub fn account(&self) -> &str {
+        &self.account
     }
 
     /// The key of its throttle.
@@ -164,18 +194,26 @@ pub async fn attempt(
     more: &[&Key],
 ) -> Result<(Throttle, Batch), Problem> {
     let counted = retry(|| async {
-        let throttle_key = subject.key();
-        let keys: Vec<&Key> = [&throttle_key].into_iter().chain(more.iter().copied()).collect();
+        let (throttle_key, ceiling) = (subject.key(), subject.kind.mails());
+        let mails_key = ceiling.map(|ceiling| ceiling.key(subject.account()));
+        let own = [&throttle_key].into_iter().chain(&mails_key);
+        let keys: Vec<&Key> = own.chain(more.iter().copied()).collect();
         let mut batch = app.table.get_many(&keys).await?;
-        let before: Option<Throttle> = batch.take(&throttle_key)?;
-        let mut throttle = Throttle::count(before.as_ref(), subject, app.clock.now())?;
+        let (before, now): (Option<Throttle>, _) = (batch.take(&throttle_key)?, app.clock.now());
+        let mut throttle = Throttle::count(before.as_ref(), subject, now)?;
         throttle.challenge_id = challenge.cloned();
+        let mails = match ceiling.zip(mails_key.as_ref()) {
+            None => None,
+            Some((ceiling, key)) => {
+                Some(ceiling.count(batch.take(key)?, subject.account(), now)?)
+            }
+        };
         let write = app.table.write();
         let write = match before {
             None => write.create(&throttle, Code::VersionConflict),
             Some(_) => write.replace(&throttle, Code::VersionConflict),
         };
-        write.commit().await?;
+        write.also(mails, |write, mails| mails.save(write)).commit().await?;
         Ok((throttle, batch))
     });
     counted.await.map_err(|problem| match problem.code {
@@ -244,5 +282,10 @@ mod tests {
         };
         assert_eq!(key("ann@example.com", "a"), key("ANN@example.com", "a"));
         assert_ne!(key("ann@example.com", "a"), key("ann@example.com", "b"));
+        let account = |network: &str| {
+            let email = Email::from_text("ANN@example.com").unwrap();
+            Subject::new(Kind::Code, &email, network).account().to_owned()
+        };
+        assert_eq!(account("a"), account("b"), "ceilings go by account");
     }
 }

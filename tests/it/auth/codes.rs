@@ -1,7 +1,9 @@
 //! One-time codes.
 
-use gateway::clock::MINUTE;
-use support::{Client, Gateway, Merchant, PASSWORD, json, race, unique};
+use std::time::Duration;
+
+use gateway::clock::{HOUR, MINUTE};
+use support::{Client, Gateway, Merchant, PASSWORD, Reply, json, race, unique};
 
 use super::me;
 
@@ -45,6 +47,106 @@ async fn of_200_parallel_guesses_at_most_5_are_compared() {
     assert_eq!(item["tries_left"], 0);
     let right = verify(gateway.client(), &code).await.expect(401);
     right.problem("invalid_or_expired_code");
+}
+
+/// A challenge for the address, asked for from somewhere else each time, and its code.
+async fn ask_for_code(gateway: &Gateway, email: &str) -> (String, String) {
+    let before = gateway.mailbox(email).letters().len();
+    let ask = json!({"email": email});
+    let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let code = || async {
+        let letters = gateway.mailbox(email).letters();
+        let newest = letters.get(before..)?.iter().rev();
+        let mut lines = newest.flat_map(|letter| letter.text.lines());
+        lines.find_map(|line| line.strip_prefix("Code: ")).map(str::to_owned)
+    };
+    let code = support::eventually(Duration::from_secs(20), code).await;
+    (asked.str("/challenge_id"), code)
+}
+
+async fn verify(gateway: &Gateway, (id, code): (&str, &str)) -> Reply {
+    let ask = json!({"challenge_id": id, "code": code});
+    gateway.client().post("/v1/auth/signin/otp/verify").json(ask).await
+}
+
+fn other_than(code: &str) -> &'static str {
+    if code == "000000" { "111111" } else { "000000" }
+}
+
+#[tokio::test]
+async fn the_fifth_guess_is_compared_and_the_sixth_is_not() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    gateway.mailbox(&merchant.email).nth(1).await;
+    for (wrong, expected) in [(4, 200), (5, 401)] {
+        let (id, code) = ask_for_code(&gateway, &merchant.email).await;
+        for _ in 0..wrong {
+            let refused = verify(&gateway, (&id, other_than(&code))).await.expect(401);
+            refused.problem("invalid_or_expired_code");
+        }
+        verify(&gateway, (&id, &code)).await.expect(expected);
+    }
+}
+
+#[tokio::test]
+async fn of_an_accounts_codes_25_are_judged_in_an_hour_and_the_account_stays_open() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    merchant.prove(&gateway).await;
+    for _ in 0..5 {
+        let (id, code) = ask_for_code(&gateway, &merchant.email).await;
+        for guess in 0..5 {
+            // The 25th is right: it is judged like the others.
+            let last = guess == 4 && gateway.items("OTP#").await.len() == 5;
+            let code = if last { code.as_str() } else { other_than(&code) };
+            verify(&gateway, (&id, code)).await.expect(if last { 200 } else { 401 });
+        }
+    }
+    let (id, code) = ask_for_code(&gateway, &merchant.email).await;
+    let locked = verify(&gateway, (&id, &code)).await.expect(429).problem("too_many_attempts");
+    let wait: u64 = locked.header("retry-after").unwrap().parse().unwrap();
+    assert!((3_000..=3_600).contains(&wait), "{wait}");
+    let item = &gateway.items(&format!("OTP#{id}")).await[0];
+    assert_eq!(item["tries_left"], 5, "what is not judged costs no try");
+    // Only codes are closed, and only for a while; other accounts' stay open.
+    merchant.sign_in_again().await;
+    let other = Merchant::sign_up(&gateway).await;
+    gateway.mailbox(&other.email).nth(1).await;
+    let (id, code) = ask_for_code(&gateway, &other.email).await;
+    verify(&gateway, (&id, &code)).await.expect(200);
+    gateway.advance(HOUR);
+    let (id, code) = ask_for_code(&gateway, &merchant.email).await;
+    verify(&gateway, (&id, &code)).await.expect(200);
+}
+
+#[tokio::test]
+async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    for path in ["/signin/otp", "/password/reset", "/email/verify/resend"] {
+        let path = format!("/v1/auth{path}");
+        for email in [merchant.email.as_str(), "nobody@example.com"] {
+            let ask = || gateway.client().post(&path).json(json!({"email": email}));
+            for _ in 0..10 {
+                ask().await.expect(202);
+            }
+            let full = ask().await.expect(429).problem("too_many_attempts");
+            assert!(full.header("retry-after").is_some(), "{email}");
+        }
+    }
+    gateway.advance(HOUR);
+    let ask = json!({"email": merchant.email});
+    gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    // A change of address mails somebody each time.
+    let merchant = merchant.sign_in_again().await;
+    let change = |place: usize| {
+        let email = format!("{}@example.com", unique(&format!("moved-{place}")));
+        merchant.patch("/v1/auth/me").json(json!({"email": email, "current_password": PASSWORD}))
+    };
+    for place in 0..10 {
+        change(place).await.expect(200);
+    }
+    change(10).await.expect(429).problem("too_many_attempts");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use crate::fields::Email;
 use crate::id::ChallengeId;
 use crate::key;
 use crate::mail::{Letter, Mail};
-use crate::throttle::{Kind, Subject, Throttle};
+use crate::throttle::{JUDGED_CODES, Kind, Subject, Throttle};
 
 /// A code on its way: the challenge, and the mail if there is somebody to write to.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Sending {
         app: &App,
         id: ChallengeId,
         (holder, account): (Option<Holder>, Option<&A>),
-        throttle: &Throttle,
+        (subject, throttle): (&Subject, &Throttle),
         letter: impl FnOnce(&str) -> Option<Letter>,
     ) -> Result<Self, Problem> {
         let key = app.secrets.mail_key().await?;
@@ -62,7 +62,8 @@ impl Sending {
         let letter = letter(&code).map(|letter| letter.from_store(store));
         let mail = letter.map(|letter| Mail::compose(&key, &letter, now));
         Ok(Self {
-            challenge: Challenge::begin(id, holder, hash, now).bound_to(account),
+            challenge: Challenge::begin(id, (holder, subject.account()), hash, now)
+                .bound_to(account),
             mail: mail.transpose()?,
             resend_after: now.seconds_until(throttle.next_at),
         })
@@ -105,12 +106,12 @@ pub async fn request<A: Account>(
     inbound: &Inbound,
 ) -> Result<Answer, Problem> {
     let id = ChallengeId::mint(app.clock.now());
-    let Found::<A> { throttle, account, .. } =
+    let Found::<A> { subject, throttle, account } =
         find(app, Kind::Code, at, inbound, Some(&id)).await?;
     let account = account.filter(Account::is_active);
     let letter = |code: &str| Some(Letter::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
-    Sending::new(app, id, bound, &throttle, letter).await?.answer(app).await
+    Sending::new(app, id, bound, (&subject, &throttle), letter).await?.answer(app).await
 }
 
 /// Which challenge a code is said to answer.
@@ -152,11 +153,13 @@ pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>,
     Ok(throttle.and_then(|throttle| throttle.challenge_id))
 }
 
-/// The challenge, and whose it is, for the right code. The try is counted first, by a write of its
-/// own (traps 17); what comes of it uses the challenge up ([`used`]).
+/// The challenge, and whose it is, for the right code. The try is counted first, on the challenge and
+/// under the account's ceiling, by a write of its own: otherwise all of many parallel guesses would
+/// be compared. What comes of it uses the challenge up ([`used`]).
 ///
 /// # Errors
-/// `invalid_or_expired_code`, for every way to fail.
+/// `invalid_or_expired_code`, for every way to fail; `too_many_attempts`, when the account has had as
+/// many codes judged as it may.
 pub async fn judge(
     app: &App,
     id: Option<ChallengeId>,
@@ -164,9 +167,10 @@ pub async fn judge(
 ) -> Result<(Challenge, Holder), Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let challenge_key = key::challenge(&id.ok_or(failed)?);
-    let try_it = Challenge::count_try(app.clock.now());
-    app.table.write().update(&challenge_key, try_it, failed).commit().await?;
     let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
+    let try_it =
+        |write: Write| write.update(&challenge_key, Challenge::count_try(app.clock.now()), failed);
+    JUDGED_CODES.take(app, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
     let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
     Ok((challenge, holder))

@@ -1,0 +1,180 @@
+//! Ceilings: how often something may happen in any stretch of time, whoever asks for it and from
+//! wherever.
+//!
+//! A throttle goes by network, so that a stranger does not slow an owner down; whoever has many
+//! networks meets the ceiling. It is exact: the times of what counts are kept, and nothing is
+//! allowed that would be one too many in any window that ends now.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::{DAY, HOUR, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Write, retry};
+use serde::{Deserialize, Serialize};
+
+use super::too_many;
+use crate::key;
+
+/// One-time codes of an account that are compared in an hour, right or wrong (our choice): at 25 of
+/// a million, an attacker with any number of networks needs years.
+pub const JUDGED_CODES: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
+/// Mails of one kind that an account can be made to send in an hour (our choice).
+const MAILS: usize = 10;
+
+/// So many in so long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ceiling {
+    /// What is counted: part of its key.
+    pub of: &'static str,
+    /// How many there may be.
+    pub most: usize,
+    /// In how long.
+    pub window: Duration,
+}
+
+impl Ceiling {
+    /// As many mails of one kind as an account may cause in an hour.
+    pub const fn of_mails(of: &'static str) -> Self {
+        Self { of, most: MAILS, window: HOUR }
+    }
+
+    /// The key of what has been counted for this subject.
+    pub fn key(self, digest: &str) -> Key {
+        key::throttle(self.of, digest)
+    }
+
+    /// What counts now, if there is room for another.
+    ///
+    /// # Errors
+    /// `too_many_attempts`.
+    fn recent(self, before: Option<Times>, digest: &str, now: Timestamp) -> Result<Times, Problem> {
+        let (of, digest) = (self.of.to_owned(), digest.to_owned());
+        let none = Times { of, digest, times: Vec::new(), version: 0 };
+        let mut counted = before.unwrap_or(none);
+        counted.times.retain(|time| now < time.plus(self.window));
+        if counted.times.len() >= self.most {
+            let oldest = counted.times.first().copied().unwrap_or(now);
+            return Err(too_many(now.seconds_until(oldest.plus(self.window)).max(1)));
+        }
+        Ok(counted)
+    }
+
+    /// What counts with one more.
+    ///
+    /// # Errors
+    /// `too_many_attempts`.
+    pub fn count(
+        self,
+        before: Option<Times>,
+        digest: &str,
+        now: Timestamp,
+    ) -> Result<Times, Problem> {
+        let mut counted = self.recent(before, digest, now)?;
+        counted.times.push(now);
+        counted.version = counted.version.saturating_add(1);
+        Ok(counted)
+    }
+
+    /// Demands room for another, and counts nothing.
+    ///
+    /// # Errors
+    /// `too_many_attempts`; 503.
+    pub async fn demand(self, app: &App, digest: &str) -> Result<(), Problem> {
+        let before: Option<Times> = app.table.get(&self.key(digest)).await?;
+        self.recent(before, digest, app.clock.now()).map(drop)
+    }
+
+    /// Counts one more, together with what `also` writes: the one is not done without the other.
+    ///
+    /// # Errors
+    /// `too_many_attempts`, also for who is crowded out; what `also` is refused with; 503.
+    pub async fn take(
+        self,
+        app: &App,
+        digest: &str,
+        also: impl Fn(Write) -> Write + Sync,
+    ) -> Result<(), Problem> {
+        let counted = retry(|| async {
+            let before: Option<Times> = app.table.get(&self.key(digest)).await?;
+            let counted = self.count(before, digest, app.clock.now())?;
+            counted.save(also(app.table.write())).commit().await
+        });
+        counted.await.map_err(|problem| match problem.code {
+            Code::VersionConflict => too_many(1),
+            _ => problem,
+        })
+    }
+}
+
+/// When what is counted happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Times {
+    /// What is counted.
+    #[serde(rename = "kind")]
+    of: String,
+    /// SHA-256 of the subject.
+    digest: String,
+    /// The times that counted when it was written, oldest first.
+    times: Vec<Timestamp>,
+    /// Counts writes.
+    version: u64,
+}
+
+impl Item for Times {
+    const KIND: &'static str = "ceiling";
+    fn key(&self) -> Key {
+        key::throttle(&self.of, &self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        self.times.last().map(|last| last.plus(DAY))
+    }
+}
+
+impl Times {
+    /// Writes it, unless somebody else has counted meanwhile.
+    pub fn save(&self, write: Write) -> Write {
+        match self.version {
+            1 => write.create(self, Code::VersionConflict),
+            _ => write.replace(self, Code::VersionConflict),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::clock::MINUTE;
+    use http::header;
+
+    use super::*;
+
+    #[test]
+    fn as_many_as_allowed_in_any_window_and_not_one_more() {
+        let five = Ceiling { of: "x", most: 5, window: MINUTE };
+        let start = Timestamp::from_millis(1_767_225_600_000);
+        let at = |seconds: u64| start.plus(Duration::from_secs(seconds));
+        let mut counted = None;
+        for second in [0, 10, 20, 30, 40] {
+            counted = Some(five.count(counted, "d", at(second)).unwrap());
+        }
+        let problem = five.count(counted.clone(), "d", at(50)).unwrap_err();
+        let wait = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
+        assert_eq!(wait.unwrap().1, "10");
+        let early = start.plus(MINUTE).minus(Duration::from_millis(1));
+        assert!(five.count(counted.clone(), "d", early).is_err());
+        let next = five.count(counted, "d", at(60)).unwrap();
+        assert_eq!((next.times.len(), next.version), (5, 6));
+        assert!(five.count(Some(next), "d", at(69)).is_err());
+    }
+
+    #[test]
+    fn codes_and_mails_have_the_ceilings_that_are_promised() {
+        assert_eq!((JUDGED_CODES.most, JUDGED_CODES.window), (25, HOUR));
+        let mails = Ceiling::of_mails("otp_mails");
+        assert_eq!((mails.most, mails.window), (10, HOUR));
+    }
+}

@@ -1,0 +1,101 @@
+//! Every promised time and number of a customer's account at its edge.
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, HOUR, MINUTE};
+use support::{PASSWORD, json};
+
+use super::{Front, at, me};
+
+const MILLI: Duration = Duration::from_millis(1);
+
+#[tokio::test]
+async fn a_token_lives_until_the_last_millisecond_of_a_day() {
+    let front = Front::open().await;
+    front.gateway.app().clock.stop();
+    let shopper = front.shopper().await;
+    front.gateway.advance(DAY - MILLI);
+    assert_eq!(me(&shopper).await, 200);
+    front.gateway.advance(MILLI);
+    assert_eq!(me(&shopper).await, 401);
+}
+
+#[tokio::test]
+async fn a_code_works_five_times_and_until_its_last_millisecond() {
+    let front = Front::open().await;
+    front.gateway.app().clock.stop();
+    let shopper = front.shopper().await;
+    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    for (letters, wrong, age, expected) in
+        [(2, 4, 10 * MINUTE - MILLI, 200), (3, 0, 10 * MINUTE, 401), (4, 5, MILLI, 401)]
+    {
+        let client = front.gateway.client();
+        let asked = client.post(&at("/login/otp")).json(ask.clone()).await.expect(202);
+        let letter = front.gateway.mailbox(&shopper.email).nth(letters).await;
+        let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+        let verify = |code: &str| {
+            let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+            client.post(&at("/login/otp/verify")).json(ask)
+        };
+        let other = if code == "000000" { "111111" } else { "000000" };
+        for _ in 0..wrong {
+            verify(other).await.expect(401);
+        }
+        front.gateway.advance(age);
+        verify(code).await.expect(expected);
+    }
+}
+
+#[tokio::test]
+async fn of_an_accounts_codes_25_are_judged_in_an_hour_wherever_they_are_tried() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    // One was judged when the account was made.
+    let mut judged = 1;
+    let mut challenges = 0;
+    while challenges < 6 {
+        challenges += 1;
+        let client = front.gateway.client();
+        let asked = client.post(&at("/login/otp")).json(ask.clone()).await.expect(202);
+        for _ in 0..5 {
+            let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": "none"});
+            let reply = front.gateway.client().post(&at("/login/otp/verify")).json(ask).await;
+            if judged == 25 {
+                reply.expect(429).problem("too_many_attempts");
+            } else {
+                reply.expect(401).problem("invalid_or_expired_code");
+                judged += 1;
+            }
+        }
+    }
+    assert_eq!(judged, 25);
+    // The password opens the account all the same, and codes do again in an hour.
+    shopper.log_in_again(&front.store).await;
+    front.gateway.advance(HOUR);
+    let client = front.gateway.client();
+    let asked = client.post(&at("/login/otp")).json(ask).await.expect(202);
+    let letter = front.gateway.mailbox(&shopper.email).nth(8).await;
+    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    client.post(&at("/login/otp/verify")).json(ask).await.expect(200);
+}
+
+#[tokio::test]
+async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for() {
+    let front = Front::open().await;
+    for path in ["/login/otp", "/password/reset", "/register"] {
+        let email = format!("{}@example.com", support::unique("bombed"));
+        let mut ask = json!({"subdomain": front.store.subdomain, "email": email});
+        if path == "/register" {
+            ask["password"] = json!(PASSWORD);
+        }
+        let send = || front.gateway.client().post(&at(path)).json(ask.clone());
+        for _ in 0..10 {
+            send().await.expect(202);
+        }
+        send().await.expect(429).problem("too_many_attempts");
+        front.gateway.advance(HOUR);
+        send().await.expect(202);
+    }
+}
