@@ -191,7 +191,7 @@ async fn a_store_may_ask_for_an_account_and_a_telephone_number() {
 
 #[tokio::test]
 async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
-    let market = Market::open().await;
+    let market = Market::proven().await;
     let book = market.stock(100, 5).await;
     market.order(cart(&[(&book, 2)])).await;
     let letter = market.gateway.mailbox("shopper@example.com").nth(1).await;

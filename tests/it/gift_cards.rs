@@ -19,6 +19,7 @@ fn inr(amount: i64) -> Value {
 
 async fn store(gateway: &Gateway) -> (Client, Store) {
     let merchant = Merchant::sign_up(gateway).await;
+    merchant.prove(gateway).await;
     let store = merchant.open_store().await;
     (merchant.at(&store), store)
 }

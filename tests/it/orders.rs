@@ -108,7 +108,7 @@ async fn an_orders_data_changes_until_it_has_left() {
 
 #[tokio::test]
 async fn lines_leave_by_quantity_are_followed_and_called_back() {
-    let market = Market::open().await;
+    let market = Market::proven().await;
     let (book, pen) = (market.stock(100, 10).await, market.stock(50, 10).await);
     let placed = market.order(cart(&[(&book, 3), (&pen, 1)])).await;
     let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);

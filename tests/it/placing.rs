@@ -109,7 +109,7 @@ async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
 
 #[tokio::test]
 async fn a_guest_says_who_they_are_and_a_customer_need_not() {
-    let market = Market::open().await;
+    let market = Market::proven().await;
     let book = market.stock(100, 9).await;
     let ask = |customer: Value| {
         let items = json!([{"variant_id": book, "quantity": 1}]);

@@ -26,6 +26,13 @@ impl Market {
         Self::open_with(|_| {}).await
     }
 
+    /// As [`Market::open`], of a merchant whose address is proven: its mails go out.
+    pub async fn proven() -> Self {
+        let market = Self::open().await;
+        market.merchant.prove(&market.gateway).await;
+        market
+    }
+
     /// As [`Market::open`], on a system with other options.
     pub async fn open_with(change: impl FnOnce(&mut local::Options)) -> Self {
         let gateway = Gateway::start_with(change).await;

@@ -16,7 +16,8 @@
 //! Names sort by time; a file appears whole or not at all.
 //!
 //! A mail of a store to its customers comes from the platform's address, the only one it may send
-//! from, under the store's name; answers go to the store. Both are looked up when it is sent.
+//! from, under the store's name; answers go to the store. Both are looked up when it is sent, and
+//! neither stands in a mail before the store's owner has proven their own address.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -25,7 +26,7 @@ use std::time::{Duration, SystemTime};
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use commerce::key;
-use commerce::mail::{Letter, Mail, Message, Sender, Take};
+use commerce::mail::{Letter, Mail, Message, Sender, Take, allowance};
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
@@ -119,6 +120,8 @@ enum Fate {
     Sent,
     /// What it brings is worth nothing any more.
     Void,
+    /// The store may not write to its recipient, now or today.
+    Kept,
 }
 
 /// Why a mail was not sent.
@@ -149,6 +152,9 @@ async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
         return Ok(Fate::Void);
     }
     let sender = Sender::of(app, &letter).await.map_err(Failure::passing)?;
+    if !may_go(app, mail, &letter, &sender).await? {
+        return Ok(Fate::Kept);
+    }
     let message = compose(app, mail, &letter, &sender)?;
     let config = &app.config.mail;
     let Some(directory) = &config.directory else {
@@ -165,6 +171,23 @@ async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
         print(&letter);
     }
     Ok(Fate::Sent)
+}
+
+/// Whether a letter about a store's business may go: its owner has proven their address, and the
+/// recipient has not had too much of the kind today. Gift cards were judged when they were made.
+async fn may_go(app: &App, mail: &Mail, letter: &Letter, sender: &Sender) -> Result<bool, Failure> {
+    if !letter.is_business || letter.gift_card.is_some() {
+        return Ok(true);
+    }
+    // Counted once, not at every attempt.
+    if !sender.is_proven || mail.attempts > 1 {
+        return Ok(sender.is_proven);
+    }
+    match allowance::count_about_order(app, &letter.to, app.clock.now()).await {
+        Ok(()) => Ok(true),
+        Err(problem) if problem.code == Code::MailLimit => Ok(false),
+        Err(problem) => Err(Failure::passing(problem)),
+    }
 }
 
 /// The mail as RFC 5322 has it.

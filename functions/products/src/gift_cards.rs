@@ -12,7 +12,7 @@ use commerce::gift_card::{
 };
 use commerce::id::{CustomerId, GiftCardId};
 use commerce::key;
-use commerce::mail::{Letter, Mail};
+use commerce::mail::{Letter, Mail, allowance};
 use commerce::money::{AskedMoney, Money};
 use commerce::scope::{ReadGiftCards, WriteGiftCards};
 use commerce::store::{self, Store};
@@ -166,7 +166,8 @@ fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
 /// so is its mail to the recipient. Sent again with the same key, the answer is repeated whole.
 ///
 /// # Errors
-/// `idempotency_key_required`, `code_taken`; `unknown_customer` as a fault of its field.
+/// `idempotency_key_required`, `code_taken`; `unknown_customer` as a fault of its field;
+/// `email_unverified`, `mail_limit` when it is to be mailed.
 pub async fn issue(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
@@ -175,6 +176,10 @@ pub async fn issue(
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;
+    // Whoever has an address of their own to answer for may write to somebody else's.
+    if issue.recipient.is_some() && !allowance::is_proven(&app, &store.owner_id).await? {
+        return Err(Code::EmailUnverified.into());
+    }
     let mac = app.secrets.gift_card_key().await?;
     let card = GiftCard::issue(store, issue, &code, &mac, now);
     let place = (&card.store_id, &card.id);
@@ -197,6 +202,10 @@ pub async fn issue(
         .create(&card, Code::VersionConflict)
         .create(&entry, Code::VersionConflict)
         .also(mail, Write::emit)
+        .also(card.recipient.as_ref(), |write, to| {
+            let at = to.send_at.unwrap_or(now).max(now);
+            allowance::count_gift_card(write, &store.id, &to.email, at)
+        })
         .emit(event);
     let write = store::keep_currency(write, store);
     with_customer(write, store, card.customer_id.as_ref())

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use commerce::caller::Owner;
 use commerce::event::{About, Event, STORE_SETTINGS_UPDATED};
-use commerce::fields::Line;
+use commerce::fields::DisplayName;
 use commerce::settings::{
     Checkout, LONGEST_PAYMENT_WINDOW, Notifications, Reviews, Settings, SettingsView,
 };
@@ -76,7 +76,7 @@ pub struct NotificationsRequest {
     shipping_confirmation: Patch<Flag>,
     /// Whom customers see mails from; the store's name when none is set.
     #[deserr(default)]
-    sender_name: Patch<Line<1, 100>>,
+    sender_name: Patch<DisplayName<1, 100>>,
 }
 
 /// What to change about how products are reviewed.

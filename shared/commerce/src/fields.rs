@@ -5,7 +5,7 @@ mod line;
 use gateway::request::{Fault, FromText};
 use serde::{Deserialize, Serialize};
 
-pub use line::Line;
+pub use line::{DisplayName, Line, misleads};
 
 /// Implements what every text type has: reading it as text, its schema, its stored form.
 macro_rules! text_type {

@@ -5,8 +5,10 @@
 //! readable form. The table's stream puts [`Message`] on the queue at once; a mail that is not
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
+pub mod allowance;
 mod gift_card;
 mod order;
+mod plain;
 mod sender;
 mod storefront;
 
@@ -183,6 +185,10 @@ pub struct Letter {
     /// The store's gift card that it brings: it is not sent when that cannot be spent.
     #[serde(default)]
     pub gift_card: Option<GiftCardId>,
+    /// Whether it tells of the store's business in the store's words: it is sent for owners with a
+    /// proven address alone.
+    #[serde(default)]
+    pub is_business: bool,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -281,7 +287,8 @@ impl Letter {
 
     fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
         let (to, subject) = (to.clone(), subject.to_owned());
-        Self { to, store_id: None, gift_card: None, subject, text, useful_for }
+        let is_business = false;
+        Self { to, store_id: None, gift_card: None, is_business, subject, text, useful_for }
     }
 
     /// The letter as the store's, which is told to its customers: its name stands for who wrote
@@ -289,6 +296,12 @@ impl Letter {
     #[must_use]
     pub fn from_store(self, store: Option<&StoreId>) -> Self {
         Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// The letter as one about the store's business.
+    #[must_use]
+    fn of_business(self, store: &StoreId) -> Self {
+        Self { is_business: true, ..self.from_store(Some(store)) }
     }
 
     /// Whether it is still worth sending: what it brings may be worth nothing by now.

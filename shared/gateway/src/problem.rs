@@ -85,6 +85,7 @@ catalogue! {
     NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
     CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
+    EmailUnverified = 403 "email_unverified" "Confirm the e-mail address of the account first.";
     AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
     PurchaseRequired = 403 "purchase_required" "Only who has bought the product may review it.";
     // 404
@@ -176,6 +177,7 @@ catalogue! {
     MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
     // 429
     RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";
+    MailLimit = 429 "mail_limit" "No more mail of this kind may be sent today.";
     TooManyAttempts = 429 "too_many_attempts" "Too many attempts; wait before the next.";
     // 5xx
     Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";

@@ -1,9 +1,9 @@
-//! Text on one line.
+//! Text on one line, and names beside the address of a mail.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, Text};
 
-/// Text on one line: a name that stands in the header of a mail.
+/// Text on one line: a name that stands in a list or a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<const MIN: usize, const MAX: usize>(Text<MIN, MAX>);
 
@@ -25,4 +25,39 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
         }
         Ok(Self(text))
     }
+}
+
+/// A name that a mail shows as its sender's (RFC 5322 §3.4, `display-name`). It may not look like an
+/// address: many mail programs show the name alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisplayName<const MIN: usize, const MAX: usize>(Line<MIN, MAX>);
+
+impl<const MIN: usize, const MAX: usize> From<DisplayName<MIN, MAX>> for String {
+    fn from(name: DisplayName<MIN, MAX>) -> Self {
+        name.0.into()
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for DisplayName<MIN, MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let line = Line::<MIN, MAX>::deserialize_from_value(value, location)?;
+        if line.0.as_str().chars().any(misleads) {
+            let detail = "Must not hold @ < > \" or invisible characters.";
+            return Err(FieldErrors::at(location, Fault::new("invalid_characters", detail)));
+        }
+        Ok(Self(line))
+    }
+}
+
+/// Whether a character in a sender's name could make it pass for an address, or for another name:
+/// what addresses are written with, and its wide twins; what has no width, or turns the direction of
+/// the text around (Unicode UAX 9 §2).
+pub fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '@' | '<' | '>' | '"' | '\u{ff20}' | '\u{fe6b}' | '\u{ff1c}' | '\u{ff1e}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
 }

@@ -2,6 +2,7 @@
 
 use gateway::clock::{DAY, Timestamp};
 
+use super::plain::unlinked;
 use super::{Letter, Mail, QUEUE_GRACE};
 use crate::gift_card::{GiftCard, GiftCardCode, LastDay, Recipient};
 use crate::store::Store;
@@ -11,7 +12,8 @@ impl Letter {
     /// code.
     pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCardCode) -> Self {
         let quoted = |message: &String| {
-            let lines: Vec<_> = message.lines().map(|line| format!("    {line}")).collect();
+            let lines = message.lines().map(|line| format!("    {}", unlinked(line)));
+            let lines: Vec<_> = lines.collect();
             format!("With these words:\n\n{}\n\n", lines.join("\n"))
         };
         let words = to.message.as_ref().map(quoted).unwrap_or_default();
@@ -20,7 +22,7 @@ impl Letter {
         let text = format!(
             "You have a gift card for the shop\n\n    {}\n\nIt is worth {} {}.\n\n{words}\
              Code: {}\n\n{end}Whoever has the code can spend it: keep it to yourself.\n",
-            store.name,
+            unlinked(&store.name),
             card.initial_value.decimal(),
             card.initial_value.currency,
             code.reveal(),

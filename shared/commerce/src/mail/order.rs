@@ -3,6 +3,7 @@
 use gateway::clock::DAY;
 
 use super::Letter;
+use super::plain::unlinked;
 use crate::fields::Email;
 use crate::order::Order;
 use crate::order::fulfillment::Tracking;
@@ -10,6 +11,7 @@ use crate::order::fulfillment::Tracking;
 impl Letter {
     /// The order was placed.
     pub fn order_placed(to: &Email, shop: &str, order: &Order) -> Self {
+        let (shop, number) = (unlinked(shop), unlinked(&order.number));
         let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
         let due = if order.outstanding().is_zero() {
             "It is paid.".to_owned()
@@ -19,24 +21,26 @@ impl Letter {
         let text = format!(
             "Thank you for your order at the shop\n\n\
              \x20   {shop}\n\n\
-             Order: {}\n\
+             Order: {number}\n\
              Items: {units}\n\
              Total: {} {}\n\n\
              {due}\n",
-            order.number,
             order.totals.total.decimal(),
             order.currency,
         );
-        Self::new(to, &format!("Your order {}", order.number), text, DAY.saturating_mul(3))
-            .from_store(Some(&order.store_id))
+        Self::new(to, &format!("Your order {number}"), text, DAY.saturating_mul(3))
+            .of_business(&order.store_id)
     }
 
     /// Something of the order left.
     pub fn order_shipped(to: &Email, shop: &str, order: &Order, tracking: &Tracking) -> Self {
+        let (shop, number) = (unlinked(shop), unlinked(&order.number));
+        let words = |text: &Option<String>| text.as_deref().map(unlinked);
+        // The one link that stays: it is a field of its own, and what the mail is for.
         let lines = [
-            ("Carrier: ", &tracking.company),
-            ("Number: ", &tracking.number),
-            ("Follow it: ", &tracking.url),
+            ("Carrier: ", words(&tracking.company)),
+            ("Number: ", words(&tracking.number)),
+            ("Follow it: ", tracking.url.clone()),
         ];
         let known: String = lines
             .iter()
@@ -45,10 +49,9 @@ impl Letter {
         let text = format!(
             "Something of your order left the shop\n\n\
              \x20   {shop}\n\n\
-             Order: {}\n{known}",
-            order.number,
+             Order: {number}\n{known}",
         );
-        let subject = format!("Your order {} is on its way", order.number);
-        Self::new(to, &subject, text, DAY.saturating_mul(3)).from_store(Some(&order.store_id))
+        let subject = format!("Your order {number} is on its way");
+        Self::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
     }
 }

@@ -1,0 +1,101 @@
+//! How many mails stores may address to people in a day (our choice).
+//!
+//! A gift card goes wherever its merchant says, with words of theirs: what a new account could use
+//! to write to anybody. So it takes a proven address, and each UTC day has room for so many mails of
+//! one store and so many to one recipient, of all stores together. Cards to be sent later count on
+//! the day that they are sent. Mails about orders are counted by recipient when they are sent: an
+//! order is never refused for its mail.
+
+use gateway::app::App;
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::{Change, Write};
+use http::header;
+
+use crate::fields::Email;
+use crate::id::{MerchantId, StoreId};
+use crate::key;
+use crate::merchant::Merchant;
+
+/// Gift cards that a store may mail in a day.
+pub const OF_STORE: u32 = 200;
+/// Gift cards that all stores may mail to one recipient in a day.
+pub const TO_RECIPIENT: u32 = 10;
+/// Mails about orders that all stores may send to one recipient in a day.
+pub const ABOUT_ORDERS: u32 = 50;
+
+/// Whether the owner of a store has proven to receive mail at their address.
+///
+/// # Errors
+/// 503.
+pub async fn is_proven(app: &App, owner: &MerchantId) -> Result<bool, Problem> {
+    let owner: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
+    Ok(owner.is_some_and(|owner| owner.email_verified))
+}
+
+/// Counts a gift card of this store to this recipient, in the transaction that makes it.
+/// `mail_limit` refuses it.
+pub fn count_gift_card(write: Write, store: &StoreId, to: &Email, at: Timestamp) -> Write {
+    let write = count(write, "gift_mails_of", store.as_str(), OF_STORE, at);
+    count(write, "gift_mails_to", &to.normalized(), TO_RECIPIENT, at)
+}
+
+/// Counts a mail about an order to this recipient.
+///
+/// # Errors
+/// `mail_limit`; 503.
+pub async fn count_about_order(app: &App, to: &Email, now: Timestamp) -> Result<(), Problem> {
+    let write = app.table.write();
+    count(write, "order_mails_to", &to.normalized(), ABOUT_ORDERS, now).commit().await
+}
+
+/// One more on the day of `at`, if there is room. In place: many may count at once.
+fn count(write: Write, of: &str, subject: &str, most: u32, at: Timestamp) -> Write {
+    let change = Change::new(
+        "SET #used = if_not_exists(#used, :none) + :one, #entity = :entity, #ttl = :ttl, \
+         #version = if_not_exists(#version, :none) + :one",
+    )
+    .only_if("attribute_not_exists(#used) OR #used < :most")
+    .name("#used", "used")
+    .name("#entity", "entity")
+    .name("#ttl", "ttl")
+    .name("#version", "version")
+    .value(":none", 0)
+    .value(":one", 1)
+    .value(":most", most)
+    .value(":entity", "mail_count")
+    .value(":ttl", at.plus(DAY.saturating_mul(2)).seconds());
+    write.update(&day_key(of, subject, at), change, full(most, at))
+}
+
+fn day_key(of: &str, subject: &str, at: Timestamp) -> Key {
+    key::throttle(of, &seal::digest(&format!("{subject}\n{}", at.day())))
+}
+
+/// `429` with the seconds until the next UTC day.
+fn full(most: u32, at: Timestamp) -> Problem {
+    let day = i64::try_from(DAY.as_secs()).unwrap_or(i64::MAX);
+    let left = day.saturating_sub(at.seconds().rem_euclid(day));
+    Code::MailLimit
+        .with("limit", most)
+        .with("retry_after", left)
+        .header(header::RETRY_AFTER, &left.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_day_says_when_the_next_begins() {
+        let late =
+            Timestamp::from_millis(1_767_225_600_000).minus(std::time::Duration::from_secs(5));
+        let problem = full(OF_STORE, late);
+        let wait = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
+        assert_eq!(wait.unwrap().1, "5");
+        let next = late.plus(std::time::Duration::from_secs(5));
+        assert_ne!(day_key("x", "s", late), day_key("x", "s", next));
+    }
+}
