@@ -3,6 +3,7 @@
 mod account;
 mod boundaries;
 mod codes;
+mod mfa;
 mod passwords;
 mod sessions;
 mod signup;

@@ -23,6 +23,8 @@ use gateway::seal;
 use gateway::table::Write;
 use serde_json::json;
 
+use crate::mfa;
+
 /// `GET /v1/auth/me` — the account.
 pub(crate) async fn get(
     caller: caller::Merchant,
@@ -51,13 +53,18 @@ pub(crate) struct UpdateRequest {
     /// The current password; needed for another address.
     #[deserr(default)]
     current_password: Option<Guess>,
+    /// A code of the second factor, if the account has one; needed for another address: one-time
+    /// codes go there.
+    #[deserr(default)]
+    totp: Option<Text<1, 100>>,
 }
 
 /// `PATCH /v1/auth/me` — changes the account. Another address needs the current password; it takes
 /// effect at once, unverified, and the former one is told.
 ///
 /// # Errors
-/// `email_taken`, `invalid_credentials`, `too_many_attempts`.
+/// `email_taken`, `invalid_credentials`, `mfa_required`, `invalid_or_expired_code`,
+/// `too_many_attempts`.
 pub(crate) async fn update(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -87,12 +94,14 @@ pub(crate) async fn update(
         let (guess, needed_to) =
             (ask.current_password.as_ref(), "Needed to change the e-mail address.");
         let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+        let shown = mfa::demand(&app, &account, ask.totp.as_ref(), &inbound).await?;
         // Each change mails somebody. By id: the address is another each time.
         let moves = Ceiling::of_mails("move_mails");
         moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
         next.email_verified = false;
         let write = moved(&app, write, &account, &next, now).await?;
-        write.also(subject, |write, subject| write.delete(&subject.key()))
+        let write = write.also(subject, |write, subject| write.delete(&subject.key()));
+        write.also(shown, |write, shown| shown.spend(write))
     };
     next.save(write, Code::VersionConflict)
         .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
@@ -176,6 +185,7 @@ pub(crate) async fn delete(
         .save_unless_owner(write, Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
         .also(subject, |write, subject| write.delete(&subject.key()))
+        .delete(&key::mfa(&account.id))
         .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
         .also(notice.transpose()?, Write::emit)
         .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)

@@ -1,5 +1,5 @@
-//! `/v1/auth` — merchant identity: sign-up, sign-in by password or one-time code, sessions,
-//! passwords, the account itself.
+//! `/v1/auth` — merchant identity: sign-up, sign-in by password or one-time code and perhaps a second
+//! factor, sessions, passwords, the account itself.
 //!
 //! What a stranger can ask about an e-mail address costs the same work and gets the same answer
 //! whether it has an account or not; only sign-up says that an address is taken. Every guess is
@@ -8,6 +8,7 @@
 
 mod account;
 mod email;
+mod mfa;
 mod otp;
 mod password;
 mod session;
@@ -32,6 +33,9 @@ pub fn routes() -> Routes {
         .get("/v1/auth/sessions", Cost::List, session::list)
         .delete("/v1/auth/sessions/{id}", Cost::WRITE, session::end)
         .post("/v1/auth/session/refresh", Cost::WRITE, session::refresh)
+        .post("/v1/auth/mfa/totp", Cost::WRITE, mfa::enrol)
+        .post("/v1/auth/mfa/totp/confirm", Cost::WRITE, mfa::confirm_totp)
+        .delete("/v1/auth/mfa/totp", Cost::WRITE, mfa::remove)
         .get("/v1/auth/me", Cost::READ, account::get)
         .patch("/v1/auth/me", Cost::WRITE, account::update)
         .delete("/v1/auth/me", Cost::WRITE, account::delete)

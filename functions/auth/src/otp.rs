@@ -3,6 +3,7 @@
 use axum::extract::State;
 use commerce::account::code::{self, Named};
 use commerce::account::{Account, MailRequest};
+use commerce::challenge::{Challenge, Holder};
 use commerce::event::MERCHANT_UPDATED;
 use commerce::fields::Email;
 use commerce::merchant::{Merchant, MerchantView, Platform};
@@ -13,13 +14,14 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, Raw, Text};
-use gateway::table::{Write, retry};
+use gateway::request::{Body, FieldErrors, Flag, Inbound, Raw, Text};
+use gateway::table::retry;
 use http::StatusCode;
 
 use crate::email;
+use crate::mfa;
 use crate::session::{self, SignedIn};
-use crate::signin::begin;
+use crate::signin::{begin, finish};
 
 /// `POST /v1/auth/signin/otp` — mails a code. For an address without an account the answer and
 /// the work are the same: a challenge is written that nothing can pass.
@@ -48,6 +50,10 @@ pub(crate) struct VerifyRequest {
     email: Option<Email>,
     /// The code. Any text is judged, so that a malformed one costs a try like a wrong one.
     code: Text<1, 100>,
+    /// A code of the authenticator program, or a recovery code, where the account has a second
+    /// factor.
+    #[deserr(default)]
+    totp: Option<Text<1, 100>>,
     /// Whether to set the session cookie too.
     #[deserr(default)]
     cookie: Flag,
@@ -59,7 +65,8 @@ pub(crate) struct VerifyRequest {
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code;
-/// `too_many_attempts`, when the account has had as many codes judged as it may.
+/// `mfa_required`, likewise; `too_many_attempts`, when the account has had as many codes judged as it
+/// may.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
@@ -75,27 +82,40 @@ pub(crate) async fn verify(
         }
     };
     let (challenge, holder) = code::judge(&app, id, &ask.code).await?;
+    let account: Merchant = code::owner(&app, &challenge, &holder).await?;
+    if !account.email_verified {
+        return claim(&app, (&challenge, &holder), &inbound, ask.cookie.0).await;
+    }
+    let second = mfa::second(&app, &account, ask.totp.as_ref(), &inbound).await?;
+    let write = code::used(&app, &challenge, app.clock.now())
+        .delete(&account.attempted(Kind::Code, &inbound).key());
+    finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, ask.cookie.0).await
+}
+
+/// A session for who is the first to prove the account's address, and the account as theirs. It has
+/// no second factor that could be asked for: what was set up before ends.
+async fn claim(
+    app: &App,
+    (challenge, holder): (&Challenge, &Holder),
+    inbound: &Inbound,
+    cookie: bool,
+) -> Result<Answer, Problem> {
     retry(|| async {
-        let found: Merchant = code::owner(&app, &challenge, &holder).await?;
+        let found: Merchant = code::owner(app, challenge, holder).await?;
         let now = app.clock.now();
-        let claimed = found.claimed(now);
-        let notice = match &claimed {
-            Some(account) => Some(email::set_up_anew(&app, account, now).await?),
-            None => None,
-        };
-        let account = claimed.as_ref().unwrap_or(&found);
-        let (session, token) = begin(account, CreatedVia::Otp, &inbound, now);
-        let view = MerchantView::of(account, &app.config);
+        // Somebody else proved it meanwhile: their proof ended this code.
+        let account = found.claimed(now).ok_or(Code::InvalidOrExpiredCode)?;
+        let (session, token) = begin(&account, CreatedVia::Otp, inbound, now);
+        let view = MerchantView::of(&account, &app.config);
         let body = SignedIn::new(view, &session, &token, None, now);
-        code::used(&app, &challenge, now)
-            .also(claimed.as_ref(), |write, account| {
-                let updated = account.event(&MERCHANT_UPDATED, &app.config, now);
-                account.save(write, Code::VersionConflict).emit(updated)
-            })
-            .also(notice, Write::emit)
+        let write = code::used(app, challenge, now);
+        account
+            .save(write, Code::VersionConflict)
+            .emit(account.event(&MERCHANT_UPDATED, &app.config, now))
+            .emit(email::set_up_anew(app, &account, now).await?)
             .create(&session, Code::VersionConflict)
-            .delete(&account.attempted(Kind::Code, &inbound).key())
-            .answer(session::signed_in(StatusCode::OK, &body, ask.cookie.0), now)
+            .delete(&account.attempted(Kind::Code, inbound).key())
+            .answer(session::signed_in(StatusCode::OK, &body, cookie), now)
             .await
     })
     .await

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use commerce::account::{self, SignOutRequest};
 use commerce::caller;
-use commerce::challenge::{Link, Purpose};
+use commerce::challenge::{self, Link, Purpose};
 use commerce::event::{About, Event, MERCHANT_CREATED, STORE_CREATED};
 use commerce::fields::{Country, Currency, Email, Locale, Subdomain};
 use commerce::location;
@@ -17,10 +17,13 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
+use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, Fault, FieldErrors, Flag, FromText, Inbound, Raw, Text};
+use gateway::table::Write;
 use http::StatusCode;
 
+use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};
 
 /// `POST /v1/auth/signup`
@@ -168,37 +171,115 @@ pub(crate) fn begin(
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub(crate) struct SigninRequest {
     /// The address of the account.
-    email: Email,
+    #[deserr(default)]
+    email: Option<Email>,
     /// The password.
-    password: Guess,
+    #[deserr(default)]
+    password: Option<Guess>,
+    /// Instead of both: what `mfa_required` came with.
+    #[deserr(default)]
+    mfa_token: Option<Text<1, 200>>,
+    /// A code of the authenticator program, or a recovery code, where the account has a second
+    /// factor. Any text is judged.
+    #[deserr(default)]
+    totp: Option<Text<1, 100>>,
     /// Whether to set the session cookie too.
     #[deserr(default)]
     cookie: Flag,
 }
 
-/// `POST /v1/auth/signin` — a session for the right password.
+/// What a sign-in begins with.
+enum First<'a> {
+    /// The first factor.
+    Password(&'a Email, &'a Guess),
+    /// That the first factor was shown, and the second one.
+    Token(&'a str, &'a Text<1, 100>),
+}
+
+impl SigninRequest {
+    /// The one of the two that is given.
+    fn first(&self) -> Result<First<'_>, Problem> {
+        let fault = |pointer: &str, code, detail: &'static str| FieldError {
+            pointer: pointer.to_owned(),
+            fault: Fault::new(code, detail),
+        };
+        let required = |pointer| fault(pointer, "required", "This field is required.");
+        let given = [("/email", self.email.is_some()), ("/password", self.password.is_some())];
+        let errors: Vec<FieldError> = match (&self.email, &self.password, &self.mfa_token) {
+            (Some(email), Some(password), None) => return Ok(First::Password(email, password)),
+            (None, None, Some(token)) => match &self.totp {
+                Some(totp) => return Ok(First::Token(token.as_str(), totp)),
+                None => vec![required("/totp")],
+            },
+            (_, _, None) => {
+                let absent = given.into_iter().filter(|(_, given)| !given);
+                absent.map(|(pointer, _)| required(pointer)).collect()
+            }
+            (_, _, Some(_)) => {
+                let detail = "Cannot be given with `mfa_token`.";
+                let extra = given.into_iter().filter(|(_, given)| *given);
+                extra.map(|(pointer, _)| fault(pointer, "not_with_token", detail)).collect()
+            }
+        };
+        Err(Problem::invalid(errors))
+    }
+}
+
+/// `POST /v1/auth/signin` — a session for the right password; and for the right code, where the
+/// account has a second factor. That may come later, with the token of `mfa_required`.
 ///
 /// # Errors
-/// `invalid_credentials`, the same for an unknown address; `account_disabled`, only with the
-/// right password; `too_many_attempts`.
+/// `invalid_credentials`, the same for an unknown address; `account_disabled` and `mfa_required`, only
+/// with the right password; `invalid_or_expired_code`, `invalid_or_expired_token`;
+/// `too_many_attempts`.
 pub(crate) async fn signin(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<SigninRequest>,
 ) -> Result<Answer, Problem> {
-    let at = (&Platform, &ask.email);
-    let (account, subject): (Merchant, _) =
-        account::by_password(&app, at, &ask.password, &inbound).await?;
+    let begun = app.table.write();
+    let (account, write, totp) = match ask.first()? {
+        First::Password(email, password) => {
+            let at = (&Platform, email);
+            let (account, subject): (Merchant, _) =
+                account::by_password(&app, at, password, &inbound).await?;
+            (account, begun.delete(&subject.key()), ask.totp.as_ref())
+        }
+        First::Token(token, totp) => {
+            let (link, account) = account::follow::<Merchant>(&app, Purpose::Mfa, token).await?;
+            let used = challenge::use_up(app.clock.now());
+            let write = begun.update(&link.key(), used, Code::InvalidOrExpiredToken);
+            (account, write, Some(totp))
+        }
+    };
+    let second = mfa::second(&app, &account, totp, &inbound).await?;
+    let by = (CreatedVia::Password, second);
+    finish(&app, &account, write, by, &inbound, ask.cookie.0).await
+}
+
+/// Ends a sign-in whose first factor was right: with a session, or with the demand for a second
+/// factor. `write` uses up what was shown.
+pub(crate) async fn finish(
+    app: &App,
+    account: &Merchant,
+    write: Write,
+    (via, second): (CreatedVia, Second),
+    inbound: &Inbound,
+    cookie: bool,
+) -> Result<Answer, Problem> {
     let now = app.clock.now();
-    let (session, token) = begin(&account, CreatedVia::Password, &inbound, now);
-    let view = MerchantView::of(&account, &app.config);
+    let (write, via) = match second {
+        Second::NotNeeded => (write, via),
+        Second::Right(shown) => (shown.spend(write), CreatedVia::Mfa),
+        Second::Missing => return Err(mfa::required(write, account, now).await),
+    };
+    let (session, token) = begin(account, via, inbound, now);
+    let view = MerchantView::of(account, &app.config);
     let body = SignedIn::new(view, &session, &token, None, now);
-    app.table
-        .write()
+    write
         .create(&session, Code::VersionConflict)
-        .delete(&subject.key())
-        .answer(session::signed_in(StatusCode::OK, &body, ask.cookie.0), now)
+        .answer(session::signed_in(StatusCode::OK, &body, cookie), now)
         .await
 }
 

@@ -120,6 +120,7 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         name: Some(who.name.to_owned()),
         locale: None,
         password_hash: Some(hash),
+        mfa_enabled: false,
         status: MerchantStatus::Active,
         credential_generation: 1,
         password_generation: 1,

@@ -211,15 +211,19 @@ gateway::words! {
         Reset = "reset",
         /// Verifying the address.
         Verify = "verify",
+        /// Showing the second factor after the first: not mailed, but answered.
+        Mfa = "mfa",
     }
 }
 
 impl Purpose {
-    /// How long such a link is good for; a day to verify an address (our choice).
+    /// How long such a link is good for; a day to verify an address, five minutes to show a second
+    /// factor (our choice).
     pub const fn lifetime(self) -> Duration {
         match self {
             Self::Reset => MINUTE.saturating_mul(30),
             Self::Verify => DAY,
+            Self::Mfa => MINUTE.saturating_mul(5),
         }
     }
 }
@@ -305,7 +309,7 @@ impl Link {
         account.is_active()
             && self.email == account.email().normalized()
             && match self.purpose {
-                Purpose::Reset => same_password,
+                Purpose::Reset | Purpose::Mfa => same_password,
                 Purpose::Verify => !account.is_proven(),
             }
     }

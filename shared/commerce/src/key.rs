@@ -35,6 +35,10 @@ pub fn developer(id: &MerchantId) -> Key {
 pub fn session(merchant: &MerchantId, id: &SessionId) -> Key {
     Key::new(format!("MER#{merchant}"), format!("SES#{id}"))
 }
+/// A merchant's second factor.
+pub fn mfa(merchant: &MerchantId) -> Key {
+    Key::new(format!("MER#{merchant}"), "MFA")
+}
 /// What sort keys of sessions begin with.
 pub const SESSIONS: &str = "SES#";
 /// The one account of an e-mail address.

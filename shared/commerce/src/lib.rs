@@ -27,6 +27,7 @@ pub mod location;
 pub mod mail;
 pub mod media;
 pub mod merchant;
+pub mod mfa;
 pub mod money;
 pub mod navigation;
 pub mod order;

@@ -253,6 +253,22 @@ impl Letter {
         Self::new(to, "Your address is confirmed", text, DAY)
     }
 
+    /// A notice that the second factor was switched on or off.
+    pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> Self {
+        let (is, from_now) = if on {
+            ("on", "A code of your device, or a recovery code, is needed to sign in.")
+        } else {
+            ("off", "Signing in takes no code of a device any more.")
+        };
+        let text = format!(
+            "Two-step sign-in of your account was switched {is} at\n{now}.\n\n\
+             {from_now}\n\n\
+             If that was not you, ask for a new password at once: setting it ends\n\
+             every session.\n"
+        );
+        Self::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
+    }
+
     /// A notice that the password was changed.
     pub fn password_changed(to: &Email, now: Timestamp) -> Self {
         let text = format!(
@@ -371,6 +387,8 @@ mod tests {
             Letter::password_reset(&to, &token, "https://api.example.com"),
             Letter::verify_email(&to, &token, "https://api.example.com"),
             Letter::address_proven(&to, "https://api.example.com"),
+            Letter::mfa_switched(&to, true, now),
+            Letter::mfa_switched(&to, false, now),
             Letter::password_changed(&to, now),
             Letter::email_changed(&to, &to, now),
             Letter::account_deleted(&to, now),

@@ -50,6 +50,9 @@ pub struct Merchant {
     /// Argon2id, PHC form. Secret. None once whoever proved the address first has ended what was
     /// set up before: they sign in by one-time code until they set one.
     pub password_hash: Option<String>,
+    /// Whether a sign-in takes a second factor ([`Mfa`](crate::mfa::Mfa)).
+    #[serde(default)]
+    pub mfa_enabled: bool,
     /// Whether the account may be used.
     pub status: MerchantStatus,
     /// Counts what ends every session: those of an earlier generation are dead.
@@ -106,6 +109,7 @@ impl Merchant {
             name: registration.name,
             locale: registration.locale,
             password_hash: Some(registration.password_hash),
+            mfa_enabled: false,
             status: MerchantStatus::Active,
             credential_generation: 1,
             password_generation: 1,
@@ -131,7 +135,8 @@ impl Merchant {
     }
 
     /// The account once somebody has proven to receive mail at its address, and nothing else. If
-    /// nobody had, a stranger may have set it up: their password, sessions, codes and links end.
+    /// nobody had, a stranger may have set it up: their password, second factor, sessions, codes and
+    /// links end.
     /// None, when the address was proven before.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Option<Self> {
@@ -144,6 +149,7 @@ impl Merchant {
             password_generation: password.saturating_add(1),
             email_verified: true,
             password_hash: None,
+            mfa_enabled: false,
             ..self.changed(now)
         })
     }
@@ -238,7 +244,8 @@ impl Account for Merchant {
         }
     }
     fn proven(self) -> Self {
-        Self { email_verified: true, ..self }
+        // The first proof ends what was set up before it, the second factor too.
+        Self { mfa_enabled: self.mfa_enabled && self.email_verified, email_verified: true, ..self }
     }
     fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
         write.replace_except(self, Self::COUNTED, Condition::default(), refused)
@@ -345,6 +352,8 @@ pub struct MerchantView {
     pub email_verified: bool,
     /// Whether there is a password to sign in with.
     pub has_password: bool,
+    /// Whether a sign-in takes a second factor.
+    pub mfa_enabled: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The language of mails.
@@ -369,6 +378,7 @@ impl MerchantView {
             email: merchant.email.clone(),
             email_verified: merchant.email_verified,
             has_password: merchant.password_hash.is_some(),
+            mfa_enabled: merchant.mfa_enabled,
             name: merchant.name.clone(),
             locale: merchant.locale.clone(),
             status: merchant.status,

@@ -34,6 +34,8 @@ gateway::words! {
         Password = "password",
         /// By one-time code.
         Otp = "otp",
+        /// By password or one-time code, and a second factor.
+        Mfa = "mfa",
         /// By exchange of an earlier token.
         Refresh = "refresh",
     }

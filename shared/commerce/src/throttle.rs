@@ -25,7 +25,7 @@ use crate::fields::Email;
 use crate::id::{ChallengeId, StoreId};
 use crate::key;
 
-pub use ceiling::{Ceiling, JUDGED_CODES, Times};
+pub use ceiling::{Ceiling, JUDGED_CODES, JUDGED_TOTP, Times};
 
 /// Attempts are forgotten this long after the last one.
 const MEMORY: Duration = DAY;
@@ -47,6 +47,8 @@ gateway::words! {
         Verify = "verify",
         /// An account is to be moved to another address.
         Move = "move",
+        /// The code of a second factor is guessed.
+        Totp = "totp",
     }
 }
 
@@ -56,8 +58,8 @@ impl Kind {
     /// fifth attempt on.
     fn wait(self, attempts: u32) -> Duration {
         let first = match self {
-            Self::SignIn if attempts < PATIENCE => return Duration::ZERO,
-            Self::SignIn => Duration::from_secs(1),
+            Self::SignIn | Self::Totp if attempts < PATIENCE => return Duration::ZERO,
+            Self::SignIn | Self::Totp => Duration::from_secs(1),
             Self::Code | Self::Reset | Self::Verify | Self::Move => MINUTE,
         };
         let doublings = attempts.saturating_sub(PATIENCE);
@@ -66,14 +68,16 @@ impl Kind {
 }
 
 impl Kind {
-    /// How many mails it may send for one account, from wherever it is asked for.
-    fn mails(self) -> Option<Ceiling> {
+    /// How often it may happen to one account, from wherever: mails that are sent, and codes that
+    /// have a million values.
+    fn ceiling(self) -> Option<Ceiling> {
         let of = match self {
             Self::SignIn => return None,
             Self::Code => "otp_mails",
             Self::Reset => "reset_mails",
             Self::Verify => "verify_mails",
             Self::Move => "move_mails",
+            Self::Totp => return Some(JUDGED_TOTP),
         };
         Some(Ceiling::of_mails(of))
     }
@@ -194,15 +198,15 @@ pub async fn attempt(
     more: &[&Key],
 ) -> Result<(Throttle, Batch), Problem> {
     let counted = retry(|| async {
-        let (throttle_key, ceiling) = (subject.key(), subject.kind.mails());
-        let mails_key = ceiling.map(|ceiling| ceiling.key(subject.account()));
-        let own = [&throttle_key].into_iter().chain(&mails_key);
+        let (throttle_key, ceiling) = (subject.key(), subject.kind.ceiling());
+        let ceiling_key = ceiling.map(|ceiling| ceiling.key(subject.account()));
+        let own = [&throttle_key].into_iter().chain(&ceiling_key);
         let keys: Vec<&Key> = own.chain(more.iter().copied()).collect();
         let mut batch = app.table.get_many(&keys).await?;
         let (before, now): (Option<Throttle>, _) = (batch.take(&throttle_key)?, app.clock.now());
         let mut throttle = Throttle::count(before.as_ref(), subject, now)?;
         throttle.challenge_id = challenge.cloned();
-        let mails = match ceiling.zip(mails_key.as_ref()) {
+        let counted = match ceiling.zip(ceiling_key.as_ref()) {
             None => None,
             Some((ceiling, key)) => {
                 Some(ceiling.count(batch.take(key)?, subject.account(), now)?)
@@ -213,7 +217,7 @@ pub async fn attempt(
             None => write.create(&throttle, Code::VersionConflict),
             Some(_) => write.replace(&throttle, Code::VersionConflict),
         };
-        write.also(mails, |write, mails| mails.save(write)).commit().await?;
+        write.also(counted, |write, counted| counted.save(write)).commit().await?;
         Ok((throttle, batch))
     });
     counted.await.map_err(|problem| match problem.code {

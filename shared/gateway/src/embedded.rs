@@ -202,6 +202,7 @@ fn secret_ids() -> SecretIds {
         receipts: id(documents::RECEIPT_KEYS),
         shared: id(documents::SHARED_KEYS),
         mail: id(documents::MAIL_KEY),
+        mfa: id(documents::MFA_KEY),
         payments: id(documents::PAYMENT_KEY),
         webhooks: id(documents::WEBHOOK_KEY),
         gift_cards: id(documents::GIFT_CARD_KEY),

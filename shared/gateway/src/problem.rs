@@ -85,6 +85,7 @@ catalogue! {
     NotInstalled = 403 "not_installed" "Only a store that has installed the app may review it.";
     InstallationInactive = 403 "installation_inactive" "The installation is not active.";
     CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
+    MfaRequired = 403 "mfa_required" "A second factor is needed.";
     EmailUnverified = 403 "email_unverified" "Confirm the e-mail address of the account first.";
     AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
     PurchaseRequired = 403 "purchase_required" "Only who has bought the product may review it.";
@@ -99,6 +100,7 @@ catalogue! {
     MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
     // 409
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
+    MfaEnabled = 409 "mfa_enabled" "The account has a second factor already.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
     CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft without products and gift cards.";
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";

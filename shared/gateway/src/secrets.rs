@@ -7,6 +7,7 @@
 //! | receipt keys | signs receipts and reports | who issues those |
 //! | shared keys | the public halves; cursors and kept answers | who serves requests |
 //! | mail key | mails on their way | who writes or sends them |
+//! | MFA key | secrets of second factors | who signs merchants in |
 //! | payment key | credentials of payment providers | who calls the providers |
 //! | webhook key | secrets and headers of webhook subscriptions | who makes or signs with them |
 //! | gift-card key | finds a gift card by its code | who issues or takes them |
@@ -63,6 +64,7 @@ struct Inner {
     receipts: Cached<KeySet>,
     shared: Cached<Keys>,
     mail: Cached<SealKey>,
+    mfa: Cached<SealKey>,
     payments: Cached<SealKey>,
     webhooks: Cached<SealKey>,
     gift_cards: Cached<MacKey>,
@@ -100,6 +102,7 @@ impl Secrets {
             receipts: Cached::default(),
             shared: Cached::default(),
             mail: Cached::default(),
+            mfa: Cached::default(),
             payments: Cached::default(),
             webhooks: Cached::default(),
             gift_cards: Cached::default(),
@@ -141,6 +144,12 @@ impl Secrets {
     pub async fn mail_key(&self) -> Result<Arc<SealKey>, Problem> {
         let Inner { mail, ids, .. } = &*self.0;
         self.cached(mail, &ids.mail, seal_key).await
+    }
+
+    /// Seals the secrets of second factors.
+    pub async fn mfa_key(&self) -> Result<Arc<SealKey>, Problem> {
+        let Inner { mfa, ids, .. } = &*self.0;
+        self.cached(mfa, &ids.mfa, seal_key).await
     }
 
     /// Seals what payment providers know us by, and what they tell.

@@ -358,6 +358,7 @@ impl Example for MerchantView {
             email: sample::<Email>("ann@example.com"),
             email_verified: true,
             has_password: true,
+            mfa_enabled: false,
             name: Some("Ann".into()),
             locale: None,
             status: MerchantStatus::Active,

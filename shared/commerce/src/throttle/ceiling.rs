@@ -20,6 +20,8 @@ use crate::key;
 /// One-time codes of an account that are compared in an hour, right or wrong (our choice): at 25 of
 /// a million, an attacker with any number of networks needs years.
 pub const JUDGED_CODES: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
+/// Codes of an account's second factor that are compared in an hour, right or wrong (our choice).
+pub const JUDGED_TOTP: Ceiling = Ceiling { of: "judged_totp", most: 25, window: HOUR };
 /// Mails of one kind that an account can be made to send in an hour (our choice).
 const MAILS: usize = 10;
 
@@ -174,6 +176,7 @@ mod tests {
     #[test]
     fn codes_and_mails_have_the_ceilings_that_are_promised() {
         assert_eq!((JUDGED_CODES.most, JUDGED_CODES.window), (25, HOUR));
+        assert_eq!((JUDGED_TOTP.most, JUDGED_TOTP.window), (25, HOUR));
         let mails = Ceiling::of_mails("otp_mails");
         assert_eq!((mails.most, mails.window), (10, HOUR));
     }

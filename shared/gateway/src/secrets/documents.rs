@@ -15,6 +15,8 @@ pub const RECEIPT_KEYS: &str = "receipt-keys";
 pub const SHARED_KEYS: &str = "shared-keys";
 /// The key of mails on their way.
 pub const MAIL_KEY: &str = "mail-key";
+/// The key of second factors' secrets.
+pub const MFA_KEY: &str = "mfa-key";
 /// The key of payment providers' credentials.
 pub const PAYMENT_KEY: &str = "payment-key";
 /// The key of webhook subscriptions' secrets.
@@ -25,8 +27,16 @@ pub const GIFT_CARD_KEY: &str = "gift-card-key";
 pub const MAIL_SERVER: &str = "mail-server";
 
 /// What can be made from nothing: every secret but the mail server's.
-pub const GENERATED: [&str; 7] =
-    [SIGNING_KEYS, RECEIPT_KEYS, SHARED_KEYS, MAIL_KEY, PAYMENT_KEY, WEBHOOK_KEY, GIFT_CARD_KEY];
+pub const GENERATED: [&str; 8] = [
+    SIGNING_KEYS,
+    RECEIPT_KEYS,
+    SHARED_KEYS,
+    MAIL_KEY,
+    MFA_KEY,
+    PAYMENT_KEY,
+    WEBHOOK_KEY,
+    GIFT_CARD_KEY,
+];
 
 /// The shared keys as they are stored.
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,7 +84,7 @@ pub fn complete(mut known: Map<String, Value>) -> Result<Map<String, Value>, Key
     };
     shared.token_keys()?;
     known.insert(SHARED_KEYS.to_owned(), json!(shared));
-    for name in [MAIL_KEY, PAYMENT_KEY, WEBHOOK_KEY] {
+    for name in [MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY] {
         let fresh = || json!(StoredKey { key: SealKey::generate().reveal() });
         known.entry(name).or_insert_with(fresh);
     }
@@ -155,7 +165,7 @@ mod tests {
         assert_eq!(documents.len(), GENERATED.len());
         assert!(GENERATED.iter().all(|name| documents.contains_key(*name)));
         let keys: std::collections::BTreeSet<_> =
-            [GIFT_CARD_KEY, MAIL_KEY, PAYMENT_KEY, WEBHOOK_KEY]
+            [GIFT_CARD_KEY, MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY]
                 .map(|name| documents[name]["key"].to_string())
                 .into();
         assert_eq!(keys.len(), 4);
@@ -169,7 +179,7 @@ mod tests {
             assert_eq!(after[name]["previous"], before[name]["current"]);
             assert_eq!(after[name]["current"], before[name]["next"]);
         }
-        for name in [MAIL_KEY, PAYMENT_KEY, WEBHOOK_KEY, GIFT_CARD_KEY] {
+        for name in [MAIL_KEY, MFA_KEY, PAYMENT_KEY, WEBHOOK_KEY, GIFT_CARD_KEY] {
             assert_eq!(after[name], before[name]);
         }
         assert_eq!(after[SHARED_KEYS]["request_key"], before[SHARED_KEYS]["request_key"]);

@@ -1,0 +1,255 @@
+//! The second factor: taken up, confirmed, given up, and asked for at sign-in.
+
+use axum::extract::State;
+use commerce::account::{Account, confirm};
+use commerce::caller;
+use commerce::challenge::{Link, Purpose};
+use commerce::event::MERCHANT_UPDATED;
+use commerce::key;
+use commerce::mail::{Letter, Mail};
+use commerce::merchant::Merchant;
+use commerce::mfa::{Mfa, MfaState};
+use commerce::password::Guess;
+use commerce::throttle::{self, Kind, Subject};
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
+use gateway::table::{Condition, Write};
+use http::{StatusCode, header};
+use serde_json::json;
+
+/// A second factor that was judged right: how it is written down, and who showed it.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    mfa: Mfa,
+    subject: Subject,
+}
+
+impl Shown {
+    /// Uses it up: of several sign-ins with one code, one succeeds.
+    pub(crate) fn spend(self, write: Write) -> Write {
+        write.replace(&self.mfa, Code::InvalidOrExpiredCode).delete(&self.subject.key())
+    }
+}
+
+/// Judges a code. It is counted first, as a password is, and under a ceiling for the account.
+///
+/// # Errors
+/// `invalid_or_expired_code`; `too_many_attempts`.
+async fn judge(
+    app: &App,
+    account: &Merchant,
+    code: &str,
+    inbound: &Inbound,
+    expected: impl Fn(&Mfa, Timestamp) -> bool,
+) -> Result<Shown, Problem> {
+    let failed = Code::InvalidOrExpiredCode;
+    let (subject, mfa_key) = (account.attempted(Kind::Totp, inbound), key::mfa(&account.id));
+    let (_, mut batch) = throttle::attempt(app, &subject, None, &[&mfa_key]).await?;
+    let now = app.clock.now();
+    let mfa: Option<Mfa> = batch.take(&mfa_key)?;
+    let mfa = mfa.filter(|mfa| expected(mfa, now)).ok_or(failed)?;
+    let key = app.secrets.mfa_key().await?;
+    let mfa = mfa.spent(&key, code, now)?.ok_or(failed)?;
+    Ok(Shown { mfa, subject })
+}
+
+/// What a sign-in shows beside its first factor.
+#[derive(Debug)]
+pub(crate) enum Second {
+    /// Nothing, and nothing is needed.
+    NotNeeded,
+    /// Nothing, and it is needed.
+    Missing,
+    /// The right code.
+    Right(Box<Shown>),
+}
+
+/// Judges the second factor of who has shown the first, if the account has one.
+///
+/// # Errors
+/// `invalid_or_expired_code`; `too_many_attempts`.
+pub(crate) async fn second(
+    app: &App,
+    account: &Merchant,
+    totp: Option<&Text<1, 100>>,
+    inbound: &Inbound,
+) -> Result<Second, Problem> {
+    match totp {
+        _ if !account.mfa_enabled => Ok(Second::NotNeeded),
+        None => Ok(Second::Missing),
+        Some(code) => {
+            let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
+            let shown = judge(app, account, code.as_str(), inbound, active).await?;
+            Ok(Second::Right(Box::new(shown)))
+        }
+    }
+}
+
+/// Ends a sign-in that lacks its second factor: what was shown is used up by `write`, and a token is
+/// handed out that stands for it for five minutes.
+pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -> Problem {
+    let (link, token) = Link::begin(Purpose::Mfa, Some(account), now);
+    match write.create(&link, Code::VersionConflict).commit().await {
+        Err(problem) => problem,
+        Ok(()) => Code::MfaRequired
+            .with("mfa_token", token)
+            .with("expires_in", Purpose::Mfa.lifetime().as_secs())
+            .header(header::CACHE_CONTROL, "no-store"),
+    }
+}
+
+/// Demands the second factor of who is signed in, for what would get around it.
+///
+/// # Errors
+/// `mfa_required`, without a token: send the request again with `totp`; `invalid_or_expired_code`;
+/// `too_many_attempts`.
+pub(crate) async fn demand(
+    app: &App,
+    account: &Merchant,
+    totp: Option<&Text<1, 100>>,
+    inbound: &Inbound,
+) -> Result<Option<Shown>, Problem> {
+    match second(app, account, totp, inbound).await? {
+        Second::NotNeeded => Ok(None),
+        Second::Right(shown) => Ok(Some(*shown)),
+        Second::Missing => Err(Code::MfaRequired.detail("Send the code of your device as `totp`.")),
+    }
+}
+
+/// `POST /v1/auth/mfa/totp`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct EnrolRequest {
+    /// The current password, if the account has one.
+    #[deserr(default)]
+    current_password: Option<Guess>,
+}
+
+/// `POST /v1/auth/mfa/totp` — a secret for an authenticator program, and ten recovery codes, shown
+/// this once. They count once a code has come back; until then another request replaces them.
+///
+/// # Errors
+/// `email_unverified`: whoever proves an address ends what was set up before, this too;
+/// `mfa_enabled`; `invalid_credentials`, `too_many_attempts`.
+pub(crate) async fn enrol(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<EnrolRequest>,
+) -> Result<Answer, Problem> {
+    let account = caller.account;
+    if !account.email_verified {
+        return Err(Code::EmailUnverified.into());
+    }
+    if account.mfa_enabled {
+        return Err(Code::MfaEnabled.into());
+    }
+    let guess = ask.current_password.as_ref();
+    let needed_to = "Needed to set up a second factor.";
+    let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+    let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
+    let (mfa, shown) = Mfa::enrol(&account.id, &account.email, &key, now)?;
+    let off = Condition::new("attribute_not_exists(mfa_enabled) OR mfa_enabled = :off");
+    app.table
+        .write()
+        .put(&mfa)
+        .check(&account.key(), off.value(":off", false), Code::MfaEnabled)
+        .also(subject, |write, subject| write.delete(&subject.key()))
+        .answer(Answer::json(StatusCode::CREATED, &shown).no_store(), now)
+        .await
+}
+
+/// `POST /v1/auth/mfa/totp/confirm`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct ConfirmRequest {
+    /// A code of the authenticator program. Any text is judged.
+    code: Text<1, 100>,
+}
+
+/// `POST /v1/auth/mfa/totp/confirm` — the second factor is asked for from now on. Sessions live on.
+///
+/// # Errors
+/// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was made, and without one;
+/// `too_many_attempts`.
+pub(crate) async fn confirm_totp(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<ConfirmRequest>,
+) -> Result<Answer, Problem> {
+    let account = caller.account;
+    if account.mfa_enabled {
+        return Err(Code::MfaEnabled.into());
+    }
+    let shown = judge(&app, &account, ask.code.as_str(), &inbound, Mfa::is_pending).await?;
+    let shown = Shown { mfa: shown.mfa.activated(), ..shown };
+    let left = shown.mfa.recovery_codes_left();
+    let answer = Answer::ok(&json!({"mfa_enabled": true, "recovery_codes_left": left}));
+    switched(&app, &account, true, |write| shown.spend(write))
+        .await?
+        .answer(answer, app.clock.now())
+        .await
+}
+
+/// `DELETE /v1/auth/mfa/totp`
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub(crate) struct RemoveRequest {
+    /// A code of the authenticator program, or a recovery code.
+    code: Text<1, 100>,
+    /// The current password, if the account has one.
+    #[deserr(default)]
+    current_password: Option<Guess>,
+}
+
+/// `DELETE /v1/auth/mfa/totp` — no second factor is asked for any more.
+///
+/// # Errors
+/// `not_found` without one; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
+pub(crate) async fn remove(
+    caller: caller::Merchant,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Body(ask): Body<RemoveRequest>,
+) -> Result<Answer, Problem> {
+    let account = caller.account;
+    if !account.mfa_enabled {
+        return Err(Code::NotFound.into());
+    }
+    let guess = ask.current_password.as_ref();
+    let needed_to = "Needed to give the second factor up.";
+    let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+    let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
+    let shown = judge(&app, &account, ask.code.as_str(), &inbound, active).await?;
+    let gone = |write: Write| {
+        let unused = Condition::new("#version = :before").name("#version", "version");
+        let unused = unused.value(":before", shown.mfa.version.saturating_sub(1));
+        let write = write.delete_if(&shown.mfa.key(), unused, Code::InvalidOrExpiredCode);
+        write.delete(&shown.subject.key())
+    };
+    let write = switched(&app, &account, false, gone).await?;
+    write
+        .also(subject, |write, subject| write.delete(&subject.key()))
+        .answer(Answer::no_content(), app.clock.now())
+        .await
+}
+
+/// Begins the transaction that switches the second factor on or off, and tells of it.
+async fn switched(
+    app: &App,
+    account: &Merchant,
+    on: bool,
+    write_down: impl FnOnce(Write) -> Write,
+) -> Result<Write, Problem> {
+    let (key, now) = (app.secrets.mail_key().await?, app.clock.now());
+    let next = Merchant { mfa_enabled: on, ..account.changed(now) };
+    let notice = Mail::compose(&key, &Letter::mfa_switched(&next.email, on, now), now)?;
+    let write = write_down(next.save(app.table.write(), Code::VersionConflict));
+    Ok(write.emit(next.event(&MERCHANT_UPDATED, &app.config, now)).emit(notice))
+}

@@ -1,0 +1,288 @@
+//! The second factor.
+
+use std::time::Duration;
+
+use gateway::clock::{HOUR, MINUTE};
+use support::{Gateway, Merchant, PASSWORD, Reply, Value, json, race, unique};
+use totp_rs::Totp;
+
+use super::me;
+
+const TOTP: &str = "/v1/auth/mfa/totp";
+const STEP: Duration = Duration::from_secs(30);
+
+/// A merchant with a proven address, and the device that makes their codes.
+struct Owner {
+    gateway: Gateway,
+    merchant: Merchant,
+    device: Totp,
+    recovery: Vec<String>,
+}
+
+impl Owner {
+    /// Enrolled and confirmed, a step ago.
+    async fn enrolled() -> Self {
+        let gateway = Gateway::start().await;
+        gateway.app().clock.stop();
+        let merchant = Merchant::sign_up(&gateway).await;
+        merchant.prove(&gateway).await;
+        let ask = json!({"current_password": PASSWORD});
+        let shown = merchant.post(TOTP).json(ask).await.expect(201);
+        let device = Totp::from_url(shown.str("/secret_uri")).unwrap();
+        let codes = shown.at("/recovery_codes").as_array().unwrap().iter();
+        let recovery = codes.map(|code| code.as_str().unwrap().to_owned()).collect();
+        let owner = Self { gateway, merchant, device, recovery };
+        let ask = json!({"code": owner.code()});
+        owner.merchant.post(&format!("{TOTP}/confirm")).json(ask).await.expect(200);
+        owner.gateway.advance(STEP);
+        owner
+    }
+
+    fn code(&self) -> String {
+        self.code_after(Duration::ZERO)
+    }
+
+    fn code_after(&self, later: Duration) -> String {
+        let seconds = u64::try_from(self.gateway.now().plus(later).seconds()).unwrap();
+        self.device.generate(seconds).to_string()
+    }
+
+    fn wrong(&self) -> &'static str {
+        let near = [0, 30, 60].map(|s| self.code_after(Duration::from_secs(s)));
+        let odd = ["000000", "111111", "222222", "333333", "444444"];
+        odd.into_iter().find(|code| near.iter().all(|near| near != code)).unwrap()
+    }
+
+    /// Signs in from a network of its own, with these fields beside the password.
+    async fn sign_in(&self, more: Value) -> Reply {
+        let mut ask = json!({"email": self.merchant.email, "password": PASSWORD});
+        for (name, value) in more.as_object().unwrap() {
+            ask[name] = value.clone();
+        }
+        self.gateway.client().post("/v1/auth/signin").json(ask).await
+    }
+
+    async fn token(&self) -> String {
+        let refused = self.sign_in(json!({})).await.expect(403).problem("mfa_required");
+        assert_eq!(refused.header("cache-control"), Some("no-store"));
+        assert_eq!(refused.int("/expires_in"), 300);
+        refused.str("/mfa_token")
+    }
+
+    async fn redeem(&self, token: &str, code: &str) -> Reply {
+        let ask = json!({"mfa_token": token, "totp": code});
+        self.gateway.client().post("/v1/auth/signin").json(ask).await
+    }
+}
+
+#[tokio::test]
+async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
+    let gateway = Gateway::start().await;
+    gateway.app().clock.stop();
+    let merchant = Merchant::sign_up(&gateway).await;
+    let ask = json!({"current_password": PASSWORD});
+    let early = merchant.post(TOTP).json(ask.clone()).await.expect(403);
+    early.problem("email_unverified");
+    merchant.prove(&gateway).await;
+    let bare = merchant.post(TOTP).json(json!({})).await.expect(422);
+    assert_eq!(bare.field_errors(), [("/current_password".into(), "required".into())]);
+    let wrong = json!({"current_password": "not the password"});
+    merchant.post(TOTP).json(wrong).await.expect(401).problem("invalid_credentials");
+    let shown = merchant.post(TOTP).json(ask.clone()).await.expect(201);
+    assert_eq!(shown.header("cache-control"), Some("no-store"));
+    assert_eq!(shown.at("/recovery_codes").as_array().unwrap().len(), 10);
+    // Nothing is asked for before a code has come back; and another request replaces it.
+    merchant.sign_in_again().await;
+    let shown = merchant.post(TOTP).json(ask.clone()).await.expect(201);
+    let device = Totp::from_url(shown.str("/secret_uri")).unwrap();
+    let code = |gateway: &Gateway| {
+        device.generate(u64::try_from(gateway.now().seconds()).unwrap()).to_string()
+    };
+    let confirm =
+        |code: String| merchant.post(&format!("{TOTP}/confirm")).json(json!({"code": code}));
+    let recovery = shown.str("/recovery_codes/0");
+    confirm(recovery.clone()).await.expect(401).problem("invalid_or_expired_code");
+    let done = confirm(code(&gateway)).await.expect(200);
+    assert_eq!(
+        (done.at("/mfa_enabled").clone(), done.int("/recovery_codes_left")),
+        (json!(true), 10)
+    );
+    gateway.mailbox(&merchant.email).nth(2).await;
+    let told = gateway.mailbox(&merchant.email).letters();
+    assert!(told.iter().any(|letter| letter.subject == "Two-step sign-in is on"));
+    assert_eq!(merchant.get("/v1/auth/me").await.expect(200).at("/mfa_enabled"), true);
+    merchant.post(TOTP).json(ask.clone()).await.expect(409).problem("mfa_enabled");
+    gateway.advance(STEP);
+    confirm(code(&gateway)).await.expect(409).problem("mfa_enabled");
+    let stored = Value::from(gateway.items("MER#").await).to_string();
+    let uri = shown.str("/secret_uri");
+    let secret = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
+    assert!(!stored.contains(secret) && !stored.contains(&recovery));
+    // Giving it up takes the password and a code.
+    let remove = |ask: Value| merchant.delete(TOTP).json(ask);
+    let alone = remove(json!({"code": code(&gateway)})).await.expect(422);
+    assert_eq!(alone.field_errors(), [("/current_password".into(), "required".into())]);
+    let right = json!({"code": code(&gateway), "current_password": PASSWORD});
+    remove(right.clone()).await.expect(204);
+    remove(right).await.expect(404).problem("not_found");
+    merchant.sign_in_again().await;
+    assert_eq!(merchant.get("/v1/auth/me").await.expect(200).at("/mfa_enabled"), false);
+    assert!(gateway.items_of("mfa", "MER#").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_sign_in_takes_both_factors_at_once_or_one_after_the_other() {
+    let owner = Owner::enrolled().await;
+    let token = owner.token().await;
+    owner.redeem(&token, owner.wrong()).await.expect(401).problem("invalid_or_expired_code");
+    let code = owner.code();
+    let signed_in = owner.redeem(&token, &code).await.expect(200);
+    assert_eq!(signed_in.str("/session/created_via"), "mfa");
+    let client = owner.gateway.client().with_token(&signed_in.str("/session/access_token"));
+    assert_eq!(me(&client).await, 200);
+    owner.redeem(&token, &code).await.expect(400).problem("invalid_or_expired_token");
+    // A code is used once, and so is everything before it.
+    let again = owner.sign_in(json!({"totp": code})).await.expect(401);
+    again.problem("invalid_or_expired_code");
+    let next = owner.code_after(STEP);
+    owner.sign_in(json!({"totp": next})).await.expect(200);
+    owner.sign_in(json!({"totp": next})).await.expect(401);
+    let wrong = json!({
+        "email": owner.merchant.email, "password": "not the password", "totp": owner.code(),
+    });
+    let wrong = owner.gateway.client().post("/v1/auth/signin").json(wrong).await;
+    wrong.expect(401).problem("invalid_credentials");
+    // Either way, and not both.
+    let client = owner.gateway.client();
+    let both = json!({"mfa_token": token, "totp": "000000", "email": owner.merchant.email});
+    let refused = client.post("/v1/auth/signin").json(both).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/email".into(), "not_with_token".into())]);
+    let none = client.post("/v1/auth/signin").json(json!({"totp": "000000"})).await.expect(422);
+    let required = |pointer: &str| (pointer.to_owned(), "required".to_owned());
+    assert_eq!(none.field_errors(), [required("/email"), required("/password")]);
+    let bare = json!({"mfa_token": token});
+    let bare = client.post("/v1/auth/signin").json(bare).await.expect(422);
+    assert_eq!(bare.field_errors(), [required("/totp")]);
+}
+
+#[tokio::test]
+async fn a_one_time_code_needs_the_second_factor_too() {
+    let owner = Owner::enrolled().await;
+    let client = owner.gateway.client();
+    let ask = json!({"email": owner.merchant.email});
+    let asked = client.post("/v1/auth/signin/otp").json(ask.clone()).await.expect(202);
+    let code = owner.gateway.mailbox(&owner.merchant.email).code().await;
+    let verify = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    let refused = client.post("/v1/auth/signin/otp/verify").json(verify.clone()).await;
+    let token = refused.expect(403).problem("mfa_required").str("/mfa_token");
+    let again = client.post("/v1/auth/signin/otp/verify").json(verify).await;
+    again.expect(401).problem("invalid_or_expired_code");
+    owner.redeem(&token, &owner.code()).await.expect(200);
+    // Both at once.
+    owner.gateway.advance(MINUTE);
+    let letters = owner.gateway.mailbox(&owner.merchant.email).letters().len();
+    let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let letter = owner.gateway.mailbox(&owner.merchant.email).nth(letters + 1).await;
+    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+    let verify = json!({
+        "challenge_id": asked.str("/challenge_id"), "code": code, "totp": owner.code(),
+    });
+    let done = client.post("/v1/auth/signin/otp/verify").json(verify).await.expect(200);
+    assert_eq!(done.str("/session/created_via"), "mfa");
+}
+
+#[tokio::test]
+async fn a_recovery_code_stands_in_once() {
+    let owner = Owner::enrolled().await;
+    let code = &owner.recovery[3];
+    owner.sign_in(json!({"totp": code.to_uppercase()})).await.expect(200);
+    owner.sign_in(json!({"totp": code})).await.expect(401).problem("invalid_or_expired_code");
+    let token = owner.token().await;
+    owner.redeem(&token, &owner.recovery[4]).await.expect(200);
+    // Also where the device is gone for good.
+    let ask = json!({"code": owner.recovery[5], "current_password": PASSWORD});
+    owner.merchant.delete(TOTP).json(ask).await.expect(204);
+    owner.sign_in(json!({})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_code_opens_one_session_of_20_that_are_asked_for_at_once() {
+    let owner = Owner::enrolled().await;
+    let code = owner.code();
+    let answers = race(20, || owner.sign_in(json!({"totp": code}))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 401 | 429)));
+}
+
+#[tokio::test]
+async fn the_fifth_wrong_code_is_judged_and_the_next_waits_its_time() {
+    let owner = Owner::enrolled().await;
+    let (client, token) = (owner.gateway.client(), owner.token().await);
+    let guess =
+        |code: &str| client.post("/v1/auth/signin").json(json!({"mfa_token": token, "totp": code}));
+    for _ in 0..5 {
+        guess(owner.wrong()).await.expect(401).problem("invalid_or_expired_code");
+    }
+    let slowed = guess(&owner.code()).await.expect(429).problem("too_many_attempts");
+    assert_eq!(slowed.header("retry-after"), Some("1"));
+    // From elsewhere the owner gets in.
+    owner.sign_in(json!({"totp": owner.code()})).await.expect(200);
+}
+
+#[tokio::test]
+async fn of_an_accounts_second_factors_25_are_judged_in_an_hour_wherever_they_are_tried() {
+    let owner = Owner::enrolled().await;
+    // One was judged when it was confirmed.
+    for _ in 0..24 {
+        let refused = owner.sign_in(json!({"totp": owner.wrong()})).await.expect(401);
+        refused.problem("invalid_or_expired_code");
+    }
+    let full = owner.sign_in(json!({"totp": owner.code()})).await.expect(429);
+    full.problem("too_many_attempts");
+    owner.gateway.advance(HOUR);
+    owner.sign_in(json!({"totp": owner.code()})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_password() {
+    for (age, expected) in [(5 * MINUTE - Duration::from_millis(1), 200), (5 * MINUTE, 400)] {
+        let owner = Owner::enrolled().await;
+        let token = owner.token().await;
+        owner.gateway.advance(age);
+        owner.redeem(&token, &owner.code()).await.expect(expected);
+    }
+    let owner = Owner::enrolled().await;
+    let token = owner.token().await;
+    let ask = json!({"current_password": PASSWORD, "new_password": "a fresh new password"});
+    owner.merchant.post("/v1/auth/password/update").json(ask).await.expect(200);
+    let late = owner.redeem(&token, &owner.code()).await.expect(400);
+    late.problem("invalid_or_expired_token");
+}
+
+#[tokio::test]
+async fn nothing_gets_around_the_second_factor() {
+    let owner = Owner::enrolled().await;
+    // A reset sets a password and signs nobody in.
+    let client = owner.gateway.client();
+    let ask = json!({"email": owner.merchant.email});
+    client.post("/v1/auth/password/reset").json(ask).await.expect(202);
+    let token = owner.gateway.mailbox(&owner.merchant.email).token_of("Set a new password").await;
+    let ask = json!({"token": token, "new_password": PASSWORD});
+    client.post("/v1/auth/password/update").json(ask).await.expect(200);
+    let token = owner.token().await;
+    let signed_in = owner.redeem(&token, &owner.code()).await.expect(200);
+    let session = client.with_token(&signed_in.str("/session/access_token"));
+    // Another address is where codes would go.
+    let email = format!("{}@example.com", unique("moved"));
+    let ask = json!({"email": email, "current_password": PASSWORD});
+    let refused = session.patch("/v1/auth/me").json(ask.clone()).await.expect(403);
+    refused.problem("mfa_required");
+    owner.gateway.advance(STEP);
+    let mut right = ask;
+    right["totp"] = json!(owner.code());
+    session.patch("/v1/auth/me").json(right).await.expect(200);
+    // What an account leaves behind.
+    let ask = json!({"current_password": PASSWORD});
+    session.delete("/v1/auth/me").json(ask).await.expect(202);
+    assert!(owner.gateway.items_of("mfa", "MER#").await.is_empty());
+}
