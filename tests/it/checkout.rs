@@ -441,3 +441,37 @@ async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
     assert!(answers.iter().all(|answer| answer.text == answers[0].text));
     assert_eq!(market.levels(&book).await, [99, 1, 0, 100]);
 }
+
+/// The address of a cart is judged by its country, by a dry run too, with all that is wrong besides.
+#[tokio::test]
+async fn a_cart_goes_to_an_address_that_its_country_knows() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let nowhere = format!("var_{}", "0".repeat(32));
+    for dry_run in [true, false] {
+        let mut ask = cart(&[(&book, 1)]);
+        ask["dry_run"] = json!(dry_run);
+        let address = &mut ask["shipping_address"];
+        address["region"] = json!("Bavaria");
+        address["postal_code"] = json!("56000");
+        let refused = market.try_order(ask.clone()).await.expect(422);
+        let at = |field: &str| format!("/shipping_address/{field}");
+        let faults = [
+            (at("postal_code"), "invalid_postal_code".to_owned()),
+            (at("region"), "invalid_region".to_owned()),
+        ];
+        assert_eq!(refused.field_errors(), faults);
+        ask["shipping_address"]["region"] = json!("Karnataka");
+        ask["shipping_address"]["postal_code"] = json!("5600");
+        let refused = market.try_order(ask.clone()).await.expect(422);
+        assert_eq!(refused.field_errors(), faults[..1]);
+        ask["items"][0]["variant_id"] = json!(nowhere);
+        ask["shipping_address"]["postal_code"] = json!("560001");
+        market.try_order(ask).await.expect(422);
+    }
+    let mut ask = cart(&[(&book, 1)]);
+    ask["shipping_address"]["region"] = json!("karnataka");
+    let placed = market.order(ask).await;
+    assert_eq!(placed.reply.str("/order/shipping_address/region"), "KA");
+    assert_eq!(market.levels(&book).await, [9, 1, 0, 10]);
+}

@@ -371,7 +371,8 @@ async fn a_card_of_ten_pays_ten_orders_of_one_and_is_given_back_what_is_cancelle
         let ask = json!({
             "email": "shopper@example.com", "gift_card_codes": [code],
             "items": [{"variant_id": variant, "quantity": 1}],
-            "shipping_address": {"line1": "1 MG Road", "city": "Pune", "country": "IN"},
+            "shipping_address": {"line1": "1 MG Road", "city": "Pune", "region": "MH",
+                "postal_code": "411001", "country": "IN"},
             "expected_total": inr(100),
         });
         let ask = gateway.client().post(&path).json(ask).key(&key());

@@ -125,6 +125,7 @@ fn counts(available: i64, reserved: i64, committed: i64) -> Value {
 fn cart(items: &Value) -> Value {
     json!({
         "email": "shopper@example.com", "items": items,
-        "shipping_address": {"line1": "1 MG Road", "city": "Bengaluru", "country": "IN"},
+        "shipping_address": {"line1": "1 MG Road", "city": "Bengaluru", "region": "KA",
+            "postal_code": "560001", "country": "IN"},
     })
 }

@@ -162,7 +162,7 @@ pub fn inr(amount: i64) -> Value {
 pub fn address() -> Value {
     json!({
         "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road", "city": "Bengaluru",
-        "postal_code": "560001", "country": "IN", "phone": "+91 80 5550 1234",
+        "region": "KA", "postal_code": "560001", "country": "IN", "phone": "+91 80 5550 1234",
     })
 }
 

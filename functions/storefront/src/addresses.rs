@@ -140,7 +140,8 @@ async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address,
 /// makes it the default, in place of the one before.
 ///
 /// # Errors
-/// `id_required`, `not_found`; a fault of `is_default` when the default is to be none.
+/// `id_required`, `not_found`; a fault of `is_default` when the default is to be none; `required`,
+/// `invalid_region` and `invalid_postal_code`, by what its country needs.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
@@ -158,7 +159,7 @@ pub(crate) async fn update(
         return Err(Problem::field("/is_default", "default_required", detail));
     }
     let prefer = is_default == Some(true) && !was_default;
-    let place = address.place.patched(patch);
+    let place = address.place.patched(patch)?;
     let default = if prefer { Some(&id) } else { customer.default_address_id.as_ref() };
     if place == address.place && !prefer {
         return Ok(shown(address, default));

@@ -1,10 +1,13 @@
-//! Addresses: where something goes. One shape for address books, checkouts and locations.
+//! Addresses: where something goes. One shape for address books, checkouts and locations. Of what
+//! an address needs in its country, [`formats`] has a table.
 
-use deserr::Deserr;
+mod formats;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Patch, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Fault, FieldErrors, FromText, Patch, Text};
 use gateway::table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,37 +20,74 @@ use crate::key;
 /// Addresses that one customer may keep.
 pub const MAX_ADDRESSES: u32 = 50;
 
-/// An address as it is asked for: by an address book and by a checkout alike.
+/// An address as it is asked for: by an address book and by a checkout alike. It has what its
+/// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,
+/// named with all others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressInput(Fields);
+
+/// An address by itself, whatever its country needs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
-pub struct AddressInput {
+struct Fields {
     /// The recipient's given name.
     #[deserr(default)]
-    pub first_name: Option<Text<1, 100>>,
+    first_name: Option<Text<1, 100>>,
     /// The recipient's family name.
     #[deserr(default)]
-    pub last_name: Option<Text<1, 100>>,
+    last_name: Option<Text<1, 100>>,
     /// The recipient's company.
     #[deserr(default)]
-    pub company: Option<Text<1, 200>>,
+    company: Option<Text<1, 200>>,
     /// Street and number.
-    pub line1: Text<1, 255>,
+    line1: Text<1, 255>,
     /// Floor, building, district.
     #[deserr(default)]
-    pub line2: Option<Text<1, 255>>,
+    line2: Option<Text<1, 255>>,
     /// City.
-    pub city: Text<1, 120>,
+    city: Text<1, 120>,
     /// State or province.
     #[deserr(default)]
-    pub region: Option<Text<1, 120>>,
+    region: Option<Text<1, 120>>,
     /// Postal code; not every country has them.
     #[deserr(default)]
-    pub postal_code: Option<Text<1, 20>>,
+    postal_code: Option<Text<1, 20>>,
     /// ISO 3166-1.
-    pub country: Country,
+    country: Country,
     /// Whom the carrier calls.
     #[deserr(default)]
-    pub phone: Option<Phone>,
+    phone: Option<Phone>,
+}
+
+impl Deserr<FieldErrors> for AddressInput {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let json = serde_json::Value::from(value);
+        let faults = faults_in_country(&json);
+        let read = Fields::deserialize_from_value(json.into_value(), location);
+        let known = read.as_ref().err().map(|errors| errors.0.clone()).unwrap_or_default();
+        let mut all = known.clone();
+        for (field, fault) in faults {
+            let mut here = FieldErrors::at(location.push_key(field), fault).0;
+            here.retain(|error| known.iter().all(|known| known.pointer != error.pointer));
+            all.extend(here);
+        }
+        match read {
+            Ok(fields) if all.is_empty() => Ok(Self(fields)),
+            _ => Err(FieldErrors(all)),
+        }
+    }
+}
+
+/// What the country of an address, if it names one, finds wrong with it.
+fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
+    let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
+    let country = text("country").and_then(|country| Country::from_text(country).ok());
+    let Some(country) = country else { return Vec::new() };
+    let judged = formats::judge(country.as_str(), text("region"), text("postal_code"));
+    judged.err().unwrap_or_default()
 }
 
 /// What changes about an address: what is left out stays, `null` clears what may be absent.
@@ -112,26 +152,45 @@ pub struct PostalAddress {
 }
 
 impl From<AddressInput> for PostalAddress {
-    fn from(input: AddressInput) -> Self {
-        Self {
-            first_name: input.first_name.map(String::from),
-            last_name: input.last_name.map(String::from),
-            company: input.company.map(String::from),
-            line1: input.line1.into(),
-            line2: input.line2.map(String::from),
-            city: input.city.into(),
-            region: input.region.map(String::from),
-            postal_code: input.postal_code.map(String::from),
-            country: input.country,
-            phone: input.phone,
-        }
+    fn from(AddressInput(fields): AddressInput) -> Self {
+        let place = Self {
+            first_name: fields.first_name.map(String::from),
+            last_name: fields.last_name.map(String::from),
+            company: fields.company.map(String::from),
+            line1: fields.line1.into(),
+            line2: fields.line2.map(String::from),
+            city: fields.city.into(),
+            region: fields.region.map(String::from),
+            postal_code: fields.postal_code.map(String::from),
+            country: fields.country,
+            phone: fields.phone,
+        };
+        place.clone().in_its_country().unwrap_or(place)
     }
 }
 
 impl PostalAddress {
+    /// The address with its region as a code and its postal code in capitals, if it has what its
+    /// country needs.
+    ///
+    /// # Errors
+    /// `required`, `invalid_region`, `invalid_postal_code`, as faults of its fields.
+    fn in_its_country(self) -> Result<Self, Problem> {
+        let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
+        let judged = formats::judge(self.country.as_str(), region, postal_code);
+        let (region, postal_code) = judged.map_err(|faults| {
+            let error = |(field, fault)| FieldError { pointer: format!("/{field}"), fault };
+            Problem::invalid(faults.into_iter().map(error).collect())
+        })?;
+        Ok(Self { region, postal_code, ..self })
+    }
+
     /// The address with what a patch says.
-    #[must_use]
-    pub fn patched(&self, patch: AddressPatch) -> Self {
+    ///
+    /// # Errors
+    /// `required`, `invalid_region`, `invalid_postal_code`, as faults of its fields: of an address
+    /// that something changes about.
+    pub fn patched(&self, patch: AddressPatch) -> Result<Self, Problem> {
         let mut next = self.clone();
         patch.first_name.apply(&mut next.first_name);
         patch.last_name.apply(&mut next.last_name);
@@ -143,7 +202,7 @@ impl PostalAddress {
         next.line1 = patch.line1.map_or(next.line1, String::from);
         next.city = patch.city.map_or(next.city, String::from);
         next.country = patch.country.unwrap_or(next.country);
-        next
+        if next == *self { Ok(next) } else { next.in_its_country() }
     }
 }
 
@@ -319,19 +378,26 @@ mod tests {
     fn a_patch_keeps_clears_and_sets() {
         let input = read::<AddressInput>(json!({
             "first_name": "Ann", "line1": "1 Main Street", "line2": "Floor 2", "city": "Pune",
-            "country": "IN",
+            "region": "Goa", "postal_code": "411001", "country": "IN",
         }));
         let place = PostalAddress::from(input.unwrap());
-        let text = |text: &str| gateway::request::FromText::from_text(text).unwrap();
+        fn text<T: gateway::request::FromText>(text: &str) -> T {
+            T::from_text(text).unwrap()
+        }
         let patch = AddressPatch {
             line2: Patch::Clear,
             region: Patch::Set(text("Maharashtra")),
-            city: Some(gateway::request::FromText::from_text("Mumbai").unwrap()),
+            city: Some(text("Mumbai")),
             ..AddressPatch::default()
         };
-        let next = place.patched(patch);
-        assert_eq!((next.line2, next.region.as_deref()), (None, Some("Maharashtra")));
+        let next = place.patched(patch).unwrap();
+        assert_eq!((next.line2.clone(), next.region.as_deref()), (None, Some("MH")));
         assert_eq!((next.city.as_str(), next.first_name.as_deref()), ("Mumbai", Some("Ann")));
+        let abroad = AddressPatch { country: Some(text("US")), ..AddressPatch::default() };
+        let refused = next.patched(abroad).unwrap_err();
+        let at: Vec<_> = refused.errors().iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(at, ["/region", "/postal_code"]);
+        assert_eq!(next.patched(AddressPatch::default()).unwrap(), next);
     }
 
     #[test]
@@ -340,5 +406,20 @@ mod tests {
         let mut codes: Vec<_> = refused.errors().iter().map(|error| error.fault.code).collect();
         codes.sort_unstable();
         assert_eq!(codes, ["invalid_country", "required", "too_short"]);
+        let ask = json!({"line1": "", "region": "Goa", "postal_code": "12", "country": "US"});
+        let refused = read::<AddressInput>(ask).unwrap_err();
+        let mut found: Vec<_> = refused
+            .errors()
+            .iter()
+            .map(|error| (error.pointer.as_str(), error.fault.code))
+            .collect();
+        found.sort_unstable();
+        let expected = [
+            ("/city", "required"),
+            ("/line1", "too_short"),
+            ("/postal_code", "invalid_postal_code"),
+            ("/region", "invalid_region"),
+        ];
+        assert_eq!(found, expected);
     }
 }

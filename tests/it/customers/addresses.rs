@@ -121,3 +121,62 @@ async fn a_replayed_key_adds_an_address_once() {
     assert_eq!(second.header("idempotent-replayed"), Some("true"));
     assert_eq!(front.gateway.items_of("address", "STO#").await.len(), 1);
 }
+
+/// An address has what its country needs, in a book as at a checkout; whatever it lacks is named.
+#[tokio::test]
+async fn an_address_has_what_its_country_needs() {
+    let front = Front::open().await;
+    let shopper = front.shopper().await;
+    let path = at("/addresses");
+    let place = |country: &str, region: Option<&str>, postal_code: Option<&str>| {
+        let mut place = json!({"line1": "1 Main Street", "city": "Town", "country": country});
+        for (name, value) in [("region", region), ("postal_code", postal_code)] {
+            if let Some(value) = value {
+                place[name] = json!(value);
+            }
+        }
+        place
+    };
+    let fault = |field: &str, code: &str| (field.to_owned(), code.to_owned());
+    let missing = vec![fault("/postal_code", "required"), fault("/region", "required")];
+    let wrong =
+        vec![fault("/postal_code", "invalid_postal_code"), fault("/region", "invalid_region")];
+    for country in ["US", "CA", "IN", "AU"] {
+        let refused = shopper.post(&path).json(place(country, None, None)).await.expect(422);
+        assert_eq!(refused.field_errors(), missing, "{country}");
+        let odd = place(country, Some("Atlantis"), Some("12"));
+        let refused = shopper.post(&path).json(odd).await.expect(422);
+        assert_eq!(refused.field_errors(), wrong, "{country}");
+    }
+    let refused = shopper.post(&path).json(place("GB", None, Some("95014"))).await.expect(422);
+    assert_eq!(refused.field_errors(), wrong[..1]);
+    let mut bare = place("US", None, Some("9501"));
+    bare.as_object_mut().unwrap().remove("city");
+    let refused = shopper.post(&path).json(bare).await.expect(422);
+    let all = [
+        fault("/city", "required"),
+        fault("/postal_code", "invalid_postal_code"),
+        fault("/region", "required"),
+    ];
+    assert_eq!(refused.field_errors(), all, "with all that is wrong besides");
+    let kept = [
+        (place("US", Some("california"), Some("95014-1234")), Some("CA"), "95014-1234"),
+        (place("CA", Some("Québec"), Some("h3z 2y7")), Some("QC"), "H3Z 2Y7"),
+        (place("IN", Some("IN-KA"), Some("560001")), Some("KA"), "560001"),
+        (place("AU", Some("Victoria"), Some("3000")), Some("VIC"), "3000"),
+        (place("GB", None, Some("SW1A 1AA")), None, "SW1A 1AA"),
+    ];
+    let mut last = String::new();
+    for (ask, region, postal_code) in kept {
+        let reply = shopper.post(&path).json(ask).await.expect(201);
+        assert_eq!(*reply.at("/region"), json!(region));
+        assert_eq!(reply.str("/postal_code"), postal_code);
+        last = format!("{path}/{}", reply.str("/id"));
+    }
+    let abroad = shopper.patch(&last).json(json!({"country": "US"})).await.expect(422);
+    let faults = [fault("/postal_code", "invalid_postal_code"), fault("/region", "required")];
+    assert_eq!(abroad.field_errors(), faults);
+    let moved = json!({"country": "US", "region": "NY", "postal_code": "10001"});
+    shopper.patch(&last).json(moved).await.expect(200);
+    shopper.patch(&last).json(json!({"city": "New York"})).await.expect(200);
+}

@@ -152,7 +152,8 @@ async fn what_is_in_stock_follows_the_stores_policy() {
 async fn ten_locations(front: &Front) -> String {
     let mut last = front.location().await;
     for number in 1..10 {
-        let address = json!({"line1": "1 MG Road", "city": "Pune", "country": "IN"});
+        let address = json!({"line1": "1 MG Road", "city": "Pune", "region": "MH",
+            "postal_code": "411001", "country": "IN"});
         let name = format!("Shop {number}");
         let ask = json!({"name": name, "address": address, "priority": 500 + number});
         let made = front.owner.post("/v1/inventory/locations").json(ask).await.expect(201);
