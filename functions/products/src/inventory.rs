@@ -3,11 +3,12 @@
 
 mod carry_out;
 mod changes;
+mod verify;
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
 use commerce::id::{LocationId, VariantId};
-use commerce::inventory::{Delta, Level, LevelView, Movement, MovementView, Quantities};
+use commerce::inventory::{Level, LevelView, Movement, MovementView};
 use commerce::scope::ReadInventory;
 use commerce::{key, location};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
@@ -17,10 +18,10 @@ use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FieldErrors, FromText, Path, Query};
-use gateway::table::{Query as TableQuery, retry};
-use serde::Serialize;
+use gateway::table::Query as TableQuery;
 
 pub use changes::{adjust, move_stock, set};
+pub use verify::verify;
 
 /// Ids that a list takes of each kind.
 const MAX_IDS: usize = 50;
@@ -135,75 +136,4 @@ pub async fn ledger(
     let view = |movement: Movement| MovementView::from(&movement);
     let query = movements_of(&level).newest_first();
     paging.with("opening", level.opening).answer(&app, &query, |_| true, view).await
-}
-
-/// Movements read in one round trip.
-const CHUNK: usize = 1_000;
-/// Round trips through a ledger.
-const MAX_CHUNKS: u32 = 200;
-
-/// What a level should be by its ledger, and what it is.
-#[derive(Debug, Serialize)]
-pub struct VerifyResponse {
-    /// Whether the two agree, and add up.
-    consistent: bool,
-    /// What the ledger adds up to.
-    expected: Quantities,
-    /// What the level says.
-    actual: Quantities,
-    /// Movements in the ledger.
-    movements: u64,
-    /// The level's version that was verified.
-    level_version: u64,
-}
-
-/// `GET /v1/inventory/levels/{item}/{location}/verify`: adds the whole ledger up. Movements are
-/// written with the changes they record, so anything but `consistent` is a defect of ours. A level
-/// that changes while its ledger is read is read again.
-///
-/// # Errors
-/// `not_found`; `version_conflict` when the level does not stand still.
-pub async fn verify(
-    caller: StoreAccess<ReadInventory>,
-    State(app): State<App>,
-    Path((item, location)): Path<(VariantId, LocationId)>,
-) -> Result<Answer, Problem> {
-    let place = key::level(&caller.store.id, &item, &location);
-    retry(|| async {
-        let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
-        let (delta, movements) = add_up(&app, &level).await?;
-        let after: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
-        if after.version != level.version {
-            return Err(Code::VersionConflict.into());
-        }
-        let opening = Delta { available: level.opening, ..Delta::default() };
-        let expected = opening.plus(delta);
-        let consistent = expected == level.counters() && expected.on_hand() == level.on_hand;
-        Ok(Answer::ok(&VerifyResponse {
-            consistent,
-            expected: expected.into(),
-            actual: Quantities::from(&level),
-            movements,
-            level_version: level.version,
-        }))
-    })
-    .await
-}
-
-/// The sum of a level's movements, and how many there are.
-async fn add_up(app: &App, level: &Level) -> Result<(Delta, u64), Problem> {
-    let query = movements_of(level);
-    let (mut sum, mut count, mut start) = (Delta::default(), 0_u64, None);
-    for _ in 0..MAX_CHUNKS {
-        let chunk = app.table.page::<Movement>(&query, CHUNK, start, |_| true).await?;
-        for movement in &chunk.items {
-            sum = sum.plus(movement.delta);
-            count = count.saturating_add(1);
-        }
-        start = chunk.next;
-        if start.is_none() {
-            return Ok((sum, count));
-        }
-    }
-    Err(Problem::unavailable("a ledger that is longer than one request can read"))
 }

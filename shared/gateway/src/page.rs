@@ -24,7 +24,7 @@ use crate::seal::{self, SealKey};
 use crate::size::{Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
-pub use place::{is_of_query, place_at, resume, sorted};
+pub use place::{is_of_query, place_at, place_of, recall, resume, sorted};
 
 /// What a cursor calls the item that its walk shows first.
 const LEADER: &str = "leader";

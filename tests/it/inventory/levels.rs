@@ -61,6 +61,47 @@ async fn stock_is_adjusted_set_and_moved_and_the_ledger_says_how() {
     assert_eq!(stock.gateway.events("inventory.adjusted").await.len(), 4);
 }
 
+/// A ledger of any length is added up, as many movements at once as one answer can read.
+#[tokio::test]
+async fn a_long_ledger_is_verified_page_by_page() {
+    let stock = Stock::new().await;
+    let item = stock.item(10).await;
+    let change = json!([{"item_id": item, "location_id": stock.main, "delta": 3}]);
+    for _ in 0..7 {
+        stock.change("adjust", change.clone()).await.expect(200);
+    }
+    let path = format!("{LEVELS}/{item}/{}/verify", stock.main);
+    let page = |cursor: Option<String>| {
+        let cursor = cursor.map_or(String::new(), |cursor| format!("&cursor={cursor}"));
+        stock.owner.get(&format!("{path}?max_movements=3{cursor}"))
+    };
+    let first = page(None).await.expect(200);
+    assert_eq!((first.at("/consistent"), first.int("/movements")), (&json!(null), 3));
+    assert_eq!(first.int("/expected/available"), 19);
+    let cursor = first.str("/page/next_cursor");
+    let second = page(Some(cursor.clone())).await.expect(200);
+    assert_eq!((second.at("/consistent"), second.int("/movements")), (&json!(null), 6));
+    // What is written behind the cursor is met by the pages that are still to come.
+    stock.change("adjust", change.clone()).await.expect(200);
+    let third = page(Some(second.str("/page/next_cursor"))).await.expect(200);
+    assert_eq!((third.at("/consistent"), third.int("/movements")), (&json!(true), 8));
+    assert_eq!(*third.at("/page/has_more"), json!(false));
+    assert_eq!(third.at("/expected"), third.at("/actual"));
+    let whole = stock.verify(&item, &stock.main).await;
+    assert_eq!(whole.int("/movements"), 8);
+    let short = stock.owner.get(&format!("{path}?max_movements=7")).await.expect(200);
+    assert_eq!(*short.at("/consistent"), json!(null));
+    let more = stock.owner.get(&format!("{path}?max_movements=9")).await.expect(200);
+    assert_eq!(*more.at("/consistent"), json!(true));
+    for most in ["0", "200001"] {
+        let refused = stock.owner.get(&format!("{path}?max_movements={most}")).await.expect(422);
+        assert_eq!(refused.field_errors(), [("/max_movements".into(), "out_of_range".into())]);
+    }
+    // Its cursor is another list's as little as another list's is its.
+    let ledger = format!("{LEVELS}/{item}/{}/ledger?cursor={cursor}", stock.main);
+    stock.owner.get(&ledger).await.expect(400).problem("invalid_cursor");
+}
+
 #[tokio::test]
 async fn a_request_is_carried_out_whole_or_not_at_all() {
     let stock = Stock::new().await;

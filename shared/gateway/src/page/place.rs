@@ -2,9 +2,11 @@
 //! items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
 //! put into it, then neither repeats nor hides another item (protocols §3).
 
+use std::collections::BTreeMap;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::item::Attributes;
+use crate::item::{Attributes, Key};
 use crate::problem::{Code, Problem};
 use crate::table::Scanned;
 
@@ -110,6 +112,34 @@ pub fn sorted<T>(
 fn key_before(place: &Attributes) -> Result<&str, Problem> {
     let key = place.get(AFTER).and_then(|place| place.as_s().ok());
     key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
+}
+
+/// A place of a walk that runs its queries itself: an item's key, and what the walk has to
+/// remember, by name.
+pub fn place_of<'a>(key: &Key, notes: impl IntoIterator<Item = (&'a str, String)>) -> Attributes {
+    let mut place = key.attributes();
+    let notes = notes.into_iter().map(|(name, text)| (name.to_owned(), AttributeValue::S(text)));
+    place.extend(notes);
+    place
+}
+
+/// The item's key of such a place, where a query goes on; and what the walk remembered, by name.
+///
+/// # Errors
+/// `invalid_cursor`: it is a place in another kind of list.
+pub fn recall<'a>(
+    place: &'a Attributes,
+    key: &[&str],
+) -> Result<(Attributes, BTreeMap<&'a str, &'a str>), Problem> {
+    let texts = place.iter().map(|(name, text)| Some((name.as_str(), text.as_s().ok()?.as_str())));
+    let texts: Option<BTreeMap<_, _>> = texts.collect();
+    let mut notes = texts.ok_or(Code::InvalidCursor)?;
+    let mut start = Attributes::new();
+    for name in key {
+        let text = notes.remove(name).ok_or(Code::InvalidCursor)?;
+        start.insert((*name).to_owned(), AttributeValue::S(text.to_owned()));
+    }
+    Ok((start, notes))
 }
 
 /// Whether a query can go on from a place: it is an item's, and not one of this module.

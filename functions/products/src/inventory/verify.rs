@@ -1,0 +1,193 @@
+//! Whether a level is what its ledger adds up to, however long that is.
+//!
+//! A ledger is only appended to, so what was added up stays added up: an answer that ends before
+//! the ledger does has a cursor, which holds the sum so far. Movements that are written at the same
+//! moment may come to lie in another order than they were made in; so no cursor is placed behind
+//! movements that are not a minute old, as long as there are others.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::{LocationId, VariantId};
+use commerce::inventory::{Delta, Level, Movement, Quantities};
+use commerce::key;
+use commerce::scope::ReadInventory;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::item::{Attributes, Item, Key};
+use gateway::page::{Paging, place_of, recall};
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Int, Path, Query};
+use gateway::table::{Scanned, retry};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::movements_of;
+
+/// Movements read in one round trip.
+const CHUNK: usize = 1_000;
+/// Movements that one answer adds up at most: in some seconds.
+const MOST: i64 = 200_000;
+/// How old a movement is before no older one can come to lie before it.
+const SETTLED: Duration = MINUTE;
+
+/// How much to add up at once.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct VerifyQuery {
+    /// Movements that this answer adds up at most; 200,000 unless said otherwise.
+    #[deserr(default)]
+    max_movements: Option<Int<1, MOST>>,
+}
+
+/// What was added up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    delta: Delta,
+    movements: u64,
+}
+
+impl Sum {
+    fn of(opening: i64) -> Self {
+        Self { delta: Delta { available: opening, ..Delta::default() }, movements: 0 }
+    }
+
+    fn and(self, movement: &Movement) -> Self {
+        Self { delta: self.delta.plus(movement.delta), movements: self.movements.saturating_add(1) }
+    }
+
+    /// The place of a walk that has come to this movement.
+    fn place(self, at: &Key) -> Attributes {
+        let Delta { available, reserved, committed, held } = self.delta;
+        let notes = [
+            ("available", available.to_string()),
+            ("reserved", reserved.to_string()),
+            ("committed", committed.to_string()),
+            ("held", held.to_string()),
+            ("movements", self.movements.to_string()),
+        ];
+        place_of(at, notes)
+    }
+
+    /// What such a place remembers.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    fn at(notes: &BTreeMap<&str, &str>) -> Result<Self, Problem> {
+        let text = |name: &str| notes.get(name).copied().ok_or(Code::InvalidCursor);
+        let count = |name: &str| text(name)?.parse::<i64>().map_err(|_| Code::InvalidCursor);
+        Ok(Self {
+            delta: Delta {
+                available: count("available")?,
+                reserved: count("reserved")?,
+                committed: count("committed")?,
+                held: count("held")?,
+            },
+            movements: text("movements")?.parse().map_err(|_| Code::InvalidCursor)?,
+        })
+    }
+}
+
+/// What a level should be by its ledger, and what it is.
+#[derive(Debug, Serialize)]
+struct Verdict {
+    /// Whether the two agree, and add up; null until the whole ledger was added up.
+    consistent: Option<bool>,
+    /// What the ledger adds up to, so far.
+    expected: Quantities,
+    /// What the level says.
+    actual: Quantities,
+    /// Movements that were added up, so far.
+    movements: u64,
+    /// The level's version that was verified.
+    level_version: u64,
+}
+
+/// `GET /v1/inventory/levels/{item}/{location}/verify`: adds the ledger up, 200,000 movements at
+/// once; a longer one goes on with the page's cursor, and its last page holds the verdict.
+/// Movements are written with the changes they record, so anything but `consistent` is a defect of
+/// ours. A level that changes while the end of its ledger is read is read again.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`; `version_conflict` when the level does not stand still.
+pub async fn verify(
+    caller: StoreAccess<ReadInventory>,
+    State(app): State<App>,
+    Path((item, location)): Path<(VariantId, LocationId)>,
+    Query(ask): Query<VerifyQuery>,
+    paging: Paging,
+) -> Result<Answer, Problem> {
+    let place = key::level(&caller.store.id, &item, &location);
+    let most = ask.max_movements.map_or(MOST, |most| most.0);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let (verdict, next) = retry(|| async {
+        let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+        let (sum, next) = add_up(&app, &level, paging.start().as_ref(), most).await?;
+        let mut verdict = Verdict {
+            consistent: None,
+            expected: sum.delta.into(),
+            actual: Quantities::from(&level),
+            movements: sum.movements,
+            level_version: level.version,
+        };
+        if next.is_none() {
+            let after: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+            if after.version != level.version {
+                return Err(Code::VersionConflict.into());
+            }
+            let agrees = sum.delta == level.counters() && sum.delta.on_hand() == level.on_hand;
+            verdict.consistent = Some(agrees);
+        }
+        Ok((verdict, next))
+    })
+    .await?;
+    let Value::Object(members) = json!(verdict) else {
+        return Err(Problem::internal("a verdict is an object"));
+    };
+    let paging =
+        members.into_iter().fold(paging, |paging, (name, value)| paging.with(&name, value));
+    paging.finish(&app, Scanned::<Value>::at(next), |item| item).await
+}
+
+/// The sum of a level's movements from `start` on, or of as many as there may be: then with the
+/// place to go on from.
+async fn add_up(
+    app: &App,
+    level: &Level,
+    start: Option<&Attributes>,
+    most: usize,
+) -> Result<(Sum, Option<Attributes>), Problem> {
+    let query = movements_of(level);
+    let (mut start, mut sum) = match start {
+        None => (None, Sum::of(level.opening)),
+        Some(place) => {
+            let (start, notes) = recall(place, &["PK", "SK"])?;
+            (Some(start), Sum::at(&notes)?)
+        }
+    };
+    let settled: Timestamp = app.clock.now().minus(SETTLED);
+    let (mut left, mut last, mut safe) = (most, None, None);
+    while left > 0 {
+        let chunk = app.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
+        for movement in &chunk.items {
+            sum = sum.and(movement);
+            let place = (sum, movement.key());
+            if movement.created_at <= settled {
+                safe = Some(place);
+            } else {
+                last = Some(place);
+            }
+        }
+        left = left.saturating_sub(chunk.items.len());
+        start = chunk.next;
+        if start.is_none() {
+            return Ok((sum, None));
+        }
+    }
+    let (sum, at) = safe.or(last).ok_or_else(|| Problem::internal("a chunk without movements"))?;
+    Ok((sum, Some(sum.place(&at))))
+}
