@@ -193,7 +193,7 @@ async fn orders_are_held_confirmed_closed_and_taken_up_again() {
     let refused = market.act(&placed.id, "close", json!({})).await.expect(409);
     assert_eq!(
         *refused.problem("invalid_state_transition").at("/allowed_actions"),
-        json!(["update", "refund", "reopen"])
+        json!(["update", "refund", "return_lines", "reopen"])
     );
     market.act(&placed.id, "reopen", json!({})).await.expect(200);
     market.act(&placed.id, "capture", json!({})).await.expect(409).problem("not_capturable");
@@ -243,6 +243,7 @@ async fn a_strangers_orders_are_as_unknown_as_those_that_do_not_exist() {
             ("POST", format!("/v1/orders/{id}/refund/calculate")),
             ("GET", format!("/v1/orders/{id}/refunds")),
             ("POST", format!("/v1/orders/{id}/cancel")),
+            ("POST", format!("/v1/orders/{id}/lines/cancel")),
             ("POST", format!("/v1/orders/{id}/close")),
             ("POST", format!("/v1/orders/{id}/reopen")),
             ("POST", format!("/v1/orders/{id}/capture")),

@@ -435,6 +435,9 @@ async fn an_order_takes_no_more_than_it_is_short_of() {
 async fn nothing_is_captured_for_an_order_that_is_over() {
     let till = Till::open("manual").await;
     let market = &till.market;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let half_an_hour = json!({"checkout": {"manual_payment_window_minutes": 30}});
+    market.owner.patch(&settings).json(half_an_hour).await.expect(200);
     let (late, off) = (till.order().await, till.order().await);
     let begun = [till.begin("manual", &late).await, till.begin("manual", &off).await];
     market.act(&off.id, "cancel", json!({})).await.expect(200);

@@ -264,10 +264,11 @@ pub async fn update(
 pub struct NoFields {}
 
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to
-/// be fulfilled again.
+/// be fulfilled again, from where they had left.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`; `location_inactive`, when a
+/// location is not in use any more: the units can come back to another by a return.
 pub async fn cancel(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
@@ -286,7 +287,8 @@ pub async fn cancel(
             .write()
             .replace(&order, Code::VersionConflict)
             .replace(&fulfillment, Code::VersionConflict);
-        let write = bring_back(write, &order, before, now);
+        let seen = before.targets(&order).look(&app, &caller.store.id).await?;
+        let write = seen.demand(bring_back(write, &order, before, now));
         announce(write, &FULFILLMENT_CANCELLED, &fulfillment, now)
             .emit(Event::new(&ORDER_UPDATED, order.about(), &OrderView::from(&order), now))
             .answer(shown(&fulfillment), now)

@@ -212,6 +212,7 @@ async fn plan(
 ) -> Result<Answer, Problem> {
     let order = load(app, store, id).await?;
     let plan = order.plan_refund(wanted)?;
+    let _ = plan.targets().look(app, store).await?;
     Ok(Answer::ok(&PlanView::of(&order, &plan)))
 }
 

@@ -6,15 +6,16 @@ mod webhook;
 
 use axum::extract::State;
 use commerce::caller::Shopper;
-use commerce::event::PAYMENT_CREATED;
+use commerce::event::{Event, ORDER_UPDATED, PAYMENT_CREATED};
 use commerce::fields::{Currency, Subdomain, WebUrl};
 use commerce::id::{OrderId, PaymentId};
 use commerce::key;
 use commerce::money::{MAX_AMOUNT, Money};
-use commerce::order::{Order, OrderStatus};
+use commerce::order::{Order, OrderStatus, OrderView};
 use commerce::payment::account::{self, Account, MethodView};
 use commerce::payment::provider::{Client, Connected, Opened, Provider};
 use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference, place};
+use commerce::settings::Settings;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -24,7 +25,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, Exact, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text};
 use gateway::seal::SealKey;
-use gateway::table::{self, Condition, retry};
+use gateway::table::{self, Condition, Write, retry};
 use serde::Serialize;
 
 pub use verify::verify;
@@ -110,7 +111,8 @@ async fn open_once(
     key: &SealKey,
 ) -> Result<Answer, Problem> {
     let now = app.clock.now();
-    let (order, account) = load(app, caller, &ask.order_id, provider, token).await?;
+    let Ground { order, account, waiting } =
+        load(app, caller, &ask.order_id, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
     let opening = Opening {
@@ -118,7 +120,7 @@ async fn open_once(
         order_id: order.id.clone(),
         order_number: order.number.clone(),
         amount: order.outstanding(),
-        expires_at: order.expires_at,
+        expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
     if !provider.takes(&opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
@@ -138,22 +140,39 @@ async fn open_once(
     let id = Payment::id_of(&opening, &account, of_provider().count());
     let at_provider = connected.open(app, &id, &opening).await?;
     let payment = begin(id, &account, opening, at_provider, key, now);
-    // What is due must not have changed while the provider was asked.
-    let unchanged = Condition::new("#version = :version")
-        .name("#version", "version")
-        .value(":version", order.version);
     let has_keys = (account.version > 0).then_some(&account);
-    place::create(app.table.write(), &payment)
+    let write = place::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
-        .check(&order.key(), unchanged, Code::VersionConflict)
         .also(has_keys, |write, account| {
-            // Nor may the account have been deleted: nothing could be done about the payment.
+            // The account may not have been deleted meanwhile: nothing could be done about the payment.
             let stands = Condition::new("attribute_exists(PK)");
             write.check(&account.key(), stands, Code::UnknownProvider)
-        })
+        });
+    unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
         .answer(opened(&connected, &payment, ask, key), now)
         .await
+}
+
+/// What is due must not have changed while the provider was asked; an order that waits longer for
+/// this payment is written with it.
+fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestamp) -> Write {
+    if let Some(waiting) = waiting {
+        let event = Event::new(&ORDER_UPDATED, waiting.about(), &OrderView::from(waiting), now);
+        return write.replace(waiting, Code::VersionConflict).emit(event);
+    }
+    let unchanged = Condition::new("#version = :version")
+        .name("#version", "version")
+        .value(":version", order.version);
+    write.check(&order.key(), unchanged, Code::VersionConflict)
+}
+
+/// What a payment is opened over.
+struct Ground {
+    order: Order,
+    account: Account,
+    /// The order as it waits for this payment, when that is longer than before.
+    waiting: Option<Order>,
 }
 
 /// The order, if it is the caller's, and the store's account with the provider, if customers may
@@ -164,11 +183,13 @@ async fn load(
     order: &OrderId,
     provider: ProviderName,
     token: Option<&str>,
-) -> Result<(Order, Account), Problem> {
+    now: Timestamp,
+) -> Result<Ground, Problem> {
     let store = caller.store();
     let order_key = key::order(&store.id, order);
     let account_key = key::payment_provider(&store.id, provider.as_str());
-    let mut found = app.table.get_many(&[&order_key, &account_key]).await?;
+    let settings_key = Settings::key_of(&store.id);
+    let mut found = app.table.get_many(&[&order_key, &account_key, &settings_key]).await?;
     let account: Option<Account> = found.take(&account_key)?;
     let cash = (provider == ProviderName::Manual).then(|| Account::manual(store));
     let account = account.or(cash).filter(|account| account.enabled);
@@ -177,7 +198,10 @@ async fn load(
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
     let order = order.filter(|order| order.is_shown_to(customer, token)).ok_or(Code::NotFound)?;
     let account = account.for_order(&order);
-    Ok((order, account))
+    let settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
+    let by_hand = (provider == ProviderName::Manual)
+        .then(|| order.waits_for(settings.checkout.payment_window(Some(provider)), now));
+    Ok(Ground { waiting: by_hand.flatten(), order, account })
 }
 
 /// # Errors

@@ -5,7 +5,8 @@ use commerce::caller::Owner;
 use commerce::event::{About, Event, STORE_SETTINGS_UPDATED};
 use commerce::fields::DisplayName;
 use commerce::settings::{
-    Checkout, LONGEST_PAYMENT_WINDOW, Notifications, Reviews, Settings, SettingsView,
+    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
+    Settings, SettingsView,
 };
 use commerce::store::Store;
 use deserr::Deserr;
@@ -56,6 +57,10 @@ pub struct CheckoutRequest {
     /// Minutes for which an unpaid order keeps its stock.
     #[deserr(default)]
     payment_window_minutes: Patch<Int<5, LONGEST_PAYMENT_WINDOW>>,
+    /// Minutes for which an order that is to be paid by hand keeps its stock; 0: until it is paid
+    /// or called off.
+    #[deserr(default)]
+    manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
     /// Whether customers can order without an account.
     #[deserr(default)]
     guest_checkout: Patch<Flag>,
@@ -107,6 +112,10 @@ impl CheckoutRequest {
         let minutes = |Int(minutes): Int<5, LONGEST_PAYMENT_WINDOW>| minutes.unsigned_abs();
         let window = &mut group.payment_window_minutes;
         set(window, self.payment_window_minutes, default.payment_window_minutes, minutes);
+        let minutes = |Int(minutes): Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>| minutes.unsigned_abs();
+        let window = &mut group.manual_payment_window_minutes;
+        let by_hand = self.manual_payment_window_minutes;
+        set(window, by_hand, default.manual_payment_window_minutes, minutes);
         let guest = &mut group.guest_checkout;
         set(guest, self.guest_checkout, default.guest_checkout, |flag| flag.0);
         set(&mut group.require_phone, self.require_phone, default.require_phone, |flag| flag.0);
@@ -205,26 +214,37 @@ mod tests {
 
     #[test]
     fn a_patch_changes_what_it_names_and_null_is_the_default() {
-        let changed =
-            Checkout { payment_window_minutes: 60, guest_checkout: false, require_phone: true };
+        let changed = Checkout {
+            payment_window_minutes: 60,
+            manual_payment_window_minutes: 0,
+            guest_checkout: false,
+            require_phone: true,
+        };
         let same = patched(changed.clone(), json!({}));
         assert_eq!(same, changed);
         let one = patched(changed.clone(), json!({"guest_checkout": true}));
         assert_eq!(one, Checkout { guest_checkout: true, ..changed.clone() });
         let reset = patched(changed.clone(), json!({"payment_window_minutes": null}));
-        assert_eq!(reset, Checkout { payment_window_minutes: 30, ..changed });
+        assert_eq!(reset, Checkout { payment_window_minutes: 30, ..changed.clone() });
+        let reset = patched(changed.clone(), json!({"manual_payment_window_minutes": null}));
+        assert_eq!(reset, Checkout { manual_payment_window_minutes: 10_080, ..changed });
     }
 
     #[test]
-    fn the_payment_window_has_bounds() {
-        let ask = |minutes: i64| {
-            read::<UpdateRequest>(json!({"checkout": {"payment_window_minutes": minutes}}))
-        };
-        assert!(ask(5).is_ok() && ask(1_440).is_ok());
-        for minutes in [4, 1_441, -30] {
-            let problem = ask(minutes).unwrap_err();
-            let pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
-            assert_eq!(pointers, ["/checkout/payment_window_minutes"]);
+    fn payment_windows_have_bounds() {
+        let cases: [(&str, &[i64], &[i64]); 2] = [
+            ("payment_window_minutes", &[5, 1_440], &[4, 1_441, -30]),
+            ("manual_payment_window_minutes", &[0, 1, 43_200], &[-1, 43_201]),
+        ];
+        for (field, within, beyond) in cases {
+            let ask = |minutes: i64| read::<UpdateRequest>(json!({"checkout": {field: minutes}}));
+            assert!(within.iter().all(|minutes| ask(*minutes).is_ok()), "{field}");
+            for minutes in beyond {
+                let problem = ask(*minutes).unwrap_err();
+                let pointers: Vec<_> =
+                    problem.errors().iter().map(|e| e.pointer.as_str()).collect();
+                assert_eq!(pointers, [format!("/checkout/{field}")]);
+            }
         }
     }
 }

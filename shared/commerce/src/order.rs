@@ -8,6 +8,7 @@
 //! - [`place`]: a cart with the server's prices becomes an order that holds its stock.
 //! - [`settle`](mod@settle): money comes in, or does not come in time.
 //! - [`fulfillment`]: lines leave.
+//! - [`lines`]: units are called off or come back, without money; [`restock`]: where to.
 //! - [`refund`]: money goes back, to gift cards first; [`issue`] is how.
 //! - [`due`]: what was not paid in time expires, and payments of what is over are closed.
 
@@ -20,11 +21,13 @@ pub mod due;
 pub mod fulfillment;
 pub mod issue;
 mod item;
+pub mod lines;
 pub mod number;
 pub mod parts;
 mod payable;
 pub mod place;
 pub mod refund;
+pub mod restock;
 mod samples;
 pub mod settle;
 pub mod shopper;
@@ -41,11 +44,11 @@ use gateway::outbox::Due;
 use gateway::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-pub use item::{Contact, GiftCardUse, OrderItem, OrderPayment, Totals};
+pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals, Units};
 pub use settle::{Outcome, Receipt, Settled, settle};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockHold;
-pub use view::{GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
+pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
 use crate::address::PostalAddress;
 use crate::event::About;
@@ -229,9 +232,31 @@ impl Order {
         self.payments.iter().find(|payment| payment.payment_id == *id)
     }
 
-    /// What is left to pay.
+    /// What is left to pay: of the total, but for units that were called off or came back.
     pub fn outstanding(&self) -> Money {
-        self.totals.total.minus(&self.captured).unwrap_or_else(|| Money::zero(&self.currency))
+        let zero = || Money::zero(&self.currency);
+        self.owed().minus(&self.captured).unwrap_or_else(zero)
+    }
+
+    /// What is to be paid in all.
+    fn owed(&self) -> Money {
+        let zero = || Money::zero(&self.currency);
+        let waived = self.items.iter().map(OrderItem::waived_amount).collect::<Vec<_>>();
+        let waived = Money::sum(waived.iter(), &self.currency).unwrap_or_else(zero);
+        self.totals.total.minus(&waived).unwrap_or_else(zero)
+    }
+
+    /// Whether the order takes so much more money. Somebody may be paying what has been called
+    /// off meanwhile: that is taken, and can be refunded, as long as something is left to pay.
+    pub fn takes(&self, amount: &Money) -> bool {
+        let uncalled = self.totals.total.minus(&self.captured);
+        let fits = uncalled.is_some_and(|left| left.minus(amount).is_some());
+        fits && (amount.is_zero() || !self.outstanding().is_zero())
+    }
+
+    /// Whether nothing was paid, and nothing is to be paid any more.
+    fn is_waived(&self) -> bool {
+        self.captured.is_zero() && !self.totals.total.is_zero() && self.owed().is_zero()
     }
 
     /// What could still go back.
@@ -283,7 +308,9 @@ impl Order {
                 FinancialStatus::PartiallyRefunded
             };
         }
-        if self.outstanding().is_zero() {
+        if self.is_waived() && self.authorized().is_zero() {
+            FinancialStatus::Voided
+        } else if self.outstanding().is_zero() && !self.is_waived() {
             FinancialStatus::Paid
         } else if !taken.is_zero() {
             FinancialStatus::PartiallyPaid
@@ -325,6 +352,7 @@ impl Order {
     /// Whether this can be done with it now.
     pub fn allows(&self, action: OrderAction) -> bool {
         let (open, draft) = (self.status == OrderStatus::Open, self.status == OrderStatus::Draft);
+        let stands = open || self.status == OrderStatus::Closed;
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
@@ -340,6 +368,10 @@ impl Order {
                 !self.refundable().is_zero() && (self.is_over() || self.is_firm())
             }
             OrderAction::Cancel => (open || draft) && !has_left,
+            OrderAction::CancelLines => stands && self.is_fulfillable(),
+            OrderAction::ReturnLines => {
+                stands && self.items.iter().any(|item| item.returnable() > 0)
+            }
             OrderAction::Hold => open && !self.on_hold && self.remaining() > 0,
             OrderAction::Release => open && self.on_hold,
             OrderAction::Close => open && self.is_firm(),

@@ -1,5 +1,7 @@
 //! A store's settings: groups of choices, each with a default, in one item.
 
+use std::time::Duration;
+
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use schemars::JsonSchema;
@@ -8,14 +10,20 @@ use serde::{Deserialize, Serialize};
 use crate::event::{EXAMPLE_TIME, Example, sample_id};
 use crate::id::StoreId;
 use crate::key;
+use crate::payment::ProviderName;
 use crate::store::Store;
 
 /// The one item that all groups are in: they are small, and read together.
 const EVERY_GROUP: &str = "all";
-/// How long an unpaid order keeps its stock, in minutes (protocols §9).
+/// How long an unpaid order keeps its stock, in minutes (our choice): a shopper pays at once.
 const PAYMENT_WINDOW_MINUTES: u64 = 30;
 /// The longest that a store may let it, in minutes (our choice).
 pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
+/// The same for one that is paid by hand (our choice): seven days, since a bank transfer takes days
+/// and the merchant has to notice it.
+const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
+/// The longest that a store may let such an order wait, but for ever (our choice): 30 days.
+pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;
 
 /// How customers check out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +31,9 @@ pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
 pub struct Checkout {
     /// Minutes for which an unpaid order keeps its stock.
     pub payment_window_minutes: u64,
+    /// Minutes for which an order that is to be paid by hand, by bank transfer or on delivery,
+    /// keeps its stock; 0: until it is paid or called off.
+    pub manual_payment_window_minutes: u64,
     /// Whether customers can order without an account.
     pub guest_checkout: bool,
     /// Whether customers must leave a telephone number.
@@ -33,9 +44,22 @@ impl Default for Checkout {
     fn default() -> Self {
         Self {
             payment_window_minutes: PAYMENT_WINDOW_MINUTES,
+            manual_payment_window_minutes: MANUAL_PAYMENT_WINDOW_MINUTES,
             guest_checkout: true,
             require_phone: false,
         }
+    }
+}
+
+impl Checkout {
+    /// How long an order waits that is to be paid in this way, or in one not chosen yet; none: for
+    /// ever.
+    pub fn payment_window(&self, provider: Option<ProviderName>) -> Option<Duration> {
+        let minutes = match provider {
+            Some(ProviderName::Manual) => self.manual_payment_window_minutes,
+            _ => self.payment_window_minutes,
+        };
+        (minutes > 0).then(|| Duration::from_secs(minutes.saturating_mul(60)))
     }
 }
 
@@ -202,6 +226,20 @@ mod tests {
             (after.version, after.updated_at, after.created_at),
             (1, now, before.created_at)
         );
+    }
+
+    #[test]
+    fn what_is_paid_by_hand_waits_longer_or_for_ever() {
+        let mut checkout = Checkout::default();
+        let minutes = |checkout: &Checkout, provider| {
+            checkout.payment_window(provider).map(|window| window.as_secs() / 60)
+        };
+        for provider in [None, Some(ProviderName::Stripe), Some(ProviderName::Razorpay)] {
+            assert_eq!(minutes(&checkout, provider), Some(30));
+        }
+        assert_eq!(minutes(&checkout, Some(ProviderName::Manual)), Some(7 * 24 * 60));
+        checkout.manual_payment_window_minutes = 0;
+        assert_eq!(minutes(&checkout, Some(ProviderName::Manual)), None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::merchant::{MerchantStatus, MerchantView};
 use crate::navigation::{MenuItem, MenuItemKind, MenuView};
 use crate::order::OrderView;
 use crate::order::fulfillment::FulfillmentView;
+use crate::order::lines::LinesView;
 use crate::order::refund::RefundView;
 use crate::payment::PaymentView;
 use crate::policy::{PolicyHandle, PolicySummary};
@@ -118,6 +119,10 @@ topics! {
         "An order may be fulfilled again.";
     ORDER_CANCELLED = "order.cancelled", "order", Some("read_orders"), OrderView,
         "An order was called off.";
+    ORDER_LINES_CANCELLED = "order.lines_cancelled", "order", Some("read_orders"), LinesView,
+        "Units of an order that had not left were called off.";
+    ORDER_LINES_RETURNED = "order.lines_returned", "order", Some("read_orders"), LinesView,
+        "Units of an order that had left came back.";
     ORDER_EXPIRED = "order.expired", "order", Some("read_orders"), OrderView,
         "An order was not paid in time; its stock went back.";
     ORDER_CLOSED = "order.closed", "order", Some("read_orders"), OrderView,

@@ -5,8 +5,6 @@
 //! in the write. When a write is refused because somebody was faster, the cart is priced again
 //! over what there is then.
 
-use std::time::Duration;
-
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -70,7 +68,7 @@ pub struct Placing {
     pub buyer: Buyer,
     /// Whether it is a draft.
     pub draft: bool,
-    /// Whether it expires unless it is paid within the store's payment window.
+    /// Whether it expires unless it is paid within the store's window for that way to pay.
     pub expires: bool,
     /// The digest of the token its shopper gets.
     pub order_token_digest: Option<String>,
@@ -278,10 +276,11 @@ fn order_of(
     last: u64,
     now: Timestamp,
 ) -> Result<(Order, Option<Payment>), Problem> {
-    let window = priced.settings.checkout.payment_window_minutes.saturating_mul(60);
+    let provider = placing.buyer.payment.as_ref().map(|payment| payment.provider);
+    let window = priced.settings.checkout.payment_window(provider);
     let terms = Terms {
         draft: placing.draft,
-        expires_at: placing.expires.then(|| now.plus(Duration::from_secs(window))),
+        expires_at: window.filter(|_| placing.expires).map(|window| now.plus(window)),
         order_token_digest: placing.order_token_digest.clone(),
     };
     let buyer = placing.buyer.clone();
@@ -341,16 +340,17 @@ async fn confirm_by_mail(
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
 fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
+    let is_firm = order.stock == StockHold::Committed;
+    let step = if is_firm { Step::CommitAtOnce } else { Step::Reserve };
     order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
-        let Some(line) = stock::line(order, item, item.quantity) else { return write };
-        let refused = insufficient_stock(&[priced]);
-        let is_firm = order.stock == StockHold::Committed;
-        let step = if is_firm { Step::CommitAtOnce } else { Step::Reserve };
-        if priced.oversells {
-            inventory::oversell(write, step, &line, now)
-        } else {
-            inventory::apply(write, step, &line, refused, now)
-        }
+        priced.units.iter().fold(write, |write, units| {
+            let line = stock::line(order, item, &units.location_id, units.quantity);
+            if priced.oversells {
+                inventory::oversell(write, step, &line, now)
+            } else {
+                inventory::apply(write, step, &line, insufficient_stock(&[priced]), now)
+            }
+        })
     })
 }
 

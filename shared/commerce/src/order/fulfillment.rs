@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Order, OrderAction, OrderItem, stock};
+use super::restock::Targets;
+use super::{Order, OrderAction, OrderItem, Units, stock};
 use crate::event::{About, Event, Topic};
 use crate::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use crate::inventory::{self, Line, Step};
+use crate::inventory::{self, Step};
 use crate::key;
 
 gateway::words! {
@@ -32,6 +33,17 @@ gateway::words! {
 pub struct FulfillmentLine {
     /// The line.
     pub order_item_id: OrderItemId,
+    /// How many units of it.
+    pub quantity: u32,
+}
+
+/// Units of a line that left from one location.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Taken {
+    /// The line.
+    pub order_item_id: OrderItemId,
+    /// The location.
+    pub location_id: LocationId,
     /// How many units of it.
     pub quantity: u32,
 }
@@ -60,6 +72,10 @@ pub struct Fulfillment {
     pub status: FulfillmentState,
     /// What is in it.
     pub items: Vec<FulfillmentLine>,
+    /// Where its counted units were taken from. One that left before a line could have several
+    /// locations names none here: its lines' only ones are meant.
+    #[serde(default)]
+    pub taken: Vec<Taken>,
     /// Where it left from, when one location was named.
     pub location_id: Option<LocationId>,
     /// How it can be followed.
@@ -116,9 +132,15 @@ impl Order {
             None => self.all_lines(wanted.location_id.as_ref())?,
         };
         let mut next = self.clone();
+        let mut taken = Vec::new();
         for line in &lines {
             if let Some(item) = next.items.iter_mut().find(|item| item.id == line.order_item_id) {
-                item.fulfilled = item.fulfilled.saturating_add(line.quantity);
+                let units = item.leave(line.quantity, wanted.location_id.as_ref());
+                taken.extend(units.into_iter().map(|units| Taken {
+                    order_item_id: line.order_item_id.clone(),
+                    location_id: units.location_id,
+                    quantity: units.quantity,
+                }));
             }
         }
         let fulfillment = Fulfillment {
@@ -127,6 +149,7 @@ impl Order {
             order_id: self.id.clone(),
             status: FulfillmentState::Shipped,
             items: lines,
+            taken,
             location_id: wanted.location_id,
             tracking: wanted.tracking,
             notify_customer: wanted.notify_customer,
@@ -153,12 +176,12 @@ impl Order {
     }
 
     fn all_lines(&self, location: Option<&LocationId>) -> Result<Vec<FulfillmentLine>, Problem> {
-        let here = |item: &&OrderItem| item.remaining() > 0 && is_at(item, location);
         let line = |item: &OrderItem| FulfillmentLine {
             order_item_id: item.id.clone(),
-            quantity: item.remaining(),
+            quantity: item.remaining_at(location),
         };
-        let lines: Vec<_> = self.items.iter().filter(here).map(line).collect();
+        let is_there = |line: &FulfillmentLine| line.quantity > 0;
+        let lines: Vec<_> = self.items.iter().map(line).filter(is_there).collect();
         if lines.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(lines) }
     }
 
@@ -173,8 +196,9 @@ impl Order {
             if line.quantity > item.remaining() {
                 excess.push(json!({"order_item_id": item.id, "requested": line.quantity,
                     "remaining": item.remaining()}));
-            } else if !is_at(item, location) {
-                elsewhere.push(json!({"order_item_id": item.id, "location_id": item.location_id}));
+            } else if line.quantity > item.remaining_at(location) {
+                elsewhere.push(json!({"order_item_id": item.id, "location_id": item.location_id,
+                    "remaining_there": item.remaining_at(location)}));
             }
         }
         if !excess.is_empty() {
@@ -232,7 +256,7 @@ impl Order {
             if item.returnable() < line.quantity {
                 return Err(fulfillment.refuses());
             }
-            item.fulfilled = item.fulfilled.saturating_sub(line.quantity);
+            item.unleave(line.quantity, &fulfillment.units_of(item));
         }
         if next.status == super::OrderStatus::Closed {
             next.status = super::OrderStatus::Open;
@@ -245,10 +269,6 @@ impl Order {
         };
         Ok((next.changed(now), cancelled))
     }
-}
-
-fn is_at(item: &OrderItem, location: Option<&LocationId>) -> bool {
-    location.is_none() || item.location_id.is_none() || item.location_id.as_ref() == location
 }
 
 impl Fulfillment {
@@ -264,6 +284,34 @@ impl Fulfillment {
     /// What is answered when its state does not allow what was asked.
     pub fn refuses(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
+    }
+
+    /// Where the units of a line in it were taken from.
+    fn units_of(&self, item: &OrderItem) -> Vec<Units> {
+        let of_line = self.taken.iter().filter(|taken| taken.order_item_id == item.id);
+        let units = |taken: &Taken| Units {
+            location_id: taken.location_id.clone(),
+            quantity: taken.quantity,
+        };
+        let known: Vec<Units> = of_line.map(units).collect();
+        let only = item.location_id.as_ref().filter(|_| self.taken.is_empty());
+        let mut lines = self.items.iter();
+        let line = lines.find(|line| line.order_item_id == item.id);
+        match (only, line) {
+            (Some(location_id), Some(line)) => {
+                vec![Units { location_id: location_id.clone(), quantity: line.quantity }]
+            }
+            _ => known,
+        }
+    }
+
+    /// The locations that its units were taken from, each once.
+    pub fn targets(&self, order: &Order) -> Targets {
+        let mut targets = Targets::default();
+        for units in order.items.iter().flat_map(|item| self.units_of(item)) {
+            targets.add(&units.location_id, None);
+        }
+        targets
     }
 
     /// What an event about it says it is about.
@@ -314,28 +362,20 @@ impl Fulfillment {
 
 /// Takes the stock of a fulfilment out, in the transaction that writes it.
 pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    stocked(order, of).fold(write, |write, (item, line)| {
-        let refused = Code::InsufficientCommitted
-            .with("items", vec![json!({"order_item_id": item.id, "location_id": line.location})]);
-        inventory::apply(write, Step::Fulfil, &line, refused, now)
+    order.items.iter().fold(write, |write, item| {
+        of.units_of(item).iter().fold(write, |write, units| {
+            let missing = json!({"order_item_id": item.id, "location_id": units.location_id});
+            let refused = Code::InsufficientCommitted.with("items", vec![missing]);
+            let line = stock::line(order, item, &units.location_id, units.quantity);
+            inventory::apply(write, Step::Fulfil, &line, refused, now)
+        })
     })
 }
 
 /// Brings the stock of a fulfilment back, in the transaction that calls it back.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
-    stocked(order, of).fold(write, |write, (_, line)| {
-        inventory::apply(write, Step::BringBack, &line, stock::lost(), now)
-    })
-}
-
-/// The lines of a fulfilment whose stock is counted.
-fn stocked<'a>(
-    order: &'a Order,
-    of: &'a Fulfillment,
-) -> impl Iterator<Item = (&'a OrderItem, Line<'a>)> {
-    of.items.iter().filter_map(|wanted| {
-        let item = order.item(&wanted.order_item_id)?;
-        Some((item, stock::line(order, item, wanted.quantity)?))
+    order.items.iter().fold(write, |write, item| {
+        stock::step_all(write, Step::BringBack, (order, item), &of.units_of(item), now)
     })
 }
 
@@ -350,6 +390,8 @@ pub struct FulfillmentView {
     pub status: FulfillmentState,
     /// What is in it.
     pub items: Vec<FulfillmentLine>,
+    /// Where its counted units were taken from.
+    pub allocations: Vec<Taken>,
     /// Where it left from, when one location was named.
     pub location_id: Option<LocationId>,
     /// How it can be followed.
@@ -377,6 +419,7 @@ impl From<&Fulfillment> for FulfillmentView {
             order_id: fulfillment.order_id.clone(),
             status: fulfillment.status,
             items: fulfillment.items.clone(),
+            allocations: fulfillment.taken.clone(),
             location_id: fulfillment.location_id.clone(),
             tracking: fulfillment.tracking.clone(),
             notify_customer: fulfillment.notify_customer,

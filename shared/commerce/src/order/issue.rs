@@ -11,9 +11,9 @@
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Fault, IfMatch};
-use gateway::table::{Condition, Write};
+use gateway::problem::{Code, Problem};
+use gateway::request::IfMatch;
+use gateway::table::Write;
 
 use super::parts::{self, Parts};
 use super::refund::{Plan, Refund, RefundReason, RefundStatus, RestockType, Wanted};
@@ -23,18 +23,14 @@ use super::{Order, OrderView, settle, stock};
 use crate::event::{
     Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_SUCCEEDED,
 };
-use crate::id::{LocationId, OrderId, PaymentId, RefundId, StoreId};
-use crate::inventory::{self, Line, Step};
-use crate::key;
+use crate::id::{OrderId, PaymentId, RefundId, StoreId};
+use crate::inventory::{self, Step};
 use crate::payment::account::connect;
 use crate::payment::provider::Said;
 use crate::payment::{self, Payment, ProviderName, RefundState};
 
 /// Refunds that one idempotency key can stand for: a refused one is not taken up again.
 const ATTEMPTS: u32 = 20;
-/// Locations that lines come back to without having left from there: with 40 lines, the stock they
-/// move, three gift cards and what is announced, a transaction has room for so many checks.
-const MAX_ELSEWHERE: usize = 3;
 
 /// An order that is to be called off.
 #[derive(Debug, Clone)]
@@ -118,6 +114,7 @@ async fn reserve(
     };
     let plan = before.plan_refund(wanted)?;
     reach(app, before, &plan).await?;
+    let targets = plan.targets().look(app, store).await?;
     let mut refund = Refund::of(before, refund_id, &plan, (ask.reason, ask.note.clone()), now);
     // Called off and refunded in one write, it is one version further.
     let version = page.order.version.saturating_add(1);
@@ -130,7 +127,8 @@ async fn reserve(
         }
     };
     let write = move_money(write, &page, &mut refund, &order, now)?;
-    let write = move_stock(write, &order, &plan, now)?.create(&refund, Code::VersionConflict);
+    let write = targets.demand(move_stock(write, &order, &plan, now));
+    let write = write.create(&refund, Code::VersionConflict);
     let write = announce_reserved(write, &order, &refund, now);
     let write = spending.count(app, write, &page.order, &order).await?;
     if refund.status == RefundStatus::Pending {
@@ -237,69 +235,16 @@ fn move_money(
 }
 
 /// Puts units back into stock: those that will not leave, and those that came back.
-///
-/// # Errors
-/// `too_many`, when units come back to more locations than a transaction can look at.
-fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Result<Write, Problem> {
-    let moved = plan.items.iter().filter(|line| line.restocked > 0);
-    let write = moved.fold(write, |write, wanted| {
-        let known = order.item(&wanted.order_item_id).filter(|item| item.tracked);
-        let (Some(item), Some(location)) = (known, wanted.location_id.as_ref()) else {
-            return write;
-        };
-        let line = Line {
-            store: &order.store_id,
-            variant: &item.variant_id,
-            location,
-            quantity: wanted.restocked,
-            order: &order.id,
-        };
+fn move_stock(write: Write, order: &Order, plan: &Plan, now: Timestamp) -> Write {
+    plan.items.iter().fold(write, |write, wanted| {
         let step = match wanted.restock_type {
             RestockType::NoRestock => return write,
             RestockType::Cancel => Step::ReleaseCommitted,
             RestockType::Return => Step::Restock,
         };
-        inventory::apply(write, step, &line, stock::lost(), now)
-    });
-    check_locations(write, order, plan)
-}
-
-/// Units may come back only to locations that there are: each is looked at once, however many
-/// lines name it.
-///
-/// # Errors
-/// `too_many`.
-fn check_locations(write: Write, order: &Order, plan: &Plan) -> Result<Write, Problem> {
-    let mut elsewhere: Vec<(&LocationId, Vec<usize>)> = Vec::new();
-    for (place, line) in plan.items.iter().enumerate() {
-        let comes_back = line.restock_type == RestockType::Return && line.restocked > 0;
-        let home = order.item(&line.order_item_id).and_then(|item| item.location_id.as_ref());
-        let named = line.location_id.as_ref().filter(|named| comes_back && Some(*named) != home);
-        let Some(named) = named else { continue };
-        match elsewhere.iter_mut().find(|(known, _)| *known == named) {
-            Some((_, places)) => places.push(place),
-            None => elsewhere.push((named, vec![place])),
-        }
-    }
-    let faults = |places: &[usize], fault: &Fault| {
-        let pointer = |place: &usize| format!("/items/{place}/location_id");
-        let errors =
-            places.iter().map(|place| FieldError { pointer: pointer(place), fault: fault.clone() });
-        Problem::invalid(errors.collect())
-    };
-    if elsewhere.len() > MAX_ELSEWHERE {
-        let places: Vec<usize> =
-            elsewhere.iter().skip(MAX_ELSEWHERE).flat_map(|(_, places)| places.clone()).collect();
-        let detail =
-            format!("Name at most {MAX_ELSEWHERE} locations that lines did not come from.");
-        return Err(faults(&places, &Fault::new("too_many", detail)));
-    }
-    let unknown = Fault::new("unknown_location", "There is no such location.");
-    Ok(elsewhere.iter().fold(write, |write, (location, places)| {
-        let exists = Condition::new("attribute_exists(PK)");
-        let key = key::location(&order.store_id, location);
-        write.check(&key, exists, faults(places, &unknown))
-    }))
+        let Some(item) = order.item(&wanted.order_item_id) else { return write };
+        stock::step_all(write, step, (order, item), &wanted.restocked_at, now)
+    })
 }
 
 fn announce_reserved(write: Write, order: &Order, refund: &Refund, now: Timestamp) -> Write {

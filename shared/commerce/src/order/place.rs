@@ -5,7 +5,7 @@ use gateway::problem::{Code, FieldError, Problem};
 use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
-use super::item::{Contact, GiftCardUse, OrderItem, Totals};
+use super::item::{Allocation, Contact, GiftCardUse, OrderItem, Totals, Units};
 use super::stock::StockHold;
 use super::{FinancialStatus, FulfillmentStatus, Order, OrderStatus};
 use crate::address::PostalAddress;
@@ -49,8 +49,8 @@ pub struct PricedLine {
     pub sellable: Sellable,
     /// The price of all units.
     pub subtotal: Money,
-    /// Where it is taken from; none when its stock is not counted, or not there.
-    pub location: Option<crate::id::LocationId>,
+    /// Where it is taken from; nowhere when its stock is not counted, or not there.
+    pub units: Vec<Units>,
     /// Whether so many can be had now.
     pub is_available: bool,
     /// Whether it is sold beyond its stock.
@@ -127,7 +127,9 @@ fn allocate(
         .then(|| inventory::choose(levels, &store.online_locations, line.quantity, oversells))
         .flatten();
     let is_available = !sellable.tracked || oversells || location.is_some();
-    PricedLine { line, sellable, subtotal, location, is_available, oversells }
+    let all = |location_id| Units { location_id, quantity: line.quantity };
+    let units = location.into_iter().map(all).collect();
+    PricedLine { line, sellable, subtotal, units, is_available, oversells }
 }
 
 /// What the lines come to, and what the gift cards pay of it: each as much as it holds, in the
@@ -310,8 +312,11 @@ impl OrderItem {
             returned: 0,
             owed_cancelled: 0,
             owed_returned: 0,
+            waived: 0,
+            discarded: 0,
             refunded_amount: Money::zero(currency),
-            location_id: priced.location.clone(),
+            location_id: priced.units.first().map(|units| units.location_id.clone()),
+            allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,
             requires_shipping: sellable.requires_shipping,
         }

@@ -12,7 +12,7 @@ use gateway::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Order;
+use super::{Order, Units};
 use crate::event::{About, Event, Topic};
 use crate::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use crate::key;
@@ -107,11 +107,14 @@ pub struct RefundLine {
     pub amount: Money,
     /// What becomes of them.
     pub restock_type: RestockType,
-    /// How many of them go back into stock with it: none that went back with a refund that was
-    /// refused.
+    /// How many of them go back into stock with it: none that went back before, without a refund
+    /// or with one that was refused.
     pub restocked: u32,
-    /// Where they come back to.
+    /// Where they come back to; the first of these locations.
     pub location_id: Option<LocationId>,
+    /// Where they come back to, each.
+    #[serde(default)]
+    pub restocked_at: Vec<Units>,
 }
 
 /// What goes back, and through what.

@@ -1,15 +1,16 @@
 //! Samples of orders, fulfilments and refunds: what the catalogue of events shows.
 
 use super::fulfillment::{
-    Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Tracking,
+    Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Taken, Tracking,
 };
+use super::lines::{ChangedLine, LinesView};
 use super::refund::{
     Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction, RefundView, RestockType,
 };
 use super::stock::StockHold;
 use super::{
-    FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus, OrderView,
-    Totals,
+    Allocation, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus,
+    OrderView, Totals, Units,
 };
 use crate::event::{EXAMPLE_TIME, Example, sample};
 use crate::id::{
@@ -39,8 +40,11 @@ fn item() -> OrderItem {
         returned: 0,
         owed_cancelled: 0,
         owed_returned: 0,
+        waived: 0,
+        discarded: 0,
         refunded_amount: money::sample(0),
         location_id: Some(LocationId::derive(&["example"])),
+        allocations: vec![Allocation::new(LocationId::derive(&["example"]), 2)],
         tracked: true,
         requires_shipping: true,
     }
@@ -110,6 +114,26 @@ impl Example for OrderView {
     }
 }
 
+impl Example for LinesView {
+    fn example() -> Self {
+        let mut order = order();
+        for item in &mut order.items {
+            item.cancelled = 1;
+            item.refunded = 1;
+        }
+        let lines = vec![ChangedLine {
+            order_item_id: item().id,
+            quantity: 1,
+            restock_type: RestockType::Cancel,
+            restocked_at: vec![Units {
+                location_id: LocationId::derive(&["example"]),
+                quantity: 1,
+            }],
+        }];
+        Self { lines, reason: Some("Sold out".into()), order: OrderView::from(&order) }
+    }
+}
+
 impl Example for FulfillmentView {
     fn example() -> Self {
         Self::from(&Fulfillment {
@@ -118,6 +142,11 @@ impl Example for FulfillmentView {
             order_id: OrderId::derive(&["example"]),
             status: FulfillmentState::Shipped,
             items: vec![FulfillmentLine { order_item_id: item().id, quantity: 2 }],
+            taken: vec![Taken {
+                order_item_id: item().id,
+                location_id: LocationId::derive(&["example"]),
+                quantity: 2,
+            }],
             location_id: None,
             tracking: Tracking {
                 number: Some("AB123456789IN".into()),
@@ -149,6 +178,10 @@ impl Example for RefundView {
                 restock_type: RestockType::Return,
                 restocked: 1,
                 location_id: item().location_id,
+                restocked_at: vec![Units {
+                    location_id: LocationId::derive(&["example"]),
+                    quantity: 1,
+                }],
             }],
             shipping: money::sample(0),
             transactions: vec![RefundTransaction {

@@ -217,6 +217,17 @@ impl Order {
         window.map(|window| now.plus(window))
     }
 
+    /// The order that waits as long as its shopper's way to pay may take; none: for ever. `None`
+    /// when it waits as long already, or does not wait.
+    pub fn waits_for(&self, window: Option<Duration>, now: Timestamp) -> Option<Self> {
+        let present = self.expires_at.filter(|_| self.status == OrderStatus::Open)?;
+        let until = window.map(|window| now.plus(window));
+        let payment_window = window.map(|window| window.as_secs());
+        let is_longer = until.is_none_or(|until| until > present);
+        (is_longer && payment_window != self.payment_window)
+            .then(|| Self { expires_at: until, payment_window, ..self.clone() }.changed(now))
+    }
+
     /// An attempt to pay failed; the shopper may try again. `None` when that says nothing new.
     pub fn payment_failed(&self, now: Timestamp) -> Option<Self> {
         let awaits = matches!(self.status, OrderStatus::Open | OrderStatus::Draft)
@@ -296,8 +307,14 @@ impl Order {
             }
         }
         next.stock = StockHold::Released;
+        // What was only set aside goes back, whatever becomes of the order's own.
+        let is_gone = how == Move::WriteOff && self.stock == StockHold::Committed;
         for item in &mut next.items {
-            item.cancelled = item.cancelled.saturating_add(item.remaining());
+            let remaining = item.remaining();
+            item.call_off(remaining);
+            if is_gone {
+                item.discarded = item.discarded.saturating_add(remaining);
+            }
         }
         let order = next.changed(now);
         Ended { order, before: Box::new(self.clone()), how, to_gift_cards }

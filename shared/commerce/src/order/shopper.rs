@@ -93,6 +93,10 @@ pub struct ShopperItemView {
     pub total: Money,
     /// Units that have left.
     pub fulfilled: u32,
+    /// Units that will not leave.
+    pub cancelled: u32,
+    /// Units that left and came back.
+    pub returned: u32,
     /// Units that money went back for.
     pub refunded: u32,
     /// Whether it has to be sent.
@@ -191,6 +195,8 @@ impl From<&OrderItem> for ShopperItemView {
             subtotal: item.subtotal.clone(),
             total: item.total.clone(),
             fulfilled: item.fulfilled,
+            cancelled: item.cancelled,
+            returned: item.returned,
             refunded: item.refunded,
             requires_shipping: item.requires_shipping,
         }

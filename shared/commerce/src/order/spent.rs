@@ -18,7 +18,7 @@ use crate::key;
 impl Order {
     /// What the order has brought in: nothing while only gift cards were set aside for it.
     pub(super) fn brought_in(&self) -> i64 {
-        if !self.has_money() && !self.totals.due.is_zero() {
+        if !self.has_money() && !self.outstanding().is_zero() {
             return 0;
         }
         self.refundable().amount

@@ -71,6 +71,10 @@ gateway::words! {
         Refund = "refund",
         /// Call it off.
         Cancel = "cancel",
+        /// Call units off that have not left, without money.
+        CancelLines = "cancel_lines",
+        /// Take units back that have left, without money.
+        ReturnLines = "return_lines",
         /// Keep it from being fulfilled.
         Hold = "hold",
         /// Let it be fulfilled again.

@@ -1,13 +1,14 @@
 //! What an order holds of the stock, and the moves between the states of it.
 //!
-//! A line's stock is at one location, and no two lines share a variant: so a transaction touches
-//! each level once.
+//! A line's stock is at each location once, and no two lines share a variant: so a transaction
+//! touches each level once.
 
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Write;
 
-use super::{Order, OrderItem};
+use super::{Order, OrderItem, Units};
+use crate::id::LocationId;
 use crate::inventory::{self, Line, Step};
 
 gateway::words! {
@@ -35,14 +36,19 @@ pub enum Move {
     WriteOff,
 }
 
-/// Moves the remaining units of every line that is at a location.
+/// Moves the remaining units of every line, wherever they are.
 pub fn move_all(write: Write, order: &Order, how: Move, now: Timestamp) -> Write {
-    let held = order.items.iter().filter(|item| item.remaining() > 0);
-    held.fold(write, |write, item| move_line(write, order, item, how, now))
+    order.items.iter().fold(write, |write, item| {
+        let held = item.allocations();
+        let held = held.iter().filter(|one| one.remaining() > 0);
+        held.fold(write, |write, one| {
+            let line = line(order, item, &one.location_id, one.remaining());
+            move_line(write, order, &line, how, now)
+        })
+    })
 }
 
-fn move_line(write: Write, order: &Order, item: &OrderItem, how: Move, now: Timestamp) -> Write {
-    let Some(line) = line(order, item, item.remaining()) else { return write };
+fn move_line(write: Write, order: &Order, line: &Line<'_>, how: Move, now: Timestamp) -> Write {
     let step = match (how, order.stock) {
         (_, StockHold::Released) => return write,
         // A settlement shows the order as it will be.
@@ -52,17 +58,30 @@ fn move_line(write: Write, order: &Order, item: &OrderItem, how: Move, now: Time
         (Move::Release, StockHold::Committed) => Step::ReleaseCommitted,
         (Move::WriteOff, StockHold::Committed) => Step::Fulfil,
     };
-    inventory::apply(write, step, &line, lost(), now)
+    inventory::apply(write, step, line, lost(), now)
 }
 
-/// So many units of a line, where they are; none when the variant's stock is not counted.
-pub fn line<'a>(order: &'a Order, item: &'a OrderItem, quantity: u32) -> Option<Line<'a>> {
-    Some(Line {
-        store: &order.store_id,
-        variant: &item.variant_id,
-        location: item.location_id.as_ref()?,
-        quantity,
-        order: &order.id,
+/// So many units of a line at a location.
+pub fn line<'a>(
+    order: &'a Order,
+    item: &'a OrderItem,
+    location: &'a LocationId,
+    quantity: u32,
+) -> Line<'a> {
+    Line { store: &order.store_id, variant: &item.variant_id, location, quantity, order: &order.id }
+}
+
+/// One step of units of a line, at each place of theirs.
+pub(super) fn step_all(
+    write: Write,
+    step: Step,
+    (order, item): (&Order, &OrderItem),
+    places: &[Units],
+    now: Timestamp,
+) -> Write {
+    places.iter().fold(write, |write, units| {
+        let line = line(order, item, &units.location_id, units.quantity);
+        inventory::apply(write, step, &line, lost(), now)
     })
 }
 

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderPayment,
-    OrderStatus, Totals,
+    Allocation, Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem,
+    OrderPayment, OrderStatus, Totals,
 };
 use crate::address::PostalAddress;
 use crate::fields::{Currency, Email};
@@ -125,14 +125,36 @@ pub struct OrderItemView {
     pub remaining: u32,
     /// Units that money went back for.
     pub refunded: u32,
+    /// Units that will not leave.
+    pub cancelled: u32,
+    /// Units that left and came back.
+    pub returned: u32,
     /// Units that went back into stock.
     pub restocked: u32,
-    /// Where its stock is.
+    /// The first location that its stock is taken from.
     pub location_id: Option<LocationId>,
+    /// Every location that its stock is taken from; none when the variant's stock is not counted.
+    pub allocations: Vec<AllocationView>,
     /// Whether the variant's stock is counted.
     pub tracked: bool,
     /// Whether it has to be sent.
     pub requires_shipping: bool,
+}
+
+/// Units of a line that are taken from one location.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AllocationView {
+    /// The location, and what became of its units.
+    #[serde(flatten)]
+    pub allocation: Allocation,
+    /// Units that have yet to leave.
+    pub remaining: u32,
+}
+
+impl From<Allocation> for AllocationView {
+    fn from(allocation: Allocation) -> Self {
+        Self { remaining: allocation.remaining(), allocation }
+    }
 }
 
 /// A gift card that pays for an order.
@@ -225,8 +247,11 @@ impl From<&OrderItem> for OrderItemView {
             fulfilled: item.fulfilled,
             remaining: item.remaining(),
             refunded: item.refunded,
+            cancelled: item.cancelled,
+            returned: item.returned,
             restocked: item.restocked(),
             location_id: item.location_id.clone(),
+            allocations: item.allocations().into_iter().map(AllocationView::from).collect(),
             tracked: item.tracked,
             requires_shipping: item.requires_shipping,
         }

@@ -21,7 +21,7 @@ pub(super) fn refusal(order: &Order, payment: &Payment) -> Option<Attention> {
     }
     let is_taken = !payment.captured.is_zero();
     let brings = if is_taken { &payment.captured } else { &payment.authorized };
-    let is_too_much = order.outstanding().minus(brings).is_none();
+    let is_too_much = !order.takes(brings);
     let is_promised = !is_taken && !order.authorized().is_zero() && !promised;
     (is_too_much || is_promised).then_some(Attention::DuplicatePayment)
 }

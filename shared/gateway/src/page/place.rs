@@ -136,7 +136,7 @@ pub fn recall<'a>(
     let mut notes = texts.ok_or(Code::InvalidCursor)?;
     let mut start = Attributes::new();
     for name in key {
-        let text = notes.remove(name).ok_or(Code::InvalidCursor)?;
+        let text = notes.remove(*name).ok_or(Code::InvalidCursor)?;
         start.insert((*name).to_owned(), AttributeValue::S(text.to_owned()));
     }
     Ok((start, notes))

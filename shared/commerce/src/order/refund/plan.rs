@@ -9,7 +9,7 @@ use super::{
 };
 use crate::id::PaymentId;
 use crate::money::Money;
-use crate::order::{Order, OrderItem};
+use crate::order::{Order, OrderItem, Units};
 
 impl Order {
     /// What goes back when this is wanted.
@@ -99,26 +99,7 @@ impl Order {
         if !excess.is_empty() {
             return Err(Code::QuantityExceedsRemaining.with("items", excess));
         }
-        let line = |(line, item): (&WantedLine, &&OrderItem)| RefundLine {
-            order_item_id: item.id.clone(),
-            quantity: line.quantity,
-            amount: item.worth(line.quantity),
-            restock_type: line.restock_type,
-            restocked: match line.restock_type {
-                RestockType::NoRestock => 0,
-                RestockType::Cancel => line.quantity.saturating_sub(item.owed_cancelled),
-                RestockType::Return => line.quantity.saturating_sub(item.owed_returned),
-            },
-            location_id: match line.restock_type {
-                RestockType::NoRestock => None,
-                RestockType::Cancel => item.location_id.clone(),
-                RestockType::Return => {
-                    let back = line.location_id.clone().or_else(|| item.location_id.clone());
-                    back.filter(|_| item.tracked)
-                }
-            },
-        };
-        Ok(pairs().map(line).collect())
+        Ok(pairs().map(|(line, item)| item.refund_line(line)).collect())
     }
 
     /// Units of a line that money can go back for, when this becomes of them. What has become of
@@ -178,12 +159,12 @@ impl Order {
                 match line.restock_type {
                     RestockType::NoRestock => {}
                     RestockType::Cancel => {
-                        item.cancelled = item.cancelled.saturating_add(line.restocked);
+                        item.call_off(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
                         item.owed_cancelled = item.owed_cancelled.saturating_sub(before);
                     }
                     RestockType::Return => {
-                        item.returned = item.returned.saturating_add(line.restocked);
+                        item.take_back(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
                         item.owed_returned = item.owed_returned.saturating_sub(before);
                     }
@@ -231,6 +212,39 @@ impl Order {
             }
         }
         next.changed(now)
+    }
+}
+
+impl OrderItem {
+    /// What goes back for units of it. Units that were called off, or came back, without their
+    /// money come first, and move no stock any more.
+    fn refund_line(&self, wanted: &WantedLine) -> RefundLine {
+        let mut item = self.clone();
+        let (restocked, mut restocked_at) = match wanted.restock_type {
+            RestockType::NoRestock => (0, Vec::new()),
+            RestockType::Cancel => {
+                let restocked = wanted.quantity.saturating_sub(self.owed_cancelled);
+                (restocked, item.call_off(restocked))
+            }
+            RestockType::Return => {
+                let restocked = wanted.quantity.saturating_sub(self.owed_returned);
+                (restocked, item.take_back(restocked))
+            }
+        };
+        let named = wanted.location_id.as_ref().filter(|_| !restocked_at.is_empty());
+        let comes_back = wanted.restock_type == RestockType::Return;
+        if let Some(named) = named.filter(|_| comes_back) {
+            restocked_at = vec![Units { location_id: named.clone(), quantity: restocked }];
+        }
+        RefundLine {
+            order_item_id: self.id.clone(),
+            quantity: wanted.quantity,
+            amount: self.worth(wanted.quantity),
+            restock_type: wanted.restock_type,
+            restocked,
+            location_id: restocked_at.first().map(|units| units.location_id.clone()),
+            restocked_at,
+        }
     }
 }
 

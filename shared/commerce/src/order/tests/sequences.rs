@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::order::fulfillment::{Fulfillment, FulfillmentLine, Wanted as Leaving};
+use crate::order::lines::{CancelledLine, ReturnedLine};
 use crate::order::refund::{RestockType, Wanted, WantedLine};
 
 /// Something that is done with an order; whatever its state refuses changes nothing.
@@ -19,6 +20,8 @@ enum Deed {
     CallBack(usize),
     RefundAmount(i64),
     RefundLine(usize, u32, RestockType),
+    CancelLines(usize, u32, bool),
+    ReturnLines(usize, u32, bool),
     Cancel(bool),
     Expire,
     Hold,
@@ -44,6 +47,10 @@ fn deed() -> impl Strategy<Value = Deed> {
         (0..20_000_i64).prop_map(Deed::RefundAmount),
         (0..4_usize, 1..9_u32, restock)
             .prop_map(|(line, units, restock)| Deed::RefundLine(line, units, restock)),
+        (0..4_usize, 1..9_u32, any::<bool>())
+            .prop_map(|(line, units, restock)| Deed::CancelLines(line, units, restock)),
+        (0..4_usize, 1..9_u32, any::<bool>())
+            .prop_map(|(line, units, restock)| Deed::ReturnLines(line, units, restock)),
         any::<bool>().prop_map(Deed::Cancel),
         Just(Deed::Expire),
         Just(Deed::Hold),
@@ -89,6 +96,16 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
             let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
             go_back(order, &Wanted { items: vec![line], ..Wanted::default() })
         }
+        Deed::CancelLines(line, quantity, restock) => {
+            let line = CancelledLine { order_item_id: item(line)?, quantity: *quantity };
+            order.cancel_lines(Some(&[line]), *restock, NOW).ok().map(|changed| changed.order)
+        }
+        Deed::ReturnLines(line, quantity, restock) => {
+            let (quantity, restock) = (*quantity, *restock);
+            let order_item_id = item(line)?;
+            let line = ReturnedLine { order_item_id, quantity, restock, location_id: None };
+            order.return_lines(&[line], NOW).ok().map(|changed| changed.order)
+        }
         Deed::Cancel(restock) => order.cancel(None, *restock, NOW).ok().map(|ended| ended.order),
         Deed::Expire => order.expire(NOW.plus(WINDOW)).map(|ended| ended.order),
         Deed::Hold => order.held(NOW).ok(),
@@ -129,6 +146,14 @@ fn check(order: &Order) {
     for item in &order.items {
         assert!(item.fulfilled.saturating_add(item.cancelled) <= item.quantity, "{item:?}");
         assert!(item.refunded <= item.quantity && item.returned <= item.fulfilled, "{item:?}");
+        assert!(item.discarded <= item.cancelled + item.returned, "{item:?}");
+        assert!(item.waived <= item.cancelled + item.returned, "{item:?}");
+        let at =
+            |count: fn(&Allocation) -> u32| -> u32 { item.allocations().iter().map(count).sum() };
+        assert_eq!(at(|one| one.quantity), item.quantity, "{item:?}");
+        assert_eq!(at(|one| one.fulfilled), item.fulfilled, "{item:?}");
+        assert_eq!(at(|one| one.cancelled), item.cancelled, "{item:?}");
+        assert_eq!(at(|one| one.returned), item.returned, "{item:?}");
     }
     if order.stock == StockHold::Released {
         assert_eq!(order.remaining(), 0, "an order that is over holds nothing");

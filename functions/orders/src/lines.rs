@@ -1,0 +1,195 @@
+//! Units of an order that are called off, or come back, without money.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::id::{LocationId, OrderId, OrderItemId};
+use commerce::inventory;
+use commerce::order::lines::{CancelledLine, Changed, ReturnedLine};
+use commerce::order::refund::RestockType;
+use commerce::order::spent::Spending;
+use commerce::order::{MAX_LINES, MAX_QUANTITY, Order};
+use commerce::scope::WriteOrders;
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::idempotency;
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, IfMatch, Int, Path, Text};
+
+use crate::orders::load;
+
+/// Units of a line that are called off.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CancelledRequest {
+    /// The line.
+    order_item_id: OrderItemId,
+    /// How many units of it.
+    quantity: Int<1, MAX_QUANTITY>,
+}
+
+/// Units to be called off.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct CancelRequest {
+    /// By line; everything that has not left unless some are named.
+    #[deserr(default)]
+    items: Option<AtMost<CancelledRequest, MAX_LINES>>,
+    /// Whether they can be sold again; they can, unless said otherwise.
+    #[deserr(default)]
+    restock: Option<Flag>,
+    /// Why.
+    #[deserr(default)]
+    reason: Option<Text<1, 500>>,
+}
+
+/// Units of a line that come back.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReturnedRequest {
+    /// The line.
+    order_item_id: OrderItemId,
+    /// How many units of it.
+    quantity: Int<1, MAX_QUANTITY>,
+    /// `return`, unless said otherwise: they can be sold again; `no_restock`: they cannot.
+    #[deserr(default)]
+    restock_type: Option<RestockType>,
+    /// Where they come back to; where they left from, unless said otherwise.
+    #[deserr(default)]
+    location_id: Option<LocationId>,
+}
+
+/// Units that come back.
+#[derive(Debug, Clone, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct ReturnRequest {
+    /// By line.
+    items: AtMost<ReturnedRequest, MAX_LINES>,
+    /// Why.
+    #[deserr(default)]
+    reason: Option<Text<1, 500>>,
+}
+
+fn units(quantity: Int<1, MAX_QUANTITY>) -> u32 {
+    u32::try_from(quantity.0).unwrap_or(0)
+}
+
+/// # Errors
+/// `too_few`, at `/items`.
+fn demand_some<T>(items: &[T]) -> Result<(), Problem> {
+    if items.is_empty() {
+        return Err(Problem::field("/items", "too_few", "Name at least one line."));
+    }
+    Ok(())
+}
+
+impl ReturnRequest {
+    /// # Errors
+    /// `too_few`; `invalid_choice` for units that have left and are to be called off;
+    /// `not_applicable` for a place of what goes into no stock.
+    fn lines(&self) -> Result<Vec<ReturnedLine>, Problem> {
+        demand_some(&self.items.0)?;
+        let mut errors = Vec::new();
+        for (place, line) in self.items.0.iter().enumerate() {
+            let mut refuse = |field: &str, code: &'static str, detail: &'static str| {
+                let pointer = format!("/items/{place}/{field}");
+                errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
+            };
+            match line.restock_type {
+                Some(RestockType::Cancel) => {
+                    let detail = "Must be `return` or `no_restock`: these units have left.";
+                    refuse("restock_type", "invalid_choice", detail);
+                }
+                Some(RestockType::NoRestock) if line.location_id.is_some() => {
+                    let detail = "What goes into no stock goes to no location.";
+                    refuse("location_id", "not_applicable", detail);
+                }
+                _ => {}
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        let line = |line: &ReturnedRequest| ReturnedLine {
+            order_item_id: line.order_item_id.clone(),
+            quantity: units(line.quantity),
+            restock: line.restock_type != Some(RestockType::NoRestock),
+            location_id: line.location_id.clone(),
+        };
+        Ok(self.items.0.iter().map(line).collect())
+    }
+}
+
+/// `POST /v1/orders/{id}/lines/cancel`: calls units off that have not left, whatever becomes of
+/// their money: that goes back by a refund, before or after. What was not paid need not be paid.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`;
+/// `too_few`, `unknown_order_item` and `duplicate` as faults of their fields.
+pub async fn cancel(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(ask): Body<CancelRequest>,
+) -> Result<Answer, Problem> {
+    let line = |line: &CancelledRequest| CancelledLine {
+        order_item_id: line.order_item_id.clone(),
+        quantity: units(line.quantity),
+    };
+    let named: Option<Vec<_>> = match &ask.items {
+        Some(items) => {
+            demand_some(&items.0)?;
+            Some(items.0.iter().map(line).collect())
+        }
+        None => None,
+    };
+    let restock = ask.restock.is_none_or(|restock| restock.0);
+    let how = |order: &Order, now| order.cancel_lines(named.as_deref(), restock, now);
+    change(&caller, &app, &id, if_match, ask.reason.map(String::from), how).await
+}
+
+/// `POST /v1/orders/{id}/lines/return`: takes units back that have left, whatever becomes of their
+/// money: that goes back by a refund, before or after. What was not paid need not be paid.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`;
+/// `too_few`, `invalid_choice`, `not_applicable`, `unknown_order_item`, `duplicate`,
+/// `unknown_location` and `location_inactive` as faults of their fields.
+pub async fn take_back(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(ask): Body<ReturnRequest>,
+) -> Result<Answer, Problem> {
+    let lines = ask.lines()?;
+    let how = |order: &Order, now| order.return_lines(&lines, now);
+    change(&caller, &app, &id, if_match, ask.reason.map(String::from), how).await
+}
+
+/// One change of an order's lines: the order, its stock, its events, in one transaction.
+async fn change(
+    caller: &StoreAccess<WriteOrders>,
+    app: &App,
+    id: &OrderId,
+    if_match: IfMatch,
+    reason: Option<String>,
+    how: impl Fn(&Order, gateway::clock::Timestamp) -> Result<Changed, Problem>,
+) -> Result<Answer, Problem> {
+    let (store, spending) = (&caller.store.id, Spending::default());
+    inventory::persist(|| async {
+        let now = app.clock.now();
+        let before = load(app, store, id).await?;
+        if_match.check(before.version)?;
+        let changed = how(&before, now)?;
+        let seen = changed.targets().look(app, store).await?;
+        let view = changed.view(reason.clone());
+        let write = seen.demand(changed.write(app.table.write(), &view, now));
+        let write = spending.count(app, write, &before, &changed.order).await?;
+        write.answer(Answer::ok(&view).version(changed.order.version), now).await
+    })
+    .await
+}
