@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod allocations;
 mod app_store;
 mod auth;
 mod bridge;

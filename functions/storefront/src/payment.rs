@@ -144,7 +144,7 @@ async fn open_once(
     let write = place::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
-            // The account may not have been deleted meanwhile: nothing could be done about the payment.
+            // Nor may the account have been deleted: nothing could be done about the payment.
             let stands = Condition::new("attribute_exists(PK)");
             write.check(&account.key(), stands, Code::UnknownProvider)
         });

@@ -290,22 +290,60 @@ impl Movement {
     }
 }
 
-/// Where a line of an order is taken from: the first online location, in priority order, that
-/// holds all of it. Where none does and the variant is sold beyond its stock, the first online
-/// location that has it at all, or else the first. `levels` may be in any order.
-pub fn choose(
+/// Where a line of an order is taken from, and how many from each: from as few online locations as
+/// hold all of it, `most` at most, and of those from the first by priority. Where there is not
+/// enough and the variant is sold beyond its stock, all of it from the first online location that
+/// has it at all, or else the first. None where it cannot be had. `levels` may be in any order.
+pub fn allocate(
     levels: &[Level],
     online: &[LocationId],
     quantity: u32,
     continue_selling: bool,
-) -> Option<LocationId> {
+    most: usize,
+) -> Option<Vec<(LocationId, u32)>> {
     let level_at = |location: &&LocationId| levels.iter().find(|l| l.location_id == **location);
-    let holds_all = |location: &&LocationId| {
-        level_at(location).is_some_and(|level| level.available >= i64::from(quantity))
+    let there = |location: &LocationId| {
+        let available = level_at(&location).map_or(0, |level| level.available);
+        u32::try_from(available).unwrap_or(0).min(quantity)
     };
-    let whole = online.iter().find(holds_all);
+    let stock: Vec<_> = online.iter().map(|at| (at, there(at))).filter(|one| one.1 > 0).collect();
     let any = || online.iter().find(|location| level_at(location).is_some()).or(online.first());
-    whole.or_else(|| continue_selling.then(any).flatten()).cloned()
+    split(&stock, quantity, most).or_else(|| {
+        let beyond = continue_selling.then(any).flatten()?;
+        Some(vec![(beyond.clone(), quantity)])
+    })
+}
+
+/// Splits a quantity over as few of these locations as hold it; of several such choices, it is the
+/// one that begins first.
+fn split(
+    stock: &[(&LocationId, u32)],
+    quantity: u32,
+    most: usize,
+) -> Option<Vec<(LocationId, u32)>> {
+    let amounts = |stock: &[(&LocationId, u32)]| stock.iter().map(|one| one.1).collect::<Vec<_>>();
+    let all = amounts(stock);
+    let mut places = (1..=most.min(stock.len())).find(|n| largest(all.clone(), *n) >= quantity)?;
+    let (mut left, mut parts) = (quantity, Vec::new());
+    for (at, (location, available)) in stock.iter().enumerate() {
+        if places == 0 {
+            break;
+        }
+        let later = stock.get(at.saturating_add(1)..).unwrap_or_default();
+        let rest = largest(amounts(later), places.saturating_sub(1));
+        if available.saturating_add(rest) >= left {
+            let part = left.min(*available);
+            parts.push(((*location).clone(), part));
+            (left, places) = (left.saturating_sub(part), places.saturating_sub(1));
+        }
+    }
+    Some(parts)
+}
+
+/// The sum of the `count` largest.
+fn largest(mut amounts: Vec<u32>, count: usize) -> u32 {
+    amounts.sort_unstable_by(|one, other| other.cmp(one));
+    amounts.into_iter().take(count).fold(0, u32::saturating_add)
 }
 
 /// Rounds of [`retry`] for a change that competes with orders, which change levels and balances

@@ -60,6 +60,10 @@ use crate::payment::CaptureMethod;
 
 /// Lines of one order, after lines of one variant were merged (protocols §9).
 pub const MAX_LINES: usize = 40;
+/// Locations that the lines of one order are taken from, each line's counted by itself: whatever
+/// moves all of an order's stock is two actions for each in one transaction, which takes 100. So
+/// 40 lines are taken whole or not at all, and 20 may be taken from two locations each.
+pub const MAX_ALLOCATIONS: usize = MAX_LINES;
 /// Units of one line.
 pub const MAX_QUANTITY: i64 = 999;
 /// Gift cards that pay for one order.

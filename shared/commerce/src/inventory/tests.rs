@@ -149,16 +149,80 @@ fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
     assert!(planned(&[adjust("a", StockState::Available, -4, None)], &ground).is_err());
 }
 
+/// From which locations so many are taken, by name, of what is there in priority order.
+fn taken(there: &[(&str, i64)], quantity: u32, most: usize) -> Option<Vec<(String, u32)>> {
+    let store = StoreId::derive(&["store"]);
+    let id = |name: &str| LocationId::derive(&[name]);
+    let level = |(name, available): &(&str, i64)| {
+        Level::open(&store, &VariantId::derive(&["a"]), &id(name), *available, NOW)
+    };
+    let mut levels: Vec<Level> = there.iter().map(level).collect();
+    levels.reverse();
+    let online: Vec<LocationId> = there.iter().map(|(name, _)| id(name)).collect();
+    let name = |at: &LocationId| there.iter().find(|(name, _)| id(name) == *at).unwrap().0;
+    let found = allocate(&levels, &online, quantity, false, most)?;
+    Some(found.iter().map(|(at, units)| (name(at).to_owned(), *units)).collect())
+}
+
 #[test]
-fn a_line_is_taken_whole_from_the_first_location_that_has_it() {
+fn a_line_is_taken_from_as_few_locations_as_hold_it_and_from_the_first_of_those() {
+    let parts = |parts: &[(&str, u32)]| {
+        Some(parts.iter().map(|(name, units)| ((*name).to_owned(), *units)).collect())
+    };
+    let two = [("a", 2), ("b", 2)];
+    assert_eq!(taken(&two, 2, 40), parts(&[("a", 2)]));
+    assert_eq!(taken(&two, 3, 40), parts(&[("a", 2), ("b", 1)]));
+    assert_eq!(taken(&two, 4, 40), parts(&[("a", 2), ("b", 2)]));
+    assert_eq!(taken(&two, 5, 40), None);
+    assert_eq!(taken(&two, 3, 1), None);
+    let many = [("a", 1), ("b", 0), ("c", 2), ("d", 3), ("e", -4), ("f", 5)];
+    assert_eq!(taken(&many, 1, 40), parts(&[("a", 1)]));
+    assert_eq!(taken(&many, 3, 40), parts(&[("d", 3)]), "whole before first");
+    assert_eq!(taken(&many, 6, 40), parts(&[("a", 1), ("f", 5)]), "the first pair that does");
+    assert_eq!(taken(&many, 7, 40), parts(&[("c", 2), ("f", 5)]));
+    assert_eq!(taken(&many, 8, 40), parts(&[("d", 3), ("f", 5)]));
+    assert_eq!(taken(&many, 9, 40), parts(&[("a", 1), ("d", 3), ("f", 5)]));
+    assert_eq!(taken(&many, 11, 40), parts(&[("a", 1), ("c", 2), ("d", 3), ("f", 5)]));
+    assert_eq!(taken(&many, 11, 3), None);
+    assert_eq!(taken(&many, 12, 40), None);
+}
+
+#[test]
+fn what_is_sold_beyond_its_stock_is_owed_by_one_location() {
     let ground = ground(&[("a", 2), ("b", 9)]);
     let levels: Vec<Level> = ground.levels.into_values().collect();
     let online = [place("c").1, place("a").1, place("b").1];
-    let chosen = |quantity, oversell| choose(&levels, &online, quantity, oversell);
-    assert_eq!(chosen(2, false), Some(place("a").1));
-    assert_eq!(chosen(3, false), Some(place("b").1));
-    assert_eq!(chosen(10, false), None);
-    assert_eq!(chosen(10, true), Some(place("a").1));
-    assert_eq!(choose(&[], &online, 1, true), Some(place("c").1));
-    assert_eq!(choose(&levels, &[], 1, true), None);
+    let chosen = |quantity| allocate(&levels, &online, quantity, true, 40);
+    assert_eq!(chosen(2), Some(vec![(place("a").1, 2)]));
+    assert_eq!(chosen(10), Some(vec![(place("a").1, 2), (place("b").1, 8)]));
+    assert_eq!(chosen(12), Some(vec![(place("a").1, 12)]));
+    assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(place("c").1, 1)]));
+    assert_eq!(allocate(&levels, &[], 1, true, 40), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_allocation_takes_more_than_there_is_or_from_more_places_than_it_must(
+        stock in proptest::collection::vec(-3..9_i64, 0..7),
+        quantity in 1..30_u32,
+        most in 1..7_usize,
+    ) {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let there: Vec<(&str, i64)> = names.into_iter().zip(stock).collect();
+        let mut sizes: Vec<i64> = there.iter().map(|one| one.1.max(0)).collect();
+        sizes.sort_unstable();
+        let best: i64 = sizes.iter().rev().take(most).sum();
+        match taken(&there, quantity, most) {
+            None => assert!(best < i64::from(quantity)),
+            Some(parts) => {
+                assert_eq!(parts.iter().map(|part| part.1).sum::<u32>(), quantity);
+                for (name, units) in &parts {
+                    let has = there.iter().find(|one| one.0 == name).unwrap().1;
+                    assert!(*units > 0 && i64::from(*units) <= has);
+                }
+                let fewer: i64 = sizes.iter().rev().take(parts.len() - 1).sum();
+                assert!(parts.len() <= most && fewer < i64::from(quantity));
+            }
+        }
+    }
 }

@@ -358,8 +358,9 @@ fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Wri
 /// lines, before it. A mark without an order does no harm.
 async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, Problem> {
     let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
-    let lines = quote.lines.len().saturating_mul(2);
-    let needed = lines.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
+    let places = quote.lines.iter().map(|line| line.units.len()).fold(0, usize::saturating_add);
+    let moves = places.saturating_mul(2);
+    let needed = moves.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
     if needed > MAX_ACTIONS {
         product::note_ordered(app, &new().cloned().collect::<Vec<_>>()).await?;
         return Ok(write);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::cart::{CartLine, PaymentInput, fault};
 use super::item::{Allocation, Contact, GiftCardUse, OrderItem, Totals, Units};
 use super::stock::StockHold;
-use super::{FinancialStatus, FulfillmentStatus, Order, OrderStatus};
+use super::{FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderStatus};
 use crate::address::PostalAddress;
 use crate::fields::{Currency, Email};
 use crate::gift_card::GiftCard;
@@ -103,8 +103,9 @@ pub fn price(
             errors.push(fault(&pointer, "amount_out_of_range", "The line's price is too large."));
             continue;
         };
-        priced.push(allocate(store, line, sellable, subtotal, &offer.levels));
+        priced.push((line, sellable, subtotal, offer.levels));
     }
+    let priced = allocate_all(store, priced);
     let total = total(&priced, cards, &store.currency).unwrap_or_else(|| {
         errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
         (Vec::new(), Totals::zero(&store.currency))
@@ -113,23 +114,31 @@ pub fn price(
     Quote { lines: priced, cards, totals }
 }
 
-/// Finds the location that a line is taken from.
-fn allocate(
+/// Finds the locations that lines are taken from. All lines together take from
+/// [`MAX_ALLOCATIONS`] at most: one each, and of what is left those have more that come first.
+fn allocate_all(
     store: &Store,
-    line: CartLine,
-    sellable: Sellable,
-    subtotal: Money,
-    levels: &[Level],
-) -> PricedLine {
-    let oversells = sellable.continues_selling(store);
-    let location = sellable
-        .tracked
-        .then(|| inventory::choose(levels, &store.online_locations, line.quantity, oversells))
-        .flatten();
-    let is_available = !sellable.tracked || oversells || location.is_some();
-    let all = |location_id| Units { location_id, quantity: line.quantity };
-    let units = location.into_iter().map(all).collect();
-    PricedLine { line, sellable, subtotal, units, is_available, oversells }
+    lines: Vec<(CartLine, Sellable, Money, Vec<Level>)>,
+) -> Vec<PricedLine> {
+    let mut spare = MAX_ALLOCATIONS.saturating_sub(lines.len());
+    let mut priced = Vec::new();
+    for (line, sellable, subtotal, levels) in lines {
+        let oversells = sellable.continues_selling(store);
+        let most = spare.saturating_add(1);
+        let found = sellable
+            .tracked
+            .then(|| {
+                let online = &store.online_locations;
+                inventory::allocate(&levels, online, line.quantity, oversells, most)
+            })
+            .flatten();
+        let is_available = !sellable.tracked || oversells || found.is_some();
+        let unit = |(location_id, quantity)| Units { location_id, quantity };
+        let units: Vec<Units> = found.into_iter().flatten().map(unit).collect();
+        spare = spare.saturating_sub(units.len().saturating_sub(1));
+        priced.push(PricedLine { line, sellable, subtotal, units, is_available, oversells });
+    }
+    priced
 }
 
 /// What the lines come to, and what the gift cards pay of it: each as much as it holds, in the
