@@ -170,6 +170,15 @@ fn check(order: &Order) {
     }
 }
 
+/// Has a line taken from two locations.
+fn split(item: &mut OrderItem) {
+    let (shelf, half) = (item.location_id.clone().unwrap(), item.quantity / 2);
+    let attic = LocationId::derive(&["attic"]);
+    let parts = [(shelf, item.quantity - half), (attic, half)].into_iter();
+    let parts = parts.filter(|(_, units)| *units > 0);
+    item.allocations = parts.map(|(at, units)| Allocation::new(at, units)).collect();
+}
+
 proptest! {
     #[test]
     fn no_sequence_of_operations_breaks_the_sums(
@@ -177,8 +186,12 @@ proptest! {
         lines in proptest::collection::vec((0..5_000_i64, 1..9_i64), 1..4),
         cards in proptest::collection::vec(1..9_000_i64, 0..3),
         deeds in proptest::collection::vec(deed(), 0..25),
+        is_split in any::<bool>(),
     ) {
         let mut order = order_of(currency, &lines, &cards);
+        if is_split {
+            order.items.iter_mut().for_each(split);
+        }
         let mut parcels = Vec::new();
         check(&order);
         for deed in deeds {

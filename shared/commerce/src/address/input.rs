@@ -1,0 +1,95 @@
+//! Addresses as they are asked for.
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::request::{Fault, FieldErrors, FromText, Text};
+
+use super::{PostalAddress, formats};
+use crate::fields::{Country, Phone};
+
+/// An address as it is asked for: by an address book and by a checkout alike. It has what its
+/// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,
+/// named with all others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressInput(Fields);
+
+/// An address by itself, whatever its country needs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Fields {
+    /// The recipient's given name.
+    #[deserr(default)]
+    first_name: Option<Text<1, 100>>,
+    /// The recipient's family name.
+    #[deserr(default)]
+    last_name: Option<Text<1, 100>>,
+    /// The recipient's company.
+    #[deserr(default)]
+    company: Option<Text<1, 200>>,
+    /// Street and number.
+    line1: Text<1, 255>,
+    /// Floor, building, district.
+    #[deserr(default)]
+    line2: Option<Text<1, 255>>,
+    /// City.
+    city: Text<1, 120>,
+    /// State or province.
+    #[deserr(default)]
+    region: Option<Text<1, 120>>,
+    /// Postal code; not every country has them.
+    #[deserr(default)]
+    postal_code: Option<Text<1, 20>>,
+    /// ISO 3166-1.
+    country: Country,
+    /// Whom the carrier calls.
+    #[deserr(default)]
+    phone: Option<Phone>,
+}
+
+impl Deserr<FieldErrors> for AddressInput {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let json = serde_json::Value::from(value);
+        let faults = faults_in_country(&json);
+        let read = Fields::deserialize_from_value(json.into_value(), location);
+        let known = read.as_ref().err().map(|errors| errors.0.clone()).unwrap_or_default();
+        let mut all = known.clone();
+        for (field, fault) in faults {
+            let mut here = FieldErrors::at(location.push_key(field), fault).0;
+            here.retain(|error| known.iter().all(|known| known.pointer != error.pointer));
+            all.extend(here);
+        }
+        match read {
+            Ok(fields) if all.is_empty() => Ok(Self(fields)),
+            _ => Err(FieldErrors(all)),
+        }
+    }
+}
+
+/// What the country of an address, if it names one, finds wrong with it.
+fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
+    let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
+    let country = text("country").and_then(|country| Country::from_text(country).ok());
+    let Some(country) = country else { return Vec::new() };
+    let judged = formats::judge(country.as_str(), text("region"), text("postal_code"));
+    judged.err().unwrap_or_default()
+}
+
+impl From<AddressInput> for PostalAddress {
+    fn from(AddressInput(fields): AddressInput) -> Self {
+        let place = Self {
+            first_name: fields.first_name.map(String::from),
+            last_name: fields.last_name.map(String::from),
+            company: fields.company.map(String::from),
+            line1: fields.line1.into(),
+            line2: fields.line2.map(String::from),
+            city: fields.city.into(),
+            region: fields.region.map(String::from),
+            postal_code: fields.postal_code.map(String::from),
+            country: fields.country,
+            phone: fields.phone,
+        };
+        place.clone().in_its_country().unwrap_or(place)
+    }
+}
