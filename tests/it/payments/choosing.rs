@@ -12,7 +12,7 @@ impl Till {
             "items": [{"variant_id": self.variant, "quantity": 1}],
             "shipping_address": {
                 "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road",
-                "city": "Bengaluru", "postal_code": "560001", "country": "IN",
+                "city": "Bengaluru", "region": "KA", "postal_code": "560001", "country": "IN",
             },
         });
         if let Some(payment) = payment {
