@@ -268,9 +268,10 @@ mod tests {
             let (answer, size) = sent(body.clone()).await;
             assert_eq!((answer.status_code, answer.is_base64_encoded), (200, is_base64));
             assert!(size <= ANSWER_LIMIT, "{size}");
-            let back = match is_base64 {
-                true => BASE64_STANDARD.decode(&answer.body).unwrap(),
-                false => answer.body.into_bytes(),
+            let back = if is_base64 {
+                BASE64_STANDARD.decode(&answer.body).unwrap()
+            } else {
+                answer.body.into_bytes()
             };
             assert!(back == body);
         }

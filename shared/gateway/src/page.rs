@@ -332,13 +332,13 @@ mod tests {
         let mut found = Scanned::at(None);
         for (number, size) in sizes.iter().enumerate() {
             // Two quotes, escaped, and a comma.
-            let text = "x".repeat(size - 5);
+            let text = "x".repeat(size.saturating_sub(5));
             let place = [(number.to_string(), AttributeValue::Bool(true))].into();
             found.push(text, Some(place));
         }
         found.next = None;
         let (data, next) = fitting(found, |text| text);
-        let after = (data.len() - 1).to_string();
+        let after = data.len().saturating_sub(1).to_string();
         assert!(next.as_ref().is_none_or(|place| place.contains_key(&after)));
         (data.len(), next.is_some())
     }

@@ -338,12 +338,11 @@ impl Problem {
                 _ => '?',
             })
             .collect();
-        let mut body = json!({"error": error, "error_description": text});
         // Of a 429; clients ignore members that they do not know (RFC 6749 §5.2).
-        if let Some(cost) = self.extras.get("cost") {
-            body["cost"] = cost.clone();
+        match self.extras.get("cost") {
+            Some(cost) => json!({"error": error, "error_description": text, "cost": cost}),
+            None => json!({"error": error, "error_description": text}),
         }
-        body
     }
 
     fn body(&self) -> Value {

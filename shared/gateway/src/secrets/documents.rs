@@ -64,13 +64,13 @@ pub(super) struct StoredKey {
 /// # Errors
 /// A document that is known and does not fit.
 pub fn complete(mut known: Map<String, Value>) -> Result<Map<String, Value>, KeyError> {
-    let mut key_set = |name: &str| match known.get(name) {
-        Some(document) => KeySet::from_secret(&document.to_string()),
-        None => {
-            let keys = KeySet::generate();
-            known.insert(name.to_owned(), document(&keys)?);
-            Ok(keys)
+    let mut key_set = |name: &str| {
+        if let Some(document) = known.get(name) {
+            return KeySet::from_secret(&document.to_string());
         }
+        let keys = KeySet::generate();
+        known.insert(name.to_owned(), document(&keys)?);
+        Ok(keys)
     };
     let (signing, receipts) = (key_set(SIGNING_KEYS)?, key_set(RECEIPT_KEYS)?);
     let shared = known.get(SHARED_KEYS).map(StoredKeys::deserialize).transpose();
