@@ -21,7 +21,7 @@ use gateway::bridged;
 use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, Fault, FieldErrors, FromText};
+use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Raw};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::{Map, Value, json};
 
@@ -115,14 +115,20 @@ struct Acting {
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
+    Raw(inbound): Raw,
     Body(ask): Body<BridgeRequest>,
 ) -> Result<Answer, Problem> {
-    judge_path(ask.path.as_str(), ask.target.unwrap_or(Target::Admin))?;
+    let target = ask.target.unwrap_or(Target::Admin);
+    judge_path(ask.path.as_str(), target)?;
     let headers = allowed_headers(ask.headers.as_ref())?;
     let query = query_string(ask.query.as_ref())?;
     let acting = acting_as(&app, caller, ask.installation_id.as_ref()).await?;
-    let origin = match ask.target.unwrap_or(Target::Admin) {
-        Target::Admin => app.config.base_url.clone(),
+    let mut headers = outgoing_headers(headers, &acting, ask.body.is_some())?;
+    let origin = match target {
+        Target::Admin => {
+            bridged::vouch(&app, inbound.client, &mut headers).await?;
+            app.config.base_url.clone()
+        }
         Target::App => app_origin(&app, &acting.app_id).await?,
     };
     let url = format!("{origin}{}{query}", ask.path.as_str());
@@ -131,7 +137,7 @@ pub async fn fetch(
     let request = Outgoing {
         method: ask.method.map_or(Method::GET, |method| method.0),
         destination,
-        headers: outgoing_headers(headers, &acting, ask.body.is_some())?,
+        headers,
         body: ask.body.map(|body| body.to_string()).unwrap_or_default().into(),
         deadline: DEADLINE,
         max_body: MAX_BODY,

@@ -203,6 +203,9 @@ async fn edge(
     next: axum::middleware::Next,
 ) -> Response {
     believe_proxy(&app, &mut request);
+    if let Some(client) = bridged::asked_from(&app, request.headers()).await {
+        request.extensions_mut().insert(ClientIp(client));
+    }
     let (method, headers) = (request.method().clone(), request.headers().clone());
     let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
     let untouched = budget::untouched(&app, &network);

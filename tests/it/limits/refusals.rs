@@ -122,6 +122,33 @@ async fn whatever_is_refused_at_the_door_costs_the_network() {
 }
 
 #[tokio::test]
+async fn what_a_page_is_refused_through_the_bridge_costs_its_own_network() {
+    let shop = Shop::with_installed_app().await;
+    let fetch = |page: &Client, path: &str| {
+        page.post("/v1/app-store/bridge/fetch").json(json!({"path": path}))
+    };
+    let (page, store) = (shop.embedded_client().await, format!("/v1/stores/{}", shop.store.id));
+    let elsewhere = shop.embedded_client().await;
+    shop.gateway.app().clock.stop();
+    shop.gateway.advance(Duration::from_secs(20));
+    let mut refused = 0;
+    while fetch(&page, "/v1/products").await.expect(200).json["status"] == 403 {
+        refused += 1;
+        // The app's own budget pays for the bridge; the clock is for the network alone to stand.
+        assert!(refused < 200, "refusals through the bridge cost nothing");
+    }
+    assert_eq!(refused, 150);
+    let stranger = page.stranger().from_ip(page.ip());
+    stranger.get("/v1/stores").await.expect(429);
+    // Another page, elsewhere, has nothing to do with it, although the bridge calls for both.
+    assert_eq!(fetch(&elsewhere, &store).await.expect(200).json["status"], 200);
+    assert_eq!(fetch(&elsewhere, "/v1/products").await.expect(200).json["status"], 403);
+    // Nobody but the bridge says where a request was asked for.
+    let forged = page.stranger().from_ip(page.ip()).get("/v1/stores");
+    forged.header("x-service-bridge-from", "203.0.113.9 9999999999999").await.expect(429);
+}
+
+#[tokio::test]
 async fn whoever_was_let_in_is_not_turned_away_with_their_network() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
