@@ -358,7 +358,9 @@ async fn nothing_is_reserved_for_a_provider_that_cannot_be_asked() {
     // Reserved, and then disconnected: the same request finishes it once it can.
     providers.next([Trouble::DoneButLate]);
     refund("after").await.expect(504);
-    market.owner.delete("/v1/payments/providers/stripe").await.expect(204);
+    let refused = market.owner.delete("/v1/payments/providers/stripe").await.expect(409);
+    refused.problem("provider_in_use");
+    market.lose_account("stripe").await;
     refund("after").await.expect(502).problem("provider_error");
     connect(&market).await;
     refund("after").await.expect(201);

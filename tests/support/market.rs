@@ -119,6 +119,14 @@ impl Market {
         placed
     }
 
+    /// The store's account with a provider is lost: no request takes one whose payments are open.
+    pub async fn lose_account(&self, provider: &str) {
+        let store = commerce::id::StoreId::parse(&self.store.id).expect("an id");
+        let write = self.gateway.app().table.write();
+        let lost = write.delete(&commerce::key::payment_provider(&store, provider));
+        lost.commit().await.expect("it is lost");
+    }
+
     /// Available, reserved, committed and on hand, at all locations together.
     pub async fn levels(&self, variant: &str) -> [i64; 4] {
         let path = format!("/v1/inventory/levels?item_ids={variant}");

@@ -30,8 +30,9 @@ const REST: Duration = Duration::from_millis(500);
 const WEBHOOKS_AT_ONCE: usize = 64;
 /// Mails worked on at once.
 const MAILS_AT_ONCE: usize = 4;
-/// Batches of due work worked on at once, as many as the event source mapping has workers.
-const BATCHES_AT_ONCE: usize = 50;
+/// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
+/// machine.
+const BATCHES_AT_ONCE: usize = 8;
 
 /// Starts every pump in `tasks`.
 pub(crate) fn start(

@@ -170,7 +170,7 @@ async fn another_amount_that_is_only_held_is_let_go_of_or_taken() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
     for provider in ["razorpay", "stripe", "manual"] {
-        let till = Arc::new(Till::open_with("manual").await);
+        let till = Arc::new(Till::open_to_many("manual").await);
         let order = till.order().await;
         let id = match provider {
             "manual" => till.begin("manual", &order).await.expect(201).str("/payment_id"),
@@ -194,7 +194,7 @@ async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_payments_of_one_order_that_are_taken_at_once_the_lost_one_says_so() {
-    let till = Arc::new(Till::open_with("manual").await);
+    let till = Arc::new(Till::open_to_many("manual").await);
     let order = till.order().await;
     let (held, intent) = till.paid("stripe", &order).await;
     let cash = till.begin("manual", &order).await;

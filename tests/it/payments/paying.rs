@@ -125,7 +125,7 @@ async fn stripe_from_intent_to_partial_capture_void_and_refund() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payment_that_is_begun_by_many_at_once_is_one() {
-    let till = Arc::new(Till::open().await);
+    let till = Arc::new(Till::open_to_many("automatic").await);
     for provider in ["razorpay", "stripe"] {
         let order = till.order().await;
         let answers = race(12, || {

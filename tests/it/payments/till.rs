@@ -1,5 +1,7 @@
 //! A store that takes payments through the providers of a test.
 
+use gateway::config::PaymentBaseUrls;
+use providers::Options;
 use support::{
     Client, Gateway, Merchant, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,
@@ -43,7 +45,18 @@ impl Till {
     }
 
     pub async fn open_with(capture_method: &str) -> Self {
-        let till = Self::bare().await;
+        Self::bare().await.connect(capture_method).await
+    }
+
+    /// As [`Till::open_with`], for a race: providers are waited for as long as they are deployed.
+    pub async fn open_to_many(capture_method: &str) -> Self {
+        let deadline = PaymentBaseUrls::default().deadline;
+        let till = Self::with(Options { deadline, ..Options::default() }, "INR", PRICE).await;
+        till.connect(capture_method).await
+    }
+
+    async fn connect(self, capture_method: &str) -> Self {
+        let till = self;
         for (provider, mut fields) in [("razorpay", razorpay()), ("stripe", stripe())] {
             fields["capture_method"] = capture_method.into();
             let saved = till.owner.put(&provider_path(provider)).json(fields).await.expect(200);
@@ -59,7 +72,11 @@ impl Till {
 
     /// Without a provider but cash, in this currency; what its product costs.
     pub async fn bare_in(currency: &str, price: i64) -> Self {
-        let providers = Providers::start().await;
+        Self::with(Options::default(), currency, price).await
+    }
+
+    async fn with(options: Options, currency: &str, price: i64) -> Self {
+        let providers = Providers::start_with(options).await;
         let base_urls = providers.base_urls();
         let gateway =
             Gateway::start_with(|options| options.embedded.payment_base_urls = base_urls).await;

@@ -9,7 +9,7 @@ use super::till::{PRICE, Till};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn verification_webhooks_and_sync_that_race_settle_once() {
     for provider in ["razorpay", "stripe"] {
-        let till = Arc::new(Till::open().await);
+        let till = Arc::new(Till::open_to_many("automatic").await);
         let order = till.order().await;
         let begun = till.begin(provider, &order).await.expect(201);
         let (reference, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));

@@ -180,7 +180,7 @@ async fn a_payment_that_cannot_be_asked_for_keeps_no_other_of_its_order_from_it(
         paid.push(placed);
     }
     let (unpaid, intent) = begun(&market, &book).await;
-    market.owner.delete("/v1/payments/providers/stripe").await.expect(204);
+    market.lose_account("stripe").await;
     market.gateway.advance(MINUTE * 31);
     let report = market.gateway.sweep().await;
     assert_eq!((report.orders, report.failures), (3, 1));
