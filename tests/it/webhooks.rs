@@ -7,6 +7,7 @@ mod filters;
 mod ordering;
 mod outbox;
 mod pace;
+mod receipts;
 mod receivers;
 mod records;
 mod subscriptions;

@@ -80,7 +80,11 @@ fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool
         && app.is_none_or(|app| delivery.app_id.as_ref() == Some(&app.app_id))
 }
 
-async fn find<S: Required>(
+/// The delivery of this id, if it is the caller's.
+///
+/// # Errors
+/// `not_found`, the same for an unknown and for a foreign one.
+pub(crate) async fn find<S: Required>(
     app: &App,
     caller: &StoreAccess<S>,
     id: &DeliveryId,

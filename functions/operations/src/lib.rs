@@ -8,6 +8,7 @@ mod event_types;
 mod limits;
 mod outbox;
 mod range;
+mod receipts;
 mod recover;
 mod subscriptions;
 mod verify;
@@ -26,6 +27,7 @@ fn webhooks() -> Routes {
         .get("/v1/operations/webhook-deliveries", Cost::List, deliveries::list)
         .get("/v1/operations/webhook-deliveries/{id}", Cost::READ, deliveries::show)
         .get("/v1/operations/webhook-deliveries/{id}/attempts", Cost::List, deliveries::attempts)
+        .get("/v1/operations/webhook-deliveries/{id}/receipt", Cost::READ, receipts::show)
         .post(
             "/v1/operations/webhook-deliveries/{id}/redeliver",
             Cost::WRITE,

@@ -38,11 +38,13 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
             let now = app.clock.now();
             let outcome = Outcome::answered(answer.status, retry_after(&answer.headers, now));
             let attempt = Attempt::of(&job.delivery, url, &outcome, took)
+                .with_body(&job.event.body)
                 .with_response(&answer.body, answer.truncated);
             Sent { outcome, took, attempt }
         }
         Err(outcome) => {
-            let attempt = Attempt::of(&job.delivery, url, &outcome, took);
+            let attempt =
+                Attempt::of(&job.delivery, url, &outcome, took).with_body(&job.event.body);
             Sent { outcome, took, attempt }
         }
     }

@@ -78,6 +78,9 @@ pub struct Attempt {
     pub number: u32,
     /// Where it went.
     pub url: String,
+    /// SHA-256 of the body that was sent, in hex: it outlives the body.
+    #[serde(default)]
+    pub body_sha256: Option<String>,
     /// When it began.
     pub started_at: Timestamp,
     /// How long it took, in milliseconds.
@@ -114,6 +117,7 @@ impl Attempt {
             delivery_id: delivery.id.clone(),
             number: delivery.attempt,
             url: url.to_owned(),
+            body_sha256: None,
             started_at: delivery.last_attempt_at.unwrap_or(delivery.created_at),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             status_code: outcome.status_code,
@@ -122,6 +126,12 @@ impl Attempt {
             response_truncated: false,
             version: 1,
         }
+    }
+
+    /// The attempt as one that sent this body.
+    #[must_use]
+    pub fn with_body(self, body: &str) -> Self {
+        Self { body_sha256: Some(gateway::seal::digest(body)), ..self }
     }
 
     /// The attempt with what was read of the answer.

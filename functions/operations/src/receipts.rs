@@ -1,0 +1,127 @@
+//! Receipts: what became of a delivery, signed, for whoever has to prove it to somebody else.
+
+use axum::extract::State;
+use commerce::caller::StoreAccess;
+use commerce::delivery::{Attempt, Delivery};
+use commerce::event::Event;
+use commerce::id::{DeliveryId, EventId, StoreId, SubscriptionId};
+use commerce::key;
+use commerce::scope::ReadWebhooks;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::request::Path;
+use gateway::{seal, table, token};
+use http::Uri;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::deliveries::find;
+
+/// What the signed statement is (RFC 8725 §3.11): no access token, and no other statement.
+const TYPE: &str = "webhook-receipt+jwt";
+
+/// What is stated about a delivery's last attempt.
+#[derive(Debug, Serialize)]
+struct Receipt<'a> {
+    /// Issuer: this service.
+    iss: &'a str,
+    /// Subject: the delivery.
+    sub: &'a DeliveryId,
+    /// When it was signed, in epoch seconds.
+    iat: i64,
+    /// The event: what the receiver got as `webhook-id`.
+    event_id: &'a EventId,
+    /// The event's name.
+    event_type: &'a str,
+    store_id: &'a Option<StoreId>,
+    subscription_id: &'a SubscriptionId,
+    /// The attempt's number, from 1.
+    attempt: u32,
+    /// Where it went: host, and port if the URL names one. A path may hold a credential.
+    host: String,
+    /// When the attempt began.
+    attempted_at: Timestamp,
+    /// How long it took, in milliseconds.
+    duration_ms: u64,
+    /// Whether the receiver took it: it answered 2xx.
+    delivered: bool,
+    /// The answer's status, if there was an answer.
+    status_code: Option<u16>,
+    /// The class of the failure.
+    error: Option<&'a str>,
+    /// SHA-256 of the body that was sent, in hex.
+    body_sha256: String,
+}
+
+/// `GET /webhook-deliveries/{id}/receipt` — 200 `{delivery_id, attempt, jws, claims}`: the last
+/// attempt as a compact JWS (RFC 7515 §7.1, ES256) that verifies with the keys of
+/// `GET /v1/app-store/oauth/jwks`, and the same as JSON.
+///
+/// # Errors
+/// 409 `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the
+/// body nor its digest is left.
+pub(crate) async fn show(
+    caller: StoreAccess<ReadWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<DeliveryId>,
+) -> Result<Answer, Problem> {
+    let delivery = find(&app, &caller, &id).await?;
+    let attempts = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
+    let last = app.table.all::<Attempt>(&attempts.newest_first(), 1).await?.into_iter().next();
+    let attempt =
+        last.ok_or_else(|| Problem::state(delivery.status.as_str(), &delivery.allowed_actions()))?;
+    let body_sha256 = digest(&app, &delivery, &attempt).await?;
+    let receipt = Receipt {
+        iss: &app.config.base_url,
+        sub: &delivery.id,
+        iat: app.clock.now().seconds(),
+        event_id: &delivery.event_id,
+        event_type: &delivery.event_type,
+        store_id: &delivery.store_id,
+        subscription_id: &delivery.subscription_id,
+        attempt: attempt.number,
+        host: host(&attempt.url),
+        attempted_at: attempt.started_at,
+        duration_ms: attempt.duration_ms,
+        delivered: attempt.status_code.is_some_and(|status| (200..300).contains(&status)),
+        status_code: attempt.status_code,
+        error: attempt.error.as_deref(),
+        body_sha256,
+    };
+    let keys = app.secrets.receipt_keys().await?;
+    let jws = token::sign_statement(&keys, TYPE, &receipt).map_err(Problem::internal)?;
+    let shown = json!({
+        "delivery_id": delivery.id, "attempt": attempt.number, "jws": jws, "claims": receipt,
+    });
+    Ok(Answer::ok(&shown).no_store())
+}
+
+/// The digest of what was sent: as it was recorded, or of the event's body, which never changes.
+async fn digest(app: &App, delivery: &Delivery, attempt: &Attempt) -> Result<String, Problem> {
+    if let Some(digest) = &attempt.body_sha256 {
+        return Ok(digest.clone());
+    }
+    let event = app.table.get::<Event>(&key::event(&delivery.event_id)).await?;
+    let event = event.filter(|event| !event.is_expunged()).ok_or(Code::PayloadExpunged)?;
+    Ok(seal::digest(&event.body))
+}
+
+/// Host and port of a URL that was parsed when it was given; it has no user information.
+fn host(url: &str) -> String {
+    let uri: Uri = url.parse().unwrap_or_default();
+    uri.authority().map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+
+    #[test]
+    fn of_a_url_the_host_is_stated_and_nothing_else() {
+        assert_eq!(host("https://hooks.example.com/secret?token=1"), "hooks.example.com");
+        assert_eq!(host("https://hooks.example.com:8443/"), "hooks.example.com:8443");
+    }
+}

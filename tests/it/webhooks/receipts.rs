@@ -1,0 +1,115 @@
+//! Receipts: what a third party can verify with the published keys alone.
+
+use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use sha2::{Digest, Sha256};
+use support::{Behaviour, Client, Gateway, Merchant, Value};
+
+use super::{DELIVERIES, Watched};
+
+fn path(delivery: &Value) -> String {
+    format!("{DELIVERIES}/{}/receipt", delivery["id"].as_str().unwrap())
+}
+
+/// What a receipt says, verified as somebody would who knows the service by its address only.
+async fn verified(stranger: &Client, jws: &str, issuer: &str) -> Result<Value, String> {
+    let jwks = stranger.get("/v1/app-store/oauth/jwks").await.expect(200).text;
+    let jwks: JwkSet = serde_json::from_str(&jwks).unwrap();
+    let header = decode_header(jws).map_err(|error| error.to_string())?;
+    assert_eq!(
+        (header.alg, header.typ.as_deref()),
+        (Algorithm::ES256, Some("webhook-receipt+jwt"))
+    );
+    let key = jwks.find(&header.kid.unwrap()).expect("the key is published");
+    let mut validation = Validation::new(Algorithm::ES256);
+    validation.set_required_spec_claims(&["iss", "sub"]);
+    validation.set_issuer(&[issuer]);
+    validation.validate_exp = false;
+    let key = DecodingKey::from_jwk(key).unwrap();
+    let read = decode::<Value>(jws, &key, &validation).map_err(|error| error.to_string())?;
+    Ok(read.claims)
+}
+
+#[tokio::test]
+async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
+    let watched = Watched::by(Behaviour::Status(201)).await;
+    watched.rename("Received").await;
+    let received = watched.receiver.wait_for(1).await.remove(0);
+    let delivery = watched.delivery_in("succeeded").await;
+    let reply = watched.owner().get(&path(&delivery)).await.expect(200);
+    let jws = reply.str("/jws");
+    let stranger = watched.gateway.client();
+    let claims = verified(&stranger, &jws, watched.gateway.url()).await.unwrap();
+    assert_eq!(&claims, reply.at("/claims"));
+    for (name, expected) in [
+        ("sub", delivery["id"].as_str().unwrap()),
+        ("event_id", received.header("webhook-id")),
+        ("event_type", "store.updated"),
+        ("store_id", &watched.store.id),
+        ("subscription_id", watched.subscription["id"].as_str().unwrap()),
+        ("host", &format!("127.0.0.1:{}", watched.receiver.port())),
+    ] {
+        assert_eq!(claims[name], expected, "{name}");
+    }
+    let digest = Sha256::digest(&received.body);
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(claims["body_sha256"], digest.as_str());
+    assert_eq!(
+        (claims["delivered"].as_bool(), claims["status_code"].as_u64()),
+        (Some(true), Some(201))
+    );
+    let attempt = &watched.attempts(&delivery).await[0];
+    assert_eq!(
+        (&claims["attempted_at"], &claims["attempt"]),
+        (&attempt["started_at"], &attempt["number"])
+    );
+    assert!(!jws.contains("hooks") && !reply.text.contains("/hooks"), "the path is not stated");
+    // One letter of what it says, and it does not hold.
+    let mut parts: Vec<String> = jws.split('.').map(str::to_owned).collect();
+    let altered = if parts[1].ends_with('A') { "B" } else { "A" };
+    let last = parts[1].len() - 5;
+    parts[1].replace_range(last..=last, altered);
+    assert!(verified(&stranger, &parts.join("."), watched.gateway.url()).await.is_err());
+    // It opens nothing.
+    let store = format!("/v1/stores/{}", watched.store.id);
+    let reply = stranger.with_token(&jws).get(&store).await.expect(401);
+    reply.problem("invalid_token");
+    // It outlives the payload.
+    let content = format!("{DELIVERIES}/{}/content", delivery["id"].as_str().unwrap());
+    watched.owner().delete(&content).await.expect(204);
+    let after = watched.owner().get(&path(&delivery)).await.expect(200);
+    assert_eq!(after.at("/claims/body_sha256"), digest.as_str());
+}
+
+#[tokio::test]
+async fn a_receipt_is_of_the_last_attempt_and_its_owner_s_alone() {
+    let watched = Watched::on(
+        Gateway::start_with(|options| options.has_stream = false).await,
+        Behaviour::Status(503),
+    )
+    .await;
+    watched.rename("Refused").await;
+    watched.gateway.advance(2 * gateway::clock::MINUTE);
+    let mute = watched.gateway.system().embedded().app_without_queues();
+    dispatcher::sweep(&mute).await;
+    let pending = watched.delivery_in("pending").await;
+    let early = watched.owner().get(&path(&pending)).await.expect(409);
+    let early = early.problem("invalid_state_transition");
+    assert_eq!(early.str("/current"), "pending");
+    watched.gateway.advance(2 * gateway::clock::MINUTE);
+    watched.gateway.sweep().await;
+    let delivery = watched.delivery_in("retrying").await;
+    let reply = watched.owner().get(&path(&delivery)).await.expect(200);
+    let claims =
+        verified(&watched.gateway.client(), &reply.str("/jws"), watched.gateway.url()).await;
+    let claims = claims.unwrap();
+    assert_eq!(
+        (claims["delivered"].as_bool(), claims["status_code"].as_u64()),
+        (Some(false), Some(503))
+    );
+    assert_eq!(claims["error"], "server_error");
+    let other = Merchant::sign_up(&watched.gateway).await;
+    let elsewhere = other.open_store().await;
+    other.at(&elsewhere).get(&path(&delivery)).await.expect(404);
+    watched.gateway.client().get(&path(&delivery)).await.expect(401);
+}
