@@ -1,6 +1,12 @@
 //! The mails of a store to its customers: whom they are from, and where answers go.
 
-use support::{Letter, Market, Shopper, Value, cart, inr, json, unique};
+use std::time::Duration;
+
+use support::{Gateway, Letter, Market, Merchant, Shopper, Value, cart, inr, json, unique};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// The platform's address: the only one that mail may come from.
 const PLATFORM: &str = "no-reply@example.com";
@@ -203,4 +209,57 @@ async fn no_link_of_a_merchants_can_be_clicked() {
     let letter = market.gateway.mailbox(&to).nth(1).await;
     assert!(!letter.text.contains("evil.example") && !letter.text.contains("https://"));
     assert!(letter.text.contains("It is 3.50. Bye."), "{}", letter.text);
+}
+
+/// A mail server that takes what comes, and hands it on.
+async fn mail_server() -> (String, mpsc::UnboundedReceiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("smtp://{}", listener.local_addr().unwrap());
+    let (taken, mails) = mpsc::unbounded_channel();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (read, mut write) = stream.into_split();
+            let mut lines = BufReader::new(read).lines();
+            let mut mail: Option<String> = None;
+            let _ = write.write_all(b"220 mail.example ESMTP\r\n").await;
+            while let Ok(Some(line)) = lines.next_line().await {
+                let reply: &[u8] = match (&mut mail, line.as_str()) {
+                    (Some(text), ".") => {
+                        let _ = taken.send(std::mem::take(text));
+                        mail = None;
+                        b"250 taken\r\n"
+                    }
+                    (Some(text), line) => {
+                        text.push_str(line);
+                        text.push('\n');
+                        continue;
+                    }
+                    (None, "DATA") => {
+                        mail = Some(String::new());
+                        b"354 go on\r\n"
+                    }
+                    (None, "QUIT") => b"221 bye\r\n",
+                    (None, _) => b"250 mail.example\r\n",
+                };
+                let _ = write.write_all(reply).await;
+            }
+        }
+    });
+    tasks.detach_all();
+    (url, mails)
+}
+
+#[tokio::test]
+async fn mail_leaves_by_the_server_that_the_secret_names() {
+    let (url, mut mails) = mail_server().await;
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.mail.directory = None;
+        options.embedded.mail_server = Some(url);
+    })
+    .await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let mail = tokio::time::timeout(Duration::from_secs(30), mails.recv()).await.unwrap().unwrap();
+    assert!(mail.contains(&format!("To: {}", merchant.email)), "{mail}");
+    assert!(mail.contains("From: Commerce <no-reply@example.com>"), "{mail}");
 }

@@ -44,13 +44,13 @@ impl Gateway {
                 operators: vec![OPERATOR_EMAIL.to_owned()],
                 // Each client of a test says where it comes from.
                 trust_proxy: true,
-                mail: MailConfig {
-                    directory: Some(mails.clone()),
-                    from: "Commerce <no-reply@example.com>".to_owned(),
-                    ..MailConfig::default()
-                },
+                mail: MailConfig { directory: Some(mails.clone()), ..MailConfig::default() },
+                mail_from: "Commerce <no-reply@example.com>".to_owned(),
                 ..embedded::Options::default()
             },
+            record_use: std::env::current_exe()
+                .ok()
+                .and_then(|test| Some(test.parent()?.parent()?.join("used"))),
             ..Options::default()
         };
         change(&mut options);
@@ -77,6 +77,7 @@ impl Gateway {
         &self.system
     }
 
+    /// The service with everything, as no function has it.
     pub fn app(&self) -> &App {
         self.system.app()
     }

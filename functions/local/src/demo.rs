@@ -6,6 +6,7 @@ mod catalogue;
 mod payments;
 mod picture;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -31,6 +32,7 @@ use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
 
 use crate::System;
+use crate::progress::Progress;
 
 /// Someone who can sign in to the demo.
 #[derive(Debug, Clone, Copy)]
@@ -84,11 +86,13 @@ async fn make(system: &System) -> Result<(), AnyError> {
     if account(app, &OPERATOR).await?.is_some() {
         return Ok(());
     }
+    let progress = Arc::new(Progress::begin("Preparing the demo store"));
     let merchant = match account(app, &MERCHANT).await? {
         Some(found) => found,
         None => create(app, &MERCHANT).await?,
     };
-    let api = Api::sign_in(system, &merchant).await?;
+    let mut api = Api::sign_in(system, &merchant).await?;
+    api.progress = Some(Arc::clone(&progress));
     let store = open_store(&api).await?;
     catalogue::stock_up(&api).await?;
     api.sign_out().await?;
@@ -209,6 +213,8 @@ pub(crate) struct Api {
     token: String,
     /// The store, for a merchant who has several.
     store: Option<StoreId>,
+    /// Who is told that it goes on.
+    progress: Option<Arc<Progress>>,
 }
 
 impl Api {
@@ -218,7 +224,7 @@ impl Api {
         let network = "127.0.0.0/24".to_owned();
         let (session, token) = Session::begin(merchant, via, network, None, app.clock.now());
         app.table.write().create(&session, Code::VersionConflict).commit().await.map_err(told)?;
-        Ok(Self { router: system.router(), token, store: None })
+        Ok(Self { router: system.router(), token, store: None, progress: None })
     }
 
     /// At one store.
@@ -228,6 +234,13 @@ impl Api {
 
     async fn sign_out(self) -> Result<(), AnyError> {
         self.call("POST", "/v1/auth/signout", Some(json!({}))).await.map(drop)
+    }
+
+    /// Says what it is about.
+    fn about(&self, what: &str) {
+        if let Some(progress) = &self.progress {
+            progress.about(what);
+        }
     }
 
     async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, AnyError> {
@@ -244,6 +257,9 @@ impl Api {
         body: Vec<u8>,
     ) -> Result<Value, AnyError> {
         for _ in 0..ATTEMPTS {
+            if let Some(progress) = &self.progress {
+                progress.step();
+            }
             let mut request = Request::builder()
                 .method(method)
                 .uri(path)

@@ -5,22 +5,28 @@
 //! in memory, on free ports, with a clock that it moves.
 
 pub mod demo;
+pub mod functions;
 pub mod keys;
+pub mod log;
+pub mod progress;
 mod pumps;
+pub mod template;
 mod unread;
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use dispatcher::SweepReport;
+use functions::Functions;
 use gateway::app::App;
 use gateway::embedded::{self, AnyError, Embedded};
 use gateway::request::ClientIp;
 use gateway::routes::Routes;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -28,6 +34,8 @@ use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(5);
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 1_024;
 
 /// Every family by the name of its function, in document order.
 pub fn families() -> Vec<(&'static str, Routes)> {
@@ -61,6 +69,9 @@ pub struct Options {
     pub has_stream: bool,
     /// How often due work is swept; nothing leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
+    /// A directory where it is written down at the end which of its settings and permissions each
+    /// function has used.
+    pub record_use: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -71,6 +82,7 @@ impl Default for Options {
             embedded: embedded::Options::default(),
             has_stream: true,
             sweep_every: None,
+            record_use: None,
         }
     }
 }
@@ -79,9 +91,12 @@ impl Default for Options {
 pub struct System {
     /// First, so that it is dropped first: nothing outlives what it stands on.
     tasks: JoinSet<()>,
+    /// Where the API will listen.
+    socket: Option<TcpSocket>,
     server: Option<Server>,
-    embedded: Arc<Embedded>,
     router: Router,
+    functions: Arc<Functions>,
+    embedded: Arc<Embedded>,
     url: String,
 }
 
@@ -95,24 +110,39 @@ struct Server {
 impl System {
     /// Starts a system, from an empty directory as from a full one.
     pub async fn start(options: Options) -> Result<Self, AnyError> {
-        let listener = match options.port {
-            Some(port) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?),
-            None => None,
-        };
+        let mut system = Self::prepare(options).await?;
+        system.listen()?;
+        Ok(system)
+    }
+
+    /// As [`System::start`], but the API refuses connections until [`System::listen`].
+    pub async fn prepare(options: Options) -> Result<Self, AnyError> {
+        let socket = options.port.map(reserve).transpose()?;
         let mut settings = options.embedded;
-        if let Some(listener) = &listener {
-            settings.base_url = format!("http://{}", listener.local_addr()?);
+        if let Some(socket) = &socket {
+            settings.base_url = format!("http://{}", socket.local_addr()?);
         }
         let url = settings.base_url.clone();
         let embedded = Arc::new(Embedded::start(settings).await?);
-        let router = routes().into_router(embedded.app().clone());
+        let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
+        let router = functions::front(&functions)?;
         let mut tasks = JoinSet::new();
-        pumps::start(&embedded, options.has_stream, options.sweep_every, &mut tasks);
-        let server = listener.map(|listener| Server::start(listener, router.clone()));
-        Ok(Self { tasks, server, embedded, router, url })
+        let (stream, sweep) = (options.has_stream, options.sweep_every);
+        pumps::start(&embedded, &functions, stream, sweep, &mut tasks)?;
+        Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
     }
 
-    /// What every handler can reach.
+    /// Begins to answer, if it has a port.
+    pub fn listen(&mut self) -> Result<(), AnyError> {
+        if let Some(socket) = self.socket.take() {
+            let port = socket.local_addr()?.port();
+            let listener = socket.listen(BACKLOG).map_err(|cause| taken(port, &cause))?;
+            self.server = Some(Server::start(listener, self.router.clone()));
+        }
+        Ok(())
+    }
+
+    /// The service with everything: to look behind the functions' backs, and for the clock.
     pub fn app(&self) -> &App {
         self.embedded.app()
     }
@@ -120,6 +150,11 @@ impl System {
     /// The embedded AWS.
     pub fn embedded(&self) -> &Embedded {
         &self.embedded
+    }
+
+    /// The functions, each with what the template gives it.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// The API without its port: for requests from within.
@@ -140,8 +175,10 @@ impl System {
     /// What the schedule does once a minute, and what comes of it: takes up everything that is due,
     /// and works on what was handed out.
     pub async fn sweep(&self) -> SweepReport {
-        let report = dispatcher::sweep(self.app()).await;
-        report.and(pumps::work_off(&self.embedded).await)
+        let Ok(host) = self.functions.of("dispatcher") else { return SweepReport::default() };
+        let dispatcher = host.app();
+        let report = dispatcher::sweep(dispatcher).await;
+        report.and(pumps::work_off(&self.embedded, dispatcher).await)
     }
 
     /// Stops: no new requests, the running ones finish, then the pumps and the AWS end. What a
@@ -152,10 +189,26 @@ impl System {
         }
         self.tasks.shutdown().await;
         drop(self.router);
+        drop(self.functions);
         if let Some(embedded) = Arc::into_inner(self.embedded) {
             embedded.stop().await;
         }
     }
+}
+
+/// Takes a port without listening on it yet.
+fn reserve(port: u16) -> Result<TcpSocket, AnyError> {
+    let socket = TcpSocket::new_v4()?;
+    // As a server that is started again wants it; a port that somebody listens on stays theirs.
+    socket.set_reuseaddr(true)?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    socket.bind(address).map_err(|cause| taken(port, &cause))?;
+    Ok(socket)
+}
+
+/// Names the port, and the option that changes it.
+fn taken(port: u16, cause: &std::io::Error) -> String {
+    format!("the API cannot listen on 127.0.0.1:{port}: {cause}; choose another port with --port")
 }
 
 impl Server {

@@ -13,6 +13,7 @@ use gateway::embedded::emulators::Ports;
 use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
+use local::log::{self, Form};
 use local::{Options, System, demo, keys};
 use providers::Providers;
 use serde_json::Value;
@@ -30,11 +31,15 @@ Usage: cargo run -p local -- [options]
   --data <directory>     where everything is kept (.data)
   --trust-proxy          believe the client's address that a proxy in front of this says
                          (the last entry of X-Forwarded-For)
+  --log <text|json>      how the log looks: a short line a request, or JSON (text on a terminal, JSON
+                         elsewhere)
   --no-demo              make no demo store on the first start
   --reset                start with an empty directory
   --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
                          `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
                          4566
+  --dynamodb-port <port>, --sqs-port <port>, --secrets-port <port>
+                         where those listen; 0 takes any free port
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
   --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
                          sign rotated, and end
@@ -60,6 +65,26 @@ struct Run {
     trust_proxy: bool,
     reset: bool,
     with_api: bool,
+    /// Where the AWS endpoints listen; any free port for those that are not named.
+    aws: NamedPorts,
+    log: Form,
+}
+
+#[derive(Default)]
+struct NamedPorts {
+    dynamodb: Option<u16>,
+    sqs: Option<u16>,
+    secrets: Option<u16>,
+}
+
+impl NamedPorts {
+    fn or(&self, others: Ports) -> Ports {
+        Ports {
+            dynamodb: self.dynamodb.unwrap_or(others.dynamodb),
+            sqs: self.sqs.unwrap_or(others.sqs),
+            secrets: self.secrets.unwrap_or(others.secrets),
+        }
+    }
 }
 
 #[tokio::main]
@@ -92,11 +117,17 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
         trust_proxy: false,
         reset: false,
         with_api: true,
+        aws: NamedPorts::default(),
+        log: Form::default_for_stdout(),
     };
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("port") => run.port = arguments.value()?.parse()?,
             Long("providers-port") => run.providers_port = arguments.value()?.parse()?,
+            Long("dynamodb-port") => run.aws.dynamodb = Some(arguments.value()?.parse()?),
+            Long("sqs-port") => run.aws.sqs = Some(arguments.value()?.parse()?),
+            Long("secrets-port") => run.aws.secrets = Some(arguments.value()?.parse()?),
+            Long("log") => run.log = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
             Long("trust-proxy") => run.trust_proxy = true,
             Long("no-demo") => run.with_demo = false,
@@ -121,38 +152,34 @@ fn read(file: &OsString) -> Result<String, AnyError> {
 }
 
 async fn serve(run: Run) -> Result<(), AnyError> {
-    gateway::log::init(
-        "warn,dynoxide=error,gateway=info,local=info,mail=info,webhooks=info,dispatcher=info",
-    );
+    log::init(run.log);
     if run.reset {
         empty(&run.data)?;
     }
     let mails = run.data.join("mail");
     let (providers, payment_base_urls) = play(run.providers_port).await?;
-    let system = System::start(Options {
+    let mut system = System::prepare(Options {
         port: run.with_api.then_some(run.port),
         embedded: embedded::Options {
             data: Some(run.data.clone()),
-            ports: if run.with_api { Ports::default() } else { PORTS },
+            ports: run.aws.or(if run.with_api { Ports::default() } else { PORTS }),
             operators: vec![demo::OPERATOR.email.to_owned()],
-            mail: MailConfig {
-                directory: Some(mails),
-                print: true,
-                from: "Commerce <no-reply@localhost.example>".to_owned(),
-                ..MailConfig::default()
-            },
+            mail: MailConfig { directory: Some(mails), print: true },
+            mail_from: "Commerce <no-reply@localhost.example>".to_owned(),
             payment_base_urls,
             trust_proxy: run.trust_proxy,
             ..embedded::Options::default()
         },
         has_stream: true,
         sweep_every: Some(MINUTE),
+        record_use: None,
     })
     .await?;
     let has_demo = run.with_demo && run.with_api;
     if has_demo {
         demo::seed(&system, providers.as_ref()).await?;
     }
+    system.listen()?;
     println!("{}", greeting(&system, &run, providers.as_ref(), has_demo));
     end_is_asked().await?;
     println!("Stopping.");
@@ -170,8 +197,12 @@ async fn play(port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyErro
     }
     let deadline = named.deadline;
     let started = Providers::start(providers::Options { port, deadline, ..Default::default() });
-    let providers =
-        started.await.map_err(|cause| format!("port {port}, payment providers: {cause}"))?;
+    let providers = started.await.map_err(|cause| {
+        format!(
+            "the payment providers cannot listen on 127.0.0.1:{port}: {cause}; choose another \
+                 port with --providers-port"
+        )
+    })?;
     let base_urls = named.or(providers.base_urls());
     Ok((Some(providers), base_urls))
 }

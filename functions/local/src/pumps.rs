@@ -11,15 +11,21 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use dispatcher::Worked;
 use gateway::app::App;
-use gateway::embedded::Embedded;
+use gateway::embedded::{AnyError, Embedded};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
+
+use crate::functions::Functions;
 
 /// Records taken off the stream at once, as the event source mapping has it.
 const STREAM_BATCH: usize = 100;
-/// How long an empty stream is left alone.
+/// How long an empty stream is left alone while somebody writes, and for [`STREAM_AWAKE`] after.
 const STREAM_IDLE: Duration = Duration::from_millis(20);
+/// How often an empty stream is read after a write: what was announced may take a moment.
+const STREAM_AWAKE: u32 = 100;
+/// How long it is left alone while nobody writes; what others write is found this late.
+const STREAM_ASLEEP: Duration = Duration::from_millis(500);
 /// How often a failed stream batch is tried again before it is left to the sweep.
 const STREAM_TRIES: u32 = 3;
 /// How long one request waits for a message: the longest SQS allows.
@@ -37,40 +43,55 @@ const BATCHES_AT_ONCE: usize = 8;
 /// Starts every pump in `tasks`.
 pub(crate) fn start(
     embedded: &Arc<Embedded>,
+    functions: &Functions,
     has_stream: bool,
     sweep_every: Option<Duration>,
     tasks: &mut JoinSet<()>,
-) {
-    let app = embedded.app();
+) -> Result<(), AnyError> {
+    let dispatcher = functions.of("dispatcher")?.app();
     if has_stream {
-        tasks.spawn(stream(Arc::clone(embedded)));
+        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone(), functions.writes()));
     }
-    let queue = |url: &str, at_once| Source {
+    let queue = |url: &str, app: &App, at_once| Source {
         app: app.clone(),
         client: embedded.sqs(),
         url: url.to_owned(),
         at_once,
     };
-    let webhooks = queue(&app.config.webhook_queue_url, WEBHOOKS_AT_ONCE);
+    let settings = &embedded.app().config;
+    let app = functions.of("webhooks")?.app();
+    let webhooks = queue(&settings.webhook_queue_url, app, WEBHOOKS_AT_ONCE);
     tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
-    let mails = queue(&app.config.mail_queue_url, MAILS_AT_ONCE);
+    let app = functions.of("mail")?.app();
+    let mails = queue(&settings.mail_queue_url, app, MAILS_AT_ONCE);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
     if let Some(every) = sweep_every {
-        let due = queue(&app.config.due_queue_url, BATCHES_AT_ONCE);
+        let due = queue(&settings.due_queue_url, dispatcher, BATCHES_AT_ONCE);
         tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
-        tasks.spawn(schedule(Arc::clone(embedded), every));
+        tasks.spawn(schedule(Arc::clone(embedded), dispatcher.clone(), every));
     }
+    Ok(())
 }
 
 /// Hands the table's stream to the dispatcher, in order.
-async fn stream(embedded: Arc<Embedded>) {
+async fn stream(embedded: Arc<Embedded>, dispatcher: App, writes: Arc<Notify>) {
+    let mut awake = 0_u32;
     loop {
         match embedded.emulators().stream_records(STREAM_BATCH) {
-            Ok(records) if records.is_empty() => tokio::time::sleep(STREAM_IDLE).await,
+            Ok(records) if records.is_empty() && awake > 0 => {
+                awake = awake.saturating_sub(1);
+                tokio::time::sleep(STREAM_IDLE).await;
+            }
+            Ok(records) if records.is_empty() => {
+                if tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await.is_ok() {
+                    awake = STREAM_AWAKE;
+                }
+            }
             Ok(mut records) => {
+                awake = STREAM_AWAKE;
                 records.retain(is_news);
                 if !records.is_empty() {
-                    hand_on(embedded.app(), records).await;
+                    hand_on(&dispatcher, records).await;
                 }
             }
             Err(cause) => {
@@ -228,8 +249,8 @@ impl Source {
 }
 
 /// Works on the due work that waits in its queue, until there is none.
-pub(crate) async fn work_off(embedded: &Embedded) -> Worked {
-    let app = embedded.app().clone();
+pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> Worked {
+    let app = dispatcher.clone();
     let (client, url) = (embedded.sqs(), app.config.due_queue_url.clone());
     let source = Source { app, client, url, at_once: BATCHES_AT_ONCE };
     let mut worked = Worked::default();
@@ -274,12 +295,12 @@ fn lambda_message(message: Message) -> SqsMessage {
 }
 
 /// Sweeps what is due, first at once: what an earlier process left behind.
-async fn schedule(embedded: Arc<Embedded>, every: Duration) {
+async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let app = embedded.app().clone();
+        let app = dispatcher.clone();
         let swept = contain(async move { dispatcher::sweep(&app).await }).await;
         tracing::debug!(?swept, "swept");
         if let Err(cause) = embedded.emulators().sweep_ttl().await {

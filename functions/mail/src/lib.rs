@@ -197,7 +197,7 @@ fn compose(
     letter: &Letter,
     sender: &Sender,
 ) -> Result<lettre::Message, Failure> {
-    let from = Some(app.config.mail.from.as_str()).filter(|from| !from.is_empty());
+    let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
     let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
     let from = Mailbox::new(sender.name.clone().or(platform.name), platform.email);
     let to = letter.to.as_str().parse().map_err(Failure::permanent)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -13,7 +14,7 @@ use aws_types::region::Region;
 use crate::budget::Doorkeeper;
 use crate::cache::Cache;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Setting};
 use crate::egress::Egress;
 use crate::queue::Queue;
 use crate::secrets::Secrets;
@@ -27,15 +28,13 @@ pub struct App(Arc<Parts>);
 #[derive(Debug)]
 pub struct Parts {
     /// The settings.
-    pub config: Config,
+    pub config: Arc<Config>,
     /// The time.
     pub clock: Clock,
     /// All state.
     pub table: Table,
     /// Webhook deliveries on their way.
     pub webhook_queue: Queue,
-    /// Webhook messages that failed too often.
-    pub webhook_dlq: Queue,
     /// Mails on their way.
     pub mail_queue: Queue,
     /// Due work that asks payment providers, on its way to workers.
@@ -67,6 +66,9 @@ pub struct Endpoints {
     pub sqs: Option<String>,
     /// `AWS_ENDPOINT_URL_SECRETS_MANAGER`.
     pub secrets_manager: Option<String>,
+    /// What looks at every call before it is made: local systems hold it against the function's
+    /// policy.
+    pub guard: Option<SharedInterceptor>,
 }
 
 impl Endpoints {
@@ -78,6 +80,7 @@ impl Endpoints {
             dynamodb: url("AWS_ENDPOINT_URL_DYNAMODB"),
             sqs: url("AWS_ENDPOINT_URL_SQS"),
             secrets_manager: url("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
+            guard: None,
         }
     }
 }
@@ -85,33 +88,38 @@ impl Endpoints {
 impl App {
     /// The service over these settings; connects to nothing before it is used.
     pub fn new(
-        config: Config,
+        config: impl Into<Arc<Config>>,
         clock: Clock,
         egress: Egress,
         aws: &SdkConfig,
         to: &Endpoints,
     ) -> Self {
+        let config = config.into();
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
         dynamodb.set_endpoint_url(to.dynamodb.clone());
         let mut sqs = aws_sdk_sqs::config::Builder::from(aws);
         sqs.set_endpoint_url(to.sqs.clone());
         let mut secrets = aws_sdk_secretsmanager::config::Builder::from(aws);
         secrets.set_endpoint_url(to.secrets_manager.clone());
+        if let Some(guard) = &to.guard {
+            dynamodb.push_interceptor(guard.clone());
+            sqs.push_interceptor(guard.clone());
+            secrets.push_interceptor(guard.clone());
+        }
         let sqs = aws_sdk_sqs::Client::from_conf(sqs.build());
-        let queue = |url: &str| Queue::new(sqs.clone(), url.to_owned());
+        let queue = |url: &Setting<String>| Queue::new(sqs.clone(), url.share());
         Self(Arc::new(Parts {
             table: Table::new(
                 aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
-                config.table.clone(),
+                config.table.share(),
             ),
             webhook_queue: queue(&config.webhook_queue_url),
-            webhook_dlq: queue(&config.webhook_dlq_url),
             mail_queue: queue(&config.mail_queue_url),
             due_queue: queue(&config.due_queue_url),
             secrets: Secrets::new(
                 aws_sdk_secretsmanager::Client::from_conf(secrets.build()),
                 clock.clone(),
-                config.secrets.clone(),
+                Arc::clone(&config),
             ),
             egress,
             cache: Cache::default(),

@@ -97,7 +97,7 @@ pub fn is_refusal(headers: &HeaderMap) -> bool {
 /// on the own machine another port of a host is the same host.
 pub fn is_ours(config: &Config, url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
-    let own = std::iter::once(&config.base_url).chain(&config.admin_origins);
+    let own = std::iter::once(&*config.base_url).chain(config.admin_origins.iter());
     own.filter_map(|own| Url::parse(own).ok()).any(|own| is_same_host(&own, &url))
 }
 

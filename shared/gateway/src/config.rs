@@ -1,29 +1,33 @@
 //! The settings, read from the environment once. Nothing else reads the environment.
 
+mod setting;
+
+use std::collections::BTreeSet;
+
+pub use setting::Setting;
+
 use crate::egress::Policy;
 
-/// The settings of a function.
-#[derive(Debug, Clone)]
+/// The settings of a function. Those that it was not given cannot be used: [`Setting`].
+#[derive(Debug)]
 pub struct Config {
     /// The table's name.
-    pub table: String,
+    pub table: Setting<String>,
     /// The queue of webhook deliveries.
-    pub webhook_queue_url: String,
+    pub webhook_queue_url: Setting<String>,
     /// The queue of mails.
-    pub mail_queue_url: String,
+    pub mail_queue_url: Setting<String>,
     /// The queue of due work that asks payment providers.
-    pub due_queue_url: String,
-    /// The dead-letter queue of webhook deliveries.
-    pub webhook_dlq_url: String,
+    pub due_queue_url: Setting<String>,
     /// The secrets.
     pub secrets: SecretIds,
     /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
     /// tokens and the target of the bridge.
-    pub base_url: String,
+    pub base_url: Setting<String>,
     /// Origins that may call merchant routes from a browser.
-    pub admin_origins: Vec<String>,
+    pub admin_origins: Setting<Vec<String>>,
     /// E-mail addresses whose accounts are platform operators once they are proven.
-    pub operators: Vec<String>,
+    pub operators: Setting<Vec<String>>,
     /// Development: `Server-Timing` is shown.
     pub development: bool,
     /// Whether `X-Forwarded-For` is believed: behind a proxy that writes it. Never in a Lambda, where
@@ -31,6 +35,8 @@ pub struct Config {
     pub trust_proxy: bool,
     /// What outgoing requests may reach.
     pub egress: Policy,
+    /// The sender of mails.
+    pub mail_from: Setting<String>,
     /// How mail leaves.
     pub mail: MailConfig,
     /// Where payment providers are reached.
@@ -43,18 +49,18 @@ pub struct Config {
 
 /// The ids of the secrets, names or ARNs; a function has those that it reads. What each opens:
 /// [`crate::secrets`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 #[expect(missing_docs, reason = "named as the secrets are")]
 pub struct SecretIds {
-    pub signing: String,
-    pub receipts: String,
-    pub shared: String,
-    pub mail: String,
-    pub mfa: String,
-    pub payments: String,
-    pub webhooks: String,
-    pub gift_cards: String,
-    pub mail_server: String,
+    pub signing: Setting<String>,
+    pub receipts: Setting<String>,
+    pub shared: Setting<String>,
+    pub mail: Setting<String>,
+    pub mfa: Setting<String>,
+    pub payments: Setting<String>,
+    pub webhooks: Setting<String>,
+    pub gift_cards: Setting<String>,
+    pub mail_server: Setting<String>,
 }
 
 /// How mail leaves: by the mail server that a secret names, or into a directory.
@@ -64,8 +70,6 @@ pub struct MailConfig {
     pub directory: Option<std::path::PathBuf>,
     /// Whether mails are also printed: local systems.
     pub print: bool,
-    /// The sender.
-    pub from: String,
 }
 
 /// Where payment providers are reached, without a slash at the end, and how long they may take.
@@ -119,19 +123,26 @@ impl Config {
     /// Reads the environment.
     #[expect(clippy::disallowed_methods, reason = "this module alone reads the environment")]
     pub fn from_env() -> Self {
-        let text = |name: &str| std::env::var(name).unwrap_or_default();
-        let list = |name: &str| {
-            let items = text(name);
-            let items = items.split(',').map(str::trim).filter(|item| !item.is_empty());
-            items.map(str::to_owned).collect()
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    /// Reads what an environment has under these names.
+    pub fn read(given: impl Fn(&str) -> Option<String>) -> Self {
+        let text = |name: &'static str| Setting::new(name, given(name));
+        let list = |name: &'static str| {
+            let items = |text: String| {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(str::to_owned).collect()
+            };
+            Setting::new(name, given(name).map(items))
         };
-        let development = text("SERVICE_ENVIRONMENT") == "development";
+        let url = |text: String| text.trim_end_matches('/').to_owned();
+        let development = given("SERVICE_ENVIRONMENT").as_deref() == Some("development");
         Self {
             table: text("TABLE_NAME"),
             webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
             mail_queue_url: text("MAIL_QUEUE_URL"),
             due_queue_url: text("DUE_QUEUE_URL"),
-            webhook_dlq_url: text("WEBHOOK_DLQ_URL"),
             secrets: SecretIds {
                 signing: text("SIGNING_KEYS_SECRET"),
                 receipts: text("RECEIPT_KEYS_SECRET"),
@@ -143,16 +154,42 @@ impl Config {
                 gift_cards: text("GIFT_CARD_KEY_SECRET"),
                 mail_server: text("MAIL_SERVER_SECRET"),
             },
-            base_url: text("BASE_URL").trim_end_matches('/').to_owned(),
+            base_url: Setting::new("BASE_URL", given("BASE_URL").map(url)),
             admin_origins: list("ADMIN_ORIGINS"),
             operators: list("OPERATOR_EMAILS"),
             development,
             trust_proxy: false,
             egress: if development { Policy::development() } else { Policy::strict() },
-            mail: MailConfig { directory: None, print: false, from: text("MAIL_FROM") },
+            mail_from: text("MAIL_FROM"),
+            mail: MailConfig::default(),
             payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
-            region: text("AWS_REGION"),
+            region: given("AWS_REGION").unwrap_or_default(),
         }
+    }
+
+    /// The variables whose values were used so far.
+    pub fn used(&self) -> BTreeSet<&'static str> {
+        let Self { secrets, .. } = self;
+        let texts = [
+            &self.table,
+            &self.webhook_queue_url,
+            &self.mail_queue_url,
+            &self.due_queue_url,
+            &self.base_url,
+            &self.mail_from,
+            &secrets.signing,
+            &secrets.receipts,
+            &secrets.shared,
+            &secrets.mail,
+            &secrets.mfa,
+            &secrets.payments,
+            &secrets.webhooks,
+            &secrets.gift_cards,
+            &secrets.mail_server,
+        ];
+        let lists = [&self.admin_origins, &self.operators];
+        let texts = texts.into_iter().filter_map(Setting::used);
+        texts.chain(lists.into_iter().filter_map(Setting::used)).collect()
     }
 }

@@ -4,12 +4,16 @@
 //! absent, so that a local system starts from an empty directory as it does from a full one.
 
 pub mod emulators;
+pub mod guard;
 mod table;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
+use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -19,10 +23,11 @@ pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use crate::app::{App, Endpoints, aws};
 use crate::clock::Clock;
-use crate::config::{Config, MailConfig, PaymentBaseUrls, SecretIds};
+use crate::config::{Config, MailConfig, PaymentBaseUrls};
 use crate::egress::{Egress, Policy};
 use crate::secrets::documents;
 use emulators::{Emulators, Ports};
+use guard::Guard;
 
 /// A cause of any kind; whoever starts a local system prints it.
 pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -37,6 +42,38 @@ pub const MAIL_QUEUE: &str = "mail";
 pub const DUE_QUEUE: &str = "due";
 /// What the name of every secret begins with, as a stack's name does in a deployment.
 pub const SECRETS: &str = "service/";
+/// The secrets, by what the template calls them.
+const SECRET_NAMES: [(&str, &str); 9] = [
+    ("SigningKeys", documents::SIGNING_KEYS),
+    ("ReceiptKeys", documents::RECEIPT_KEYS),
+    ("SharedKeys", documents::SHARED_KEYS),
+    ("MailKey", documents::MAIL_KEY),
+    ("MfaKey", documents::MFA_KEY),
+    ("PaymentKey", documents::PAYMENT_KEY),
+    ("WebhookKey", documents::WEBHOOK_KEY),
+    ("GiftCardKey", documents::GIFT_CARD_KEY),
+    ("MailServer", documents::MAIL_SERVER),
+];
+/// Every variable that is made of a reference: what [`Embedded::app`] has.
+const EVERYTHING: [(&str, &str); 17] = [
+    ("TABLE_NAME", "Table"),
+    ("WEBHOOK_QUEUE_URL", "WebhookQueue"),
+    ("MAIL_QUEUE_URL", "MailQueue"),
+    ("DUE_QUEUE_URL", "DueQueue"),
+    ("SIGNING_KEYS_SECRET", "SigningKeys"),
+    ("RECEIPT_KEYS_SECRET", "ReceiptKeys"),
+    ("SHARED_KEYS_SECRET", "SharedKeys"),
+    ("MAIL_KEY_SECRET", "MailKey"),
+    ("MFA_KEY_SECRET", "MfaKey"),
+    ("PAYMENT_KEY_SECRET", "PaymentKey"),
+    ("WEBHOOK_KEY_SECRET", "WebhookKey"),
+    ("GIFT_CARD_KEY_SECRET", "GiftCardKey"),
+    ("MAIL_SERVER_SECRET", "MailServer"),
+    ("BASE_URL", "BaseUrl"),
+    ("ADMIN_ORIGINS", "AdminOrigins"),
+    ("OPERATOR_EMAILS", "OperatorEmails"),
+    ("MAIL_FROM", "MailFrom"),
+];
 /// Six times the queue functions' time limit, as deployed (traps 20).
 const VISIBILITY: Duration = Duration::from_mins(3);
 
@@ -61,6 +98,8 @@ pub struct Options {
     pub trust_proxy: bool,
     /// How mail leaves.
     pub mail: MailConfig,
+    /// The sender of mails.
+    pub mail_from: String,
     /// The mail server, where mail goes into no directory: `smtp://` or `smtps://`.
     pub mail_server: Option<String>,
     /// Where payment providers are reached.
@@ -81,6 +120,7 @@ impl Default for Options {
             clock: Clock::default(),
             trust_proxy: false,
             mail: MailConfig::default(),
+            mail_from: String::new(),
             mail_server: None,
             payment_base_urls: PaymentBaseUrls::default(),
             visibility: VISIBILITY,
@@ -91,9 +131,41 @@ impl Default for Options {
 /// An [`App`] and the emulators under it.
 pub struct Embedded {
     app: App,
+    resources: BTreeMap<&'static str, String>,
+    parameters: BTreeMap<&'static str, String>,
+    settings: Settings,
     emulators: Emulators,
     sdk: SdkConfig,
     endpoints: Endpoints,
+}
+
+/// What is no matter of a deployment's.
+struct Settings {
+    clock: Clock,
+    egress: Egress,
+    trust_proxy: bool,
+    mail: MailConfig,
+    payment_base_urls: PaymentBaseUrls,
+}
+
+impl Settings {
+    fn app(
+        &self,
+        given: impl Fn(&str) -> Option<String>,
+        sdk: &SdkConfig,
+        endpoints: &Endpoints,
+    ) -> App {
+        let config = Config {
+            development: true,
+            trust_proxy: self.trust_proxy,
+            egress: self.egress.policy().clone(),
+            mail: self.mail.clone(),
+            payment_base_urls: self.payment_base_urls.clone(),
+            region: emulators::REGION.to_owned(),
+            ..Config::read(given)
+        };
+        App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints)
+    }
 }
 
 impl Embedded {
@@ -108,32 +180,60 @@ impl Embedded {
             dynamodb: Some(emulators.dynamodb_endpoint().to_owned()),
             sqs: Some(emulators.sqs_endpoint().to_owned()),
             secrets_manager: Some(emulators.secrets_endpoint().to_owned()),
+            guard: None,
         };
         let sdk = patient_sdk();
         create_secrets(&sdk, &endpoints, options.mail_server.as_deref()).await?;
-        let config = Config {
-            table: TABLE.to_owned(),
-            webhook_queue_url: webhooks.url,
-            webhook_dlq_url: webhooks.dead_letter_url,
-            mail_queue_url: mail.url,
-            due_queue_url: due.url,
-            secrets: secret_ids(),
-            base_url: options.base_url,
-            admin_origins: options.admin_origins,
-            operators: options.operators,
-            development: true,
+        let mut resources = BTreeMap::from([
+            ("Table", TABLE.to_owned()),
+            ("WebhookQueue", webhooks.url),
+            ("WebhookDeadLetters", webhooks.dead_letter_url),
+            ("MailQueue", mail.url),
+            ("MailDeadLetters", mail.dead_letter_url),
+            ("DueQueue", due.url),
+            ("DueDeadLetters", due.dead_letter_url),
+        ]);
+        resources.extend(SECRET_NAMES.map(|(name, secret)| (name, format!("{SECRETS}{secret}"))));
+        let parameters = BTreeMap::from([
+            ("BaseUrl", options.base_url),
+            ("AdminOrigins", options.admin_origins.join(",")),
+            ("OperatorEmails", options.operators.join(",")),
+            ("MailFrom", options.mail_from),
+        ]);
+        let settings = Settings {
+            clock: options.clock,
+            egress: options.egress,
             trust_proxy: options.trust_proxy,
-            egress: options.egress.policy().clone(),
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
-            commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
-            region: emulators::REGION.to_owned(),
         };
-        let app = App::new(config, options.clock, options.egress, &sdk, &endpoints);
-        Ok(Self { app, emulators, sdk, endpoints })
+        let everything = |name: &str| {
+            let (_, reference) = EVERYTHING.iter().find(|(variable, _)| *variable == name)?;
+            resources.get(reference).or_else(|| parameters.get(reference)).cloned()
+        };
+        let app = settings.app(everything, &sdk, &endpoints);
+        Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints })
     }
 
-    /// The service.
+    /// What a template's references stand for: its resources and parameters by their names.
+    pub fn references(&self) -> BTreeMap<String, String> {
+        let all = self.resources.iter().chain(&self.parameters);
+        all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    /// The template's resources by what they are called here.
+    pub fn resource_names(&self) -> BTreeMap<String, String> {
+        self.resources.iter().map(|(name, value)| (value.clone(), (*name).to_owned())).collect()
+    }
+
+    /// The service as a function has it: with its environment, and what its policy allows.
+    pub fn function(&self, environment: &BTreeMap<String, String>, guard: &Guard) -> App {
+        let guard = Some(SharedInterceptor::new(guard.clone()));
+        let endpoints = Endpoints { guard, ..self.endpoints.clone() };
+        self.settings.app(|name| environment.get(name).cloned(), &self.sdk, &endpoints)
+    }
+
+    /// The service with everything: to look behind the functions' backs.
     pub fn app(&self) -> &App {
         &self.app
     }
@@ -143,7 +243,13 @@ impl Embedded {
     pub fn app_with_table_at(&self, endpoint: &str) -> App {
         let endpoints = Endpoints { dynamodb: Some(endpoint.to_owned()), ..self.endpoints.clone() };
         let clock = self.app.clock.clone();
-        App::new(self.app.config.clone(), clock, self.app.egress.clone(), &self.sdk, &endpoints)
+        App::new(
+            Arc::clone(&self.app.config),
+            clock,
+            self.app.egress.clone(),
+            &self.sdk,
+            &endpoints,
+        )
     }
 
     /// The same service, whose queues cannot be reached: every message it sends is lost.
@@ -151,7 +257,13 @@ impl Embedded {
         let endpoints =
             Endpoints { sqs: Some("http://127.0.0.1:9".to_owned()), ..self.endpoints.clone() };
         let clock = self.app.clock.clone();
-        App::new(self.app.config.clone(), clock, self.app.egress.clone(), &self.sdk, &endpoints)
+        App::new(
+            Arc::clone(&self.app.config),
+            clock,
+            self.app.egress.clone(),
+            &self.sdk,
+            &endpoints,
+        )
     }
 
     /// The AWS under the service.
@@ -192,22 +304,6 @@ fn patient_sdk() -> SdkConfig {
     let http = aws_smithy_http_client::Builder::new().build_http();
     let sdk = aws(credentials, emulators::REGION).into_builder();
     sdk.timeout_config(limits).http_client(http).build()
-}
-
-/// Every secret by its id.
-fn secret_ids() -> SecretIds {
-    let id = |name: &str| format!("{SECRETS}{name}");
-    SecretIds {
-        signing: id(documents::SIGNING_KEYS),
-        receipts: id(documents::RECEIPT_KEYS),
-        shared: id(documents::SHARED_KEYS),
-        mail: id(documents::MAIL_KEY),
-        mfa: id(documents::MFA_KEY),
-        payments: id(documents::PAYMENT_KEY),
-        webhooks: id(documents::WEBHOOK_KEY),
-        gift_cards: id(documents::GIFT_CARD_KEY),
-        mail_server: id(documents::MAIL_SERVER),
-    }
 }
 
 /// Makes the secrets that are absent, from those that are there.

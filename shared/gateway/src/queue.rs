@@ -1,11 +1,13 @@
 //! The queues: messages carry ids only, the table holds the rest.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use serde::Serialize;
 
+use crate::config::Setting;
 use crate::problem::Problem;
 
 /// The longest delay SQS takes (traps 20).
@@ -15,7 +17,7 @@ pub const MAX_DELAY: Duration = Duration::from_mins(15);
 #[derive(Debug, Clone)]
 pub struct Queue {
     client: Client,
-    url: String,
+    url: Arc<Setting<String>>,
 }
 
 /// What is known of a queue's depth, approximately.
@@ -31,8 +33,8 @@ pub struct Depth {
 
 impl Queue {
     /// The queue at this URL.
-    pub fn new(client: Client, url: String) -> Self {
-        Self { client, url }
+    pub fn new(client: Client, url: Setting<String>) -> Self {
+        Self { client, url: Arc::new(url) }
     }
 
     /// Sends messages, ten at a time; a delay is cut to what SQS takes. What is not sent is not
@@ -53,7 +55,7 @@ impl Queue {
             let answer = self
                 .client
                 .send_message_batch()
-                .queue_url(&self.url)
+                .queue_url(self.url.as_str())
                 .set_entries(Some(entries))
                 .send()
                 .await
@@ -71,7 +73,7 @@ impl Queue {
         let answer = self
             .client
             .get_queue_attributes()
-            .queue_url(&self.url)
+            .queue_url(self.url.as_str())
             .attribute_names(Name::ApproximateNumberOfMessages)
             .attribute_names(Name::ApproximateNumberOfMessagesNotVisible)
             .attribute_names(Name::ApproximateNumberOfMessagesDelayed)

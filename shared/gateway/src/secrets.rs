@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 
 use self::documents::{StoredKey, StoredKeys};
 use crate::clock::{Clock, MINUTE, Timestamp};
-use crate::config::SecretIds;
+use crate::config::Config;
 use crate::problem::Problem;
 use crate::seal::{MacKey, SealKey};
 use crate::token::{KeySet, PublicKeys};
@@ -59,7 +59,7 @@ pub struct Secrets(Arc<Inner>);
 struct Inner {
     client: Client,
     clock: Clock,
-    ids: SecretIds,
+    config: Arc<Config>,
     signing: Cached<KeySet>,
     receipts: Cached<KeySet>,
     shared: Cached<Keys>,
@@ -92,12 +92,12 @@ impl<T> Cached<T> {
 }
 
 impl Secrets {
-    /// Secrets by these ids (names or ARNs).
-    pub fn new(client: Client, clock: Clock, ids: SecretIds) -> Self {
+    /// The secrets that the settings name.
+    pub fn new(client: Client, clock: Clock, config: Arc<Config>) -> Self {
         Self(Arc::new(Inner {
             client,
             clock,
-            ids,
+            config,
             signing: Cached::default(),
             receipts: Cached::default(),
             shared: Cached::default(),
@@ -115,8 +115,8 @@ impl Secrets {
     /// # Errors
     /// 503, as for every other secret.
     pub async fn keys(&self) -> Result<Arc<Keys>, Problem> {
-        let Inner { shared, ids, .. } = &*self.0;
-        self.cached(shared, &ids.shared, |text| {
+        let Inner { shared, config, .. } = &*self.0;
+        self.cached(shared, &config.secrets.shared, |text| {
             let stored: StoredKeys = json(text)?;
             Ok(Keys {
                 public: stored.token_keys().map_err(|e| e.to_string())?,
@@ -130,44 +130,44 @@ impl Secrets {
 
     /// Signs app tokens.
     pub async fn signing_keys(&self) -> Result<Arc<KeySet>, Problem> {
-        let Inner { signing, ids, .. } = &*self.0;
-        self.cached(signing, &ids.signing, key_set).await
+        let Inner { signing, config, .. } = &*self.0;
+        self.cached(signing, &config.secrets.signing, key_set).await
     }
 
     /// Signs receipts and reports. What they sign is never an app token.
     pub async fn receipt_keys(&self) -> Result<Arc<KeySet>, Problem> {
-        let Inner { receipts, ids, .. } = &*self.0;
-        self.cached(receipts, &ids.receipts, key_set).await
+        let Inner { receipts, config, .. } = &*self.0;
+        self.cached(receipts, &config.secrets.receipts, key_set).await
     }
 
     /// Seals mails on their way.
     pub async fn mail_key(&self) -> Result<Arc<SealKey>, Problem> {
-        let Inner { mail, ids, .. } = &*self.0;
-        self.cached(mail, &ids.mail, seal_key).await
+        let Inner { mail, config, .. } = &*self.0;
+        self.cached(mail, &config.secrets.mail, seal_key).await
     }
 
     /// Seals the secrets of second factors.
     pub async fn mfa_key(&self) -> Result<Arc<SealKey>, Problem> {
-        let Inner { mfa, ids, .. } = &*self.0;
-        self.cached(mfa, &ids.mfa, seal_key).await
+        let Inner { mfa, config, .. } = &*self.0;
+        self.cached(mfa, &config.secrets.mfa, seal_key).await
     }
 
     /// Seals what payment providers know us by, and what they tell.
     pub async fn payment_key(&self) -> Result<Arc<SealKey>, Problem> {
-        let Inner { payments, ids, .. } = &*self.0;
-        self.cached(payments, &ids.payments, seal_key).await
+        let Inner { payments, config, .. } = &*self.0;
+        self.cached(payments, &config.secrets.payments, seal_key).await
     }
 
     /// Seals the signing secrets and headers of webhook subscriptions.
     pub async fn webhook_key(&self) -> Result<Arc<SealKey>, Problem> {
-        let Inner { webhooks, ids, .. } = &*self.0;
-        self.cached(webhooks, &ids.webhooks, seal_key).await
+        let Inner { webhooks, config, .. } = &*self.0;
+        self.cached(webhooks, &config.secrets.webhooks, seal_key).await
     }
 
     /// Hides what gift cards are found by.
     pub async fn gift_card_key(&self) -> Result<Arc<MacKey>, Problem> {
-        let Inner { gift_cards, ids, .. } = &*self.0;
-        self.cached(gift_cards, &ids.gift_cards, |text| {
+        let Inner { gift_cards, config, .. } = &*self.0;
+        self.cached(gift_cards, &config.secrets.gift_cards, |text| {
             MacKey::from_base64(&json::<StoredKey>(text)?.key).map_err(|e| e.to_string())
         })
         .await
@@ -175,8 +175,11 @@ impl Secrets {
 
     /// The URL of the mail server, `smtp://` or `smtps://`, with user and password.
     pub async fn mail_server(&self) -> Result<Arc<String>, Problem> {
-        let Inner { mail_server, ids, .. } = &*self.0;
-        self.cached(mail_server, &ids.mail_server, |text| Ok(json::<MailServer>(text)?.url)).await
+        let Inner { mail_server, config, .. } = &*self.0;
+        self.cached(mail_server, &config.secrets.mail_server, |text| {
+            Ok(json::<MailServer>(text)?.url)
+        })
+        .await
     }
 
     async fn cached<T>(

@@ -12,6 +12,7 @@ mod pace;
 mod read;
 mod write;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -22,6 +23,7 @@ pub use pace::Pass;
 pub use read::{Batch, Query, Scanned};
 pub use write::{Change, Condition, Write, retry};
 
+use crate::config::Setting;
 use crate::context::Context;
 use crate::problem::Problem;
 
@@ -29,13 +31,13 @@ use crate::problem::Problem;
 #[derive(Debug, Clone)]
 pub struct Table {
     client: Client,
-    name: String,
+    name: Arc<Setting<String>>,
 }
 
 impl Table {
     /// A table of this name behind the client.
-    pub fn new(client: Client, name: String) -> Self {
-        Self { client, name }
+    pub fn new(client: Client, name: Setting<String>) -> Self {
+        Self { client, name: Arc::new(name) }
     }
 
     /// The client, for the rate bucket and the idempotency record: their writes are single
@@ -52,7 +54,7 @@ impl Table {
     /// Whether the table answers: `GET /health?deep=1`.
     pub async fn ping(&self) -> Result<(), Problem> {
         let key = crate::item::Key::new("HEALTH", "A").attributes();
-        let request = self.client.get_item().table_name(&self.name).set_key(Some(key));
+        let request = self.client.get_item().table_name(self.name()).set_key(Some(key));
         request.send().await.map(drop).map_err(|error| unavailable(&error))
     }
 }

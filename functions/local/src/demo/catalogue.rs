@@ -55,11 +55,13 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     let departments = departments()?;
     let mut categories = Vec::new();
     let location = location(api).await?;
+    let all: usize = departments.iter().map(|department| department.wares.len()).sum();
     let mut place = 0_usize;
     for department in &departments {
         let category = category(api, department, &categories).await?;
         for ware in &department.wares {
             place = place.saturating_add(1);
+            api.about(&format!("Preparing the demo store: product {place} of {all}"));
             if known.iter().all(|(handle, _)| *handle != handle_of(&ware.title)) {
                 let image = upload(api, &ware.title, place, department.shape).await?;
                 let ask = product(ware, department, place, &category, &location, &image);

@@ -138,14 +138,14 @@ impl Emulators {
     pub async fn start_on(data: Option<&Path>, ports: Ports) -> Result<Self, EmulatorError> {
         let lock = data.map(claim).transpose()?;
         let database = open_database(data)?;
-        let (listener, endpoint) = listen(ports.dynamodb).await?;
+        let (listener, endpoint) = listen(ports.dynamodb, "--dynamodb-port").await?;
         let dynamodb = {
             let database = database.clone();
             Server::run(endpoint, |stop| {
                 dynoxide::server::serve_with_shutdown(listener, database, stop)
             })
         };
-        let (listener, endpoint) = listen(ports.sqs).await?;
+        let (listener, endpoint) = listen(ports.sqs, "--sqs-port").await?;
         let queues = Arc::new(RustackSqs::new(sqs_config(&listener)?));
         let sqs = Server::run(endpoint, {
             let router = Router::new()
@@ -154,7 +154,7 @@ impl Emulators {
             |stop| serve(listener, router, stop)
         });
         let vault = Vault::open(data)?;
-        let (listener, endpoint) = listen(ports.secrets).await?;
+        let (listener, endpoint) = listen(ports.secrets, "--secrets-port").await?;
         let secrets = Server::run(endpoint, {
             let router = Router::new().fallback(answer_secrets).with_state(Arc::new(vault));
             |stop| serve(listener, router, stop)
@@ -324,9 +324,11 @@ impl Server {
     }
 }
 
-async fn listen(port: u16) -> Result<(TcpListener, String), EmulatorError> {
-    let tried = || EmulatorError::while_trying(format!("listen on 127.0.0.1:{port}"));
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(tried())?;
+async fn listen(port: u16, option: &str) -> Result<(TcpListener, String), EmulatorError> {
+    let tried = format!("listen on 127.0.0.1:{port}, which {option} changes");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(EmulatorError::while_trying(tried))?;
     let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
     Ok((listener, format!("http://{address}")))
 }

@@ -16,7 +16,7 @@ impl Table {
         let answer = self
             .client
             .update_item()
-            .table_name(&self.name)
+            .table_name(self.name())
             .set_key(Some(key.attributes()))
             .update_expression("SET #entity = :entity ADD #last :one")
             .expression_attribute_names("#entity", "entity")

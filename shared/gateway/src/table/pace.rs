@@ -83,7 +83,7 @@ impl Table {
         let answer = self
             .client
             .get_item()
-            .table_name(&self.name)
+            .table_name(self.name())
             .set_key(Some(key.attributes()))
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -100,7 +100,7 @@ impl Table {
         let outcome = self
             .client
             .update_item()
-            .table_name(&self.name)
+            .table_name(self.name())
             .set_key(Some(key.attributes()))
             .update_expression("SET #slot = :now, #entity = :entity, #ttl = :ttl")
             .condition_expression("attribute_not_exists(#slot) OR #slot <= :before")
@@ -134,7 +134,7 @@ impl Table {
             let mut request = self
                 .client
                 .update_item()
-                .table_name(&self.name)
+                .table_name(self.name())
                 .set_key(Some(key.attributes()))
                 .update_expression(format!("{update}, #entity = :entity, #ttl = :ttl"))
                 .condition_expression(condition)

@@ -165,7 +165,7 @@ impl Table {
         let answer = self
             .client
             .get_item()
-            .table_name(&self.name)
+            .table_name(self.name())
             .set_key(Some(key.attributes()))
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -207,7 +207,7 @@ impl Table {
             let answer = self
                 .client
                 .batch_get_item()
-                .request_items(&self.name, request)
+                .request_items(self.name(), request)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
                 .await
@@ -334,7 +334,7 @@ impl Table {
         let answer = self
             .client
             .query()
-            .table_name(&self.name)
+            .table_name(self.name())
             .set_index_name(query.index.map(|index| index.name().to_owned()))
             .key_condition_expression(condition)
             .set_expression_attribute_values(Some(values))

@@ -165,7 +165,7 @@ impl Write {
         let built = item::attributes(item).and_then(|attributes| {
             let (text, names, values) = expression(condition);
             Put::builder()
-                .table_name(&self.table.name)
+                .table_name(self.table.name())
                 .set_item(Some(attributes))
                 .set_condition_expression(text)
                 .set_expression_attribute_names(names)
@@ -181,7 +181,7 @@ impl Write {
     pub fn update(mut self, key: &Key, change: Change, refused: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(change.condition);
         let built = Update::builder()
-            .table_name(&self.table.name)
+            .table_name(self.table.name())
             .set_key(Some(key.attributes()))
             .update_expression(change.update)
             .set_condition_expression(text)
@@ -207,7 +207,7 @@ impl Write {
     ) -> Self {
         let (text, names, values) = expression(condition);
         let built = Delete::builder()
-            .table_name(&self.table.name)
+            .table_name(self.table.name())
             .set_key(Some(key.attributes()))
             .set_condition_expression(text)
             .set_expression_attribute_names(names)
@@ -222,7 +222,7 @@ impl Write {
     pub fn check(mut self, key: &Key, condition: Condition, refused: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(condition);
         let built = ConditionCheck::builder()
-            .table_name(&self.table.name)
+            .table_name(self.table.name())
             .set_key(Some(key.attributes()))
             .set_condition_expression(text)
             .set_expression_attribute_names(names)

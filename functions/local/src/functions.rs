@@ -1,0 +1,199 @@
+//! The functions, each in the place that the template gives it, and the front that API Gateway is in
+//! a deployment.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use gateway::app::App;
+use gateway::embedded::guard::{Guard, Permission};
+use gateway::embedded::{AnyError, Embedded};
+use gateway::problem::{Code, Problem};
+use gateway::request::ClientIp;
+use tokio::sync::Notify;
+use tower::ServiceExt;
+
+use crate::template::{self, Function};
+
+/// One function: its code, with the environment and the permissions of the template.
+pub struct Host {
+    function: Function,
+    environment: BTreeMap<String, String>,
+    guard: Guard,
+    embedded: Arc<Embedded>,
+    /// Made at first use, as a Lambda is started by its first request.
+    app: OnceLock<App>,
+    router: OnceLock<Router>,
+}
+
+impl Host {
+    /// What its handlers can reach.
+    pub fn app(&self) -> &App {
+        self.app.get_or_init(|| self.embedded.function(&self.environment, &self.guard))
+    }
+
+    /// What the template says of it.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The variables that it has used so far.
+    pub fn used_settings(&self) -> BTreeSet<&'static str> {
+        self.app.get().map(|app| app.config.used()).unwrap_or_default()
+    }
+
+    /// The permissions that it has used so far.
+    pub fn used_permissions(&self) -> BTreeSet<Permission> {
+        self.guard.used()
+    }
+
+    fn router(&self) -> Router {
+        let make = || {
+            let mut families = crate::families().into_iter();
+            let routes = families.find(|(binary, _)| *binary == self.function.binary);
+            let routes = routes.map(|(_, routes)| routes).unwrap_or_default();
+            routes.into_router(self.app().clone())
+        };
+        self.router.get_or_init(make).clone()
+    }
+}
+
+/// Every function of the template.
+pub struct Functions {
+    hosts: Vec<Host>,
+    /// Where it is written down at the end what each has used.
+    record: Option<PathBuf>,
+    writes: Arc<Notify>,
+}
+
+impl Functions {
+    /// The template's functions over this AWS.
+    ///
+    /// # Errors
+    /// A template that leaves out a route, or refers to what there is not.
+    pub(crate) fn new(embedded: &Arc<Embedded>, record: Option<PathBuf>) -> Result<Self, AnyError> {
+        let writes = Arc::new(Notify::new());
+        let (references, names) = (embedded.references(), embedded.resource_names());
+        let host = |function: Function| {
+            let allowed = function.permissions.clone();
+            Ok::<_, AnyError>(Host {
+                environment: function.environment(&references)?,
+                guard: Guard::new(
+                    function.name.clone(),
+                    allowed,
+                    names.clone(),
+                    Arc::clone(&writes),
+                ),
+                function,
+                embedded: Arc::clone(embedded),
+                app: OnceLock::new(),
+                router: OnceLock::new(),
+            })
+        };
+        let hosts = template::functions()?.into_iter().map(host).collect::<Result<_, _>>()?;
+        Ok(Self { hosts, record, writes })
+    }
+
+    /// All of them, in the template's order.
+    pub fn all(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Told when a function is about to change the table.
+    pub(crate) fn writes(&self) -> Arc<Notify> {
+        Arc::clone(&self.writes)
+    }
+
+    /// The only function of a binary: `dispatcher`, `webhooks`, `mail`.
+    ///
+    /// # Errors
+    /// None, as for a misspelt one.
+    pub fn of(&self, binary: &str) -> Result<&Host, AnyError> {
+        let found = self.hosts.iter().find(|host| host.function.binary == binary);
+        found.ok_or_else(|| format!("template.yaml has no function of functions/{binary}").into())
+    }
+}
+
+impl Drop for Functions {
+    fn drop(&mut self) {
+        let Some(directory) = &self.record else { return };
+        let mut lines = String::new();
+        for host in &self.hosts {
+            let name = &host.function.name;
+            for setting in host.used_settings() {
+                lines.push_str(&format!("{name} {setting}\n"));
+            }
+            for Permission { action, resource } in host.used_permissions() {
+                lines.push_str(&format!("{name} {action} {resource}\n"));
+            }
+        }
+        let written = std::fs::create_dir_all(directory).and_then(|()| {
+            let file = directory.join(std::process::id().to_string());
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+            file.write_all(lines.as_bytes())
+        });
+        if let Err(cause) = written {
+            tracing::error!(%cause, "what the functions used is not written down");
+        }
+    }
+}
+
+/// What API Gateway is in a deployment: each route leads to its function, the rest to the one that
+/// takes it.
+///
+/// # Errors
+/// A route that the template leaves out: in a deployment it would be 404.
+pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
+    let mut router = Router::new();
+    let mut by_path = HashMap::new();
+    let mut missing: BTreeSet<_> = crate::families()
+        .iter()
+        .flat_map(|(binary, routes)| {
+            let row = |row: &gateway::routes::Row| {
+                ((*binary).to_owned(), row.method.to_string(), row.path.to_owned())
+            };
+            routes.rows().iter().map(row).collect::<Vec<_>>()
+        })
+        .collect();
+    for (position, host) in functions.hosts.iter().enumerate() {
+        for (method, path) in &host.function.routes {
+            missing.remove(&(host.function.binary.clone(), method.clone(), path.clone()));
+            by_path.insert(path.clone(), position);
+            let filter = MethodFilter::try_from(http::Method::from_bytes(method.as_bytes())?)?;
+            let functions = Arc::clone(functions);
+            let lead = move |request| forward(Arc::clone(&functions), Some(position), request);
+            router = router.route(path, on(filter, lead));
+        }
+    }
+    if !missing.is_empty() {
+        return Err(format!("template.yaml has no event for these routes: {missing:#?}").into());
+    }
+    let default = functions.hosts.iter().position(|host| host.function.is_default);
+    let (all, known) = (Arc::clone(functions), Arc::new(by_path));
+    // A method that a path does not have: the family's own router says which it has.
+    let other_method = move |path: MatchedPath, request: Request| {
+        forward(Arc::clone(&all), known.get(path.as_str()).copied(), request)
+    };
+    let functions = Arc::clone(functions);
+    let rest = move |request| forward(Arc::clone(&functions), default, request);
+    Ok(router.method_not_allowed_fallback(other_method).fallback(rest))
+}
+
+/// Hands a request on as it came: the path's parameters are the function's to read.
+async fn forward(functions: Arc<Functions>, to: Option<usize>, request: Request) -> Response {
+    let Some(host) = to.and_then(|position| functions.hosts.get(position)) else {
+        return Problem::from(Code::NotFound).into_response();
+    };
+    let (mut parts, body) = request.into_parts();
+    let client = parts.extensions.remove::<ClientIp>();
+    parts.extensions.clear();
+    if let Some(client) = client {
+        parts.extensions.insert(client);
+    }
+    host.router().oneshot(Request::from_parts(parts, body)).await.into_response()
+}

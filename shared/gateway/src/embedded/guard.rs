@@ -1,0 +1,187 @@
+//! What IAM is in a deployment: a function's calls to AWS are held against the policy that its
+//! template gives it, and what it has used is remembered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+/// What the table's stream tells of.
+const WRITES: [&str; 4] =
+    ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"];
+
+/// An action on a resource: `dynamodb:Query` on `Table/index/GSI1`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Permission {
+    /// As IAM spells it.
+    pub action: String,
+    /// The resource by its name in the template; an index behind its table's.
+    pub resource: String,
+}
+
+/// Stands before every call that one function makes.
+#[derive(Debug, Clone)]
+pub struct Guard(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    function: String,
+    allowed: BTreeSet<Permission>,
+    names: BTreeMap<String, String>,
+    used: Mutex<BTreeSet<Permission>>,
+    writes: Arc<Notify>,
+}
+
+impl Guard {
+    /// Lets `function` do what is allowed. `names` has what the template calls a resource by what
+    /// it is called here: a table's or a secret's name, a queue's URL. `writes` is told of every
+    /// call that may change the table.
+    pub fn new(
+        function: String,
+        allowed: BTreeSet<Permission>,
+        names: BTreeMap<String, String>,
+        writes: Arc<Notify>,
+    ) -> Self {
+        Self(Arc::new(Inner { function, allowed, names, used: Mutex::default(), writes }))
+    }
+
+    /// What was asked for and allowed so far.
+    pub fn used(&self) -> BTreeSet<Permission> {
+        self.0.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn judge(&self, target: &str, body: &Value) -> Result<(), BoxError> {
+        let Inner { function, allowed, names, used, writes } = &*self.0;
+        for asked in asked(target, body, names) {
+            if !allowed.contains(&asked) {
+                let Permission { action, resource } = asked;
+                let refusal = format!(
+                    "template.yaml gives the function {function} no {action} on {resource}: \
+                     add it to its Policies"
+                );
+                tracing::error!(refusal, "AccessDeniedException");
+                return Err(refusal.into());
+            }
+            if WRITES.contains(&asked.action.as_str()) {
+                writes.notify_one();
+            }
+            used.lock().unwrap_or_else(PoisonError::into_inner).insert(asked);
+        }
+        Ok(())
+    }
+}
+
+impl Intercept for Guard {
+    fn name(&self) -> &'static str {
+        "Guard"
+    }
+
+    fn read_after_serialization(
+        &self,
+        context: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let request = context.request();
+        let target = request.headers().get("x-amz-target").unwrap_or_default();
+        let body = request.body().bytes().unwrap_or_default();
+        self.judge(target, &serde_json::from_slice(body).unwrap_or_default())
+    }
+}
+
+/// The permissions that a call takes. A transaction takes those of its parts.
+fn asked(target: &str, body: &Value, names: &BTreeMap<String, String>) -> BTreeSet<Permission> {
+    let (service, operation) = target.rsplit_once('.').unwrap_or(("", target));
+    let named = |value: Option<&Value>| {
+        let text = value.and_then(Value::as_str).unwrap_or_default();
+        names.get(text).cloned().unwrap_or_else(|| text.to_owned())
+    };
+    let one = |service: &str, operation: &str, resource: String| Permission {
+        action: format!("{service}:{operation}"),
+        resource,
+    };
+    match (service, operation) {
+        ("AmazonSQS", _) => {
+            let operation = operation.trim_end_matches("Batch");
+            [one("sqs", operation, named(body.get("QueueUrl")))].into()
+        }
+        ("secretsmanager", _) => {
+            [one("secretsmanager", operation, named(body.get("SecretId")))].into()
+        }
+        (_, "TransactWriteItems" | "TransactGetItems") => {
+            let items = body.get("TransactItems").and_then(Value::as_array).into_iter().flatten();
+            let parts = items.filter_map(Value::as_object).flatten();
+            parts
+                .map(|(part, what)| {
+                    let suffix = if part == "ConditionCheck" { "ConditionCheckItem" } else { part };
+                    let operation = match suffix {
+                        "ConditionCheckItem" => suffix.to_owned(),
+                        part => format!("{part}Item"),
+                    };
+                    one("dynamodb", &operation, named(what.get("TableName")))
+                })
+                .collect()
+        }
+        (_, "BatchGetItem" | "BatchWriteItem") => {
+            let tables = body.get("RequestItems").and_then(Value::as_object).into_iter().flatten();
+            tables
+                .map(|(table, _)| one("dynamodb", operation, named(Some(&table.as_str().into()))))
+                .collect()
+        }
+        _ => {
+            let table = named(body.get("TableName"));
+            let index = body.get("IndexName").and_then(Value::as_str);
+            let resource = index.map_or(table.clone(), |index| format!("{table}/index/{index}"));
+            [one("dynamodb", operation, resource)].into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spelt(target: &str, body: &Value) -> Vec<String> {
+        let names = BTreeMap::from([("commerce".to_owned(), "Table".to_owned())]);
+        let asked = asked(target, body, &names).into_iter();
+        asked.map(|p| format!("{} {}", p.action, p.resource)).collect()
+    }
+
+    #[test]
+    fn a_call_takes_the_permissions_of_its_parts() {
+        let put = json!({"Put": {"TableName": "commerce"}});
+        let check = json!({"ConditionCheck": {"TableName": "commerce"}});
+        let write = json!({"TransactItems": [put, check, put]});
+        assert_eq!(
+            spelt("DynamoDB_20120810.TransactWriteItems", &write),
+            ["dynamodb:ConditionCheckItem Table", "dynamodb:PutItem Table"]
+        );
+        let query = json!({"TableName": "commerce", "IndexName": "GSI1"});
+        assert_eq!(spelt("DynamoDB_20120810.Query", &query), ["dynamodb:Query Table/index/GSI1"]);
+        let batch = json!({"RequestItems": {"commerce": {}}});
+        assert_eq!(
+            spelt("DynamoDB_20120810.BatchGetItem", &batch),
+            ["dynamodb:BatchGetItem Table"]
+        );
+        let send = json!({"QueueUrl": "http://q"});
+        assert_eq!(spelt("AmazonSQS.SendMessageBatch", &send), ["sqs:SendMessage http://q"]);
+    }
+
+    #[test]
+    fn what_is_not_given_is_refused_and_what_is_used_is_remembered() {
+        let may = Permission { action: "dynamodb:GetItem".into(), resource: "t".into() };
+        let guard = Guard::new("F".into(), [may.clone()].into(), BTreeMap::new(), Arc::default());
+        let body = json!({"TableName": "t"});
+        assert!(guard.used().is_empty());
+        guard.judge("DynamoDB_20120810.GetItem", &body).unwrap();
+        let refusal = guard.judge("DynamoDB_20120810.PutItem", &body).unwrap_err().to_string();
+        assert!(refusal.contains("F no dynamodb:PutItem on t"), "{refusal}");
+        assert_eq!(guard.used(), [may].into());
+    }
+}
