@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http_body_util::{BodyExt, Collected};
 use serde::Serialize;
 
 use crate::seal;
@@ -90,10 +91,8 @@ impl Answer {
     /// ([`revalidate`]).
     #[must_use]
     pub fn cached(self, max_age: Duration) -> Self {
-        let digest = seal::digest(&String::from_utf8_lossy(&self.body));
-        let tag: String = digest.chars().take(32).collect();
-        let seconds = max_age.as_secs();
-        let answer = self.header(header::ETAG, &format!("\"{tag}\""));
+        let (tag, seconds) = (tag(&self.body), max_age.as_secs());
+        let answer = self.header(header::ETAG, &tag);
         let answer = Self { versioned: false, ..answer };
         answer.header(header::CACHE_CONTROL, &format!("public, max-age={seconds}"))
     }
@@ -127,6 +126,30 @@ impl Answer {
         }
         answer
     }
+}
+
+/// The `ETag` that is made of what is shown.
+fn tag(body: &[u8]) -> String {
+    let digest = seal::digest(&String::from_utf8_lossy(body));
+    let tag: String = digest.chars().take(32).collect();
+    format!("\"{tag}\"")
+}
+
+/// Gives what anybody may read a validator where its handler gave none, so that every public
+/// answer can be asked for again without being sent again.
+pub(crate) async fn tagged(response: Response) -> Response {
+    let headers = response.headers();
+    let is_stored = |value: &HeaderValue| value.as_bytes() != b"no-store";
+    let is_kept = headers.get(header::CACHE_CONTROL).is_none_or(is_stored);
+    if response.status() != StatusCode::OK || headers.contains_key(header::ETAG) || !is_kept {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+    if let Ok(tag) = HeaderValue::from_str(&tag(&body)) {
+        parts.headers.insert(header::ETAG, tag);
+    }
+    Response::from_parts(parts, body.into())
 }
 
 /// Turns a response into 304 when the asker has what it holds (RFC 9110 §13.1.2): `GET` and `HEAD`

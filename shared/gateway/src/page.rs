@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::item::{Attributes, Item};
 use crate::problem::{Code, Problem};
 use crate::request::Raw;
-use crate::seal::{self, SealKey};
+use crate::seal::{self, SteadyKey};
 use crate::size::{Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
@@ -40,7 +40,7 @@ pub struct Paging {
     binding: String,
     path: String,
     query: Vec<(String, String)>,
-    key: Option<SealKey>,
+    key: Option<SteadyKey>,
     extras: Map<String, Value>,
     /// The item that the walk shows first, whatever the order of the others.
     leader: Option<String>,
@@ -85,9 +85,8 @@ impl FromRequestParts<App> for Paging {
         let cursor = inbound.query_param("cursor");
         if let Some(cursor) = cursor {
             let keys = app.secrets.keys().await?;
-            paging.start =
-                Some(paging.open(&cursor, &keys.request_key).ok_or(Code::InvalidCursor)?);
-            paging.key = Some(keys.request_key.clone());
+            paging.start = Some(paging.open(&cursor, &keys.pages).ok_or(Code::InvalidCursor)?);
+            paging.key = Some(keys.pages.clone());
         }
         Ok(paging)
     }
@@ -217,7 +216,7 @@ impl Paging {
     ) -> Result<Answer, Problem> {
         let (data, next) = fitting(found, view);
         if self.key.is_none() && next.is_some() {
-            self.key = Some(app.secrets.keys().await?.request_key.clone());
+            self.key = Some(app.secrets.keys().await?.pages.clone());
         }
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
         let next = next.map(|place| place.into_iter().chain(leader).collect());
@@ -279,7 +278,8 @@ impl Paging {
         cost.min(context.charge().map_or(u32::MAX, |charge| charge.requested()))
     }
 
-    /// The place, sealed under the list it belongs to: keys tell what views do not.
+    /// The place, sealed under the list it belongs to: keys tell what views do not. The same place
+    /// is the same cursor, so that a page which has a next one revalidates.
     fn seal(&self, place: &Attributes) -> Option<String> {
         let keys: BTreeMap<&str, &str> = place
             .iter()
@@ -289,7 +289,7 @@ impl Paging {
         Some(self.key.as_ref()?.seal(&place, self.binding.as_bytes()))
     }
 
-    fn open(&self, cursor: &str, key: &SealKey) -> Option<Attributes> {
+    fn open(&self, cursor: &str, key: &SteadyKey) -> Option<Attributes> {
         let place = key.open(cursor, self.binding.as_bytes()).ok()?;
         let keys: BTreeMap<String, String> = serde_json::from_slice(&place).ok()?;
         Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())

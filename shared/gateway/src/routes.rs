@@ -308,13 +308,16 @@ async fn handle<H: Handler<T, App>, T: Guarded>(
     {
         context.speak_oauth();
     }
-    let outcome = guard::<T::Caller>(&app, row, request).await;
+    let outcome = guard::<T::Caller>(&app, row.clone(), request).await;
     let (request, inbound) = match outcome {
         Ok(Admission::Call(request, inbound)) => (request, inbound),
         Ok(Admission::Replay(answer)) => return answer.into_response(),
         Err(problem) => return problem.into_response(),
     };
-    let response = handler.call(request, app.clone()).await;
+    let mut response = handler.call(request, app.clone()).await;
+    if row.method == Method::GET && row.access == Access::Public {
+        response = answer::tagged(response).await;
+    }
     settle(&app, &inbound, response).await
 }
 

@@ -3,14 +3,16 @@
 //! - [`SealKey`] encrypts what must be read back (payment credentials, webhook secrets) with
 //!   AES-256-GCM (NIST SP 800-38D) and a fresh random nonce, bound to a context, so that a sealed
 //!   value moved to another row does not open there.
-//! - [`MacKey`] authenticates what a client carries for us (cursors) and hides what is looked up
-//!   (gift-card codes): HMAC-SHA256 (RFC 2104).
+//! - [`SteadyKey`] encrypts what a client carries for us (cursors), the same text to the same bytes.
+//! - [`MacKey`] hides what is looked up (gift-card codes): HMAC-SHA256 (RFC 2104).
 //! - [`digest`] is how bearer secrets are stored: they hold 256 random bits, so a plain SHA-256 is
 //!   enough. Passwords and one-time codes are short and go through [`crate::password`] instead.
 //!
 //! Random bytes come from the operating system alone. If it has none there is no safe answer, and
 //! the request panics (500; the environment lives on, traps 27) instead of issuing a secret that
 //! can be guessed.
+
+mod steady;
 
 use std::fmt;
 
@@ -21,6 +23,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+pub use steady::SteadyKey;
 
 /// Bytes of every key of this module.
 const KEY_BYTES: usize = 32;

@@ -26,7 +26,7 @@ use self::documents::{StoredKey, StoredKeys};
 use crate::clock::{Clock, MINUTE, Timestamp};
 use crate::config::Config;
 use crate::problem::Problem;
-use crate::seal::{MacKey, SealKey};
+use crate::seal::{MacKey, SealKey, SteadyKey};
 use crate::token::{KeySet, PublicKeys};
 
 /// How long a value is used before it is read again.
@@ -39,8 +39,10 @@ pub struct Keys {
     pub public: PublicKeys,
     /// Every public key as it is published: those of app tokens, then those of receipts.
     pub jwks: serde_json::Value,
-    /// Seals cursors and kept answers.
+    /// Seals kept answers.
     pub request_key: SealKey,
+    /// Seals cursors, under a key of its own that follows from the other.
+    pub pages: SteadyKey,
 }
 
 /// Where mail goes.
@@ -118,11 +120,13 @@ impl Secrets {
         let Inner { shared, config, .. } = &*self.0;
         self.cached(shared, &config.secrets.shared, |text| {
             let stored: StoredKeys = json(text)?;
+            let request_key =
+                SealKey::from_base64(&stored.request_key).map_err(|e| e.to_string())?;
             Ok(Keys {
                 public: stored.token_keys().map_err(|e| e.to_string())?,
                 jwks: stored.published(),
-                request_key: SealKey::from_base64(&stored.request_key)
-                    .map_err(|e| e.to_string())?,
+                pages: SteadyKey::derive(&request_key, "cursors of pages, AES-256-GCM-SIV"),
+                request_key,
             })
         })
         .await
