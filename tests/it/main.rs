@@ -30,6 +30,7 @@ mod payments;
 mod placing;
 mod products;
 mod refunds;
+mod requests;
 mod revalidated;
 mod reviews;
 mod samples;

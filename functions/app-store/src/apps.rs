@@ -21,7 +21,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text};
+use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text, Written};
 use gateway::table;
 use serde::Serialize;
 
@@ -86,7 +86,11 @@ pub struct CatalogueQuery {
     sort: Option<CatalogueSort>,
     /// Only apps that the store has installed.
     #[deserr(default)]
-    installed: Flag,
+    installed: Written<Flag>,
+    /// With `installed`: the store.
+    #[expect(dead_code, reason = "it has been selected")]
+    #[deserr(default)]
+    store_id: Option<Text<1, 100>>,
 }
 
 impl CatalogueQuery {
@@ -197,7 +201,7 @@ pub async fn list(
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
-    if let (Visitor::Owner(owner), true) = (&visitor, query.installed.0) {
+    if let (Visitor::Owner(owner), true) = (&visitor, query.installed.0.0) {
         return installed(owner, &app, &query, paging).await;
     }
     let partition = format!("APPCAT#{}", AppStatus::Published);

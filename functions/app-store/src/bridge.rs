@@ -20,8 +20,10 @@ use gateway::app::App;
 use gateway::bridged;
 use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Raw};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, Exact, Fault, FieldErrors, FromText, Given, Judgement, Raw, Ruled, Rules,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::{Map, Value, json};
 
@@ -100,6 +102,14 @@ pub struct BridgeRequest {
     installation_id: Option<InstallationId>,
 }
 
+impl Rules for BridgeRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let (headers, query) = (given.get::<Value>("headers"), given.get::<Value>("query"));
+        let refused = [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];
+        refused.into_iter().flatten().flat_map(|problem| problem.errors().to_vec()).collect()
+    }
+}
+
 /// As whom a call is made.
 struct Acting {
     app_id: AppId,
@@ -116,7 +126,7 @@ pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<BridgeRequest>,
+    Ruled(Body(ask)): Ruled<Body<BridgeRequest>>,
 ) -> Result<Answer, Problem> {
     let target = ask.target.unwrap_or(Target::Admin);
     judge_path(ask.path.as_str(), target)?;

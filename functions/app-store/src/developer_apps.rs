@@ -25,7 +25,8 @@ use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, Path, Query, Text,
+    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, Given, Judgement, Path, Query, Ruled,
+    Rules, Text,
 };
 use gateway::seal;
 use gateway::table::{Condition, Write};
@@ -126,6 +127,20 @@ pub struct CreateRequest {
     require_pkce: Option<Flag>,
 }
 
+impl Rules for CreateRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let app = case.app;
+        let uris = given.get::<RedirectUris>("redirect_uris");
+        let mut errors = uris.map(|uris| judge_uris(app, &uris, false)).unwrap_or_default();
+        errors.extend(given.get("app_url").and_then(|url| judge_app_url(app, &url)));
+        let is_on = |name: &str| given.get::<Flag>(name).is_none_or(|flag| flag.0);
+        errors.extend(judge_pkce(is_on("confidential"), is_on("require_pkce")));
+        let hook = given.get::<Exact<2048>>("webhook_url");
+        errors.extend(webhook::judge(app, hook.as_ref()).await);
+        errors
+    }
+}
+
 /// What is shown once, when it is made.
 #[derive(Debug, Serialize)]
 struct SecretsView {
@@ -148,18 +163,11 @@ struct SecretsView {
 pub async fn create(
     developer: Developer,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Answer, Problem> {
     developer.profile.may_publish()?;
     let confidential = ask.confidential.is_none_or(|flag| flag.0);
     let require_pkce = ask.require_pkce.is_none_or(|flag| flag.0);
-    let mut errors = judge_uris(&app, &ask.redirect_uris, false);
-    errors.extend(judge_app_url(&app, &ask.app_url));
-    errors.extend(judge_pkce(confidential, require_pkce));
-    errors.extend(webhook::judge(&app, ask.webhook_url.as_ref()).await);
-    if !errors.is_empty() {
-        return Err(Problem::invalid(errors));
-    }
     let now = app.clock.now();
     let id = AppId::mint(now);
     let hook = match &ask.webhook_url {

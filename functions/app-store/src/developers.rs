@@ -11,8 +11,10 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Fault, FieldErrors, IfMatch, Patch, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text,
+};
 
 /// `GET /v1/app-store/developers/register`: the caller's own profile.
 ///
@@ -66,6 +68,17 @@ pub struct RegisterRequest {
     agree_terms: Agreed,
 }
 
+impl Rules for RegisterRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let fault = match (given.has("company"), given.has("name")) {
+            (false, false) => ("/company", "required", "Send `company` or `name`."),
+            (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),
+            _ => return Vec::new(),
+        };
+        vec![FieldError::new(fault.0, fault.1, fault.2)]
+    }
+}
+
 /// `POST /v1/app-store/developers/register`: makes the account a developer's.
 ///
 /// # Errors
@@ -73,18 +86,10 @@ pub struct RegisterRequest {
 pub async fn register(
     merchant: Merchant,
     State(app): State<App>,
-    Body(ask): Body<RegisterRequest>,
+    Ruled(Body(ask)): Ruled<Body<RegisterRequest>>,
 ) -> Result<Answer, Problem> {
-    let company = match (ask.company, ask.name) {
-        (Some(name), None) | (None, Some(name)) => String::from(name),
-        (None, None) => {
-            return Err(Problem::field("/company", "required", "Send `company` or `name`."));
-        }
-        (Some(_), Some(_)) => {
-            let detail = "Send `company` or `name`, not both.";
-            return Err(Problem::field("/name", "conflicting_fields", detail));
-        }
-    };
+    // The rules let one of them through.
+    let company = ask.company.or(ask.name).map(String::from).unwrap_or_default();
     let now = app.clock.now();
     let profile = Developer {
         id: DeveloperId::mint(now),

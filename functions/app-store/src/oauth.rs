@@ -18,7 +18,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Raw, read};
+use gateway::request::{Exact, FieldErrors, Whole, read};
 use serde::Serialize;
 
 pub use documents::{jwks, metadata};
@@ -131,7 +131,7 @@ impl Credentials {
 pub async fn token(
     caller: OAuthClient,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
 ) -> Result<Answer, Problem> {
     let ask: TokenRequest = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;

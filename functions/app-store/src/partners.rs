@@ -15,8 +15,8 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
-use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Query};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
 use serde::Serialize;
 use serde_json::{Number, Value, json};
 
@@ -59,8 +59,16 @@ pub struct DashboardQuery {
 impl DashboardQuery {
     /// The range in time.
     fn range(&self, now: Timestamp) -> Result<(Timestamp, Timestamp), Problem> {
-        let until = self.until.unwrap_or(now);
-        let since = self.since.unwrap_or_else(|| until.minus(DEFAULT_RANGE));
+        Self::between(self.since, self.until, now)
+    }
+
+    fn between(
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(Timestamp, Timestamp), Problem> {
+        let until = until.unwrap_or(now);
+        let since = since.unwrap_or_else(|| until.minus(DEFAULT_RANGE));
         if since > until {
             return Err(Problem::field("/since", "out_of_range", "Must not be after `until`."));
         }
@@ -68,6 +76,17 @@ impl DashboardQuery {
             return Err(Problem::field("/since", "range_too_wide", "At most 90 days."));
         }
         Ok((since, until))
+    }
+}
+
+impl Rules for DashboardQuery {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let (since, until) = (given.get("since"), given.get("until"));
+        if given.has("since") != since.is_some() || given.has("until") != until.is_some() {
+            return Vec::new();
+        }
+        let judged = Self::between(since, until, case.app.clock.now());
+        judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
     }
 }
 
@@ -139,7 +158,7 @@ struct Dashboard {
 pub async fn dashboard(
     merchant: Merchant,
     State(app): State<App>,
-    Query(query): Query<DashboardQuery>,
+    Ruled(Query(query)): Ruled<Query<DashboardQuery>>,
 ) -> Result<Answer, Problem> {
     let profile: Option<Profile> = app.table.get(&key::developer(&merchant.account.id)).await?;
     let profile = profile.ok_or(Code::NotRegistered)?;

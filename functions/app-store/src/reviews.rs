@@ -15,7 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text};
+use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, Condition};
 
 use crate::apps::published;
@@ -34,7 +34,7 @@ fn kept(stars: Stars) -> u8 {
 pub struct ReviewsQuery {
     /// Only reviews with this many stars.
     #[deserr(default)]
-    rating: Option<Stars>,
+    rating: Option<Written<Stars>>,
 }
 
 /// `GET /v1/app-store/apps/{id}/reviews`: a published app's reviews, the newest first, with what
@@ -51,7 +51,7 @@ pub async fn list(
 ) -> Result<Answer, Problem> {
     let found = published(&app, &id).await?;
     let wanted = table::Query::index(Index::Gsi1, format!("APP#{id}#REV")).newest_first();
-    let stars = query.rating.map(kept);
+    let stars = query.rating.map(|stars| kept(stars.0));
     paging
         .with("rating", app_review::rating_of(&found))
         .answer(

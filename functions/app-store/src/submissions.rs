@@ -20,8 +20,10 @@ use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path, Query, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    AtMost, Body, FieldErrors, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text,
+};
 use gateway::table::{self, retry};
 
 use crate::developer_apps::own;
@@ -229,7 +231,7 @@ pub async fn queue(
 #[derive(Debug, Clone, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct DecisionRequest {
-    /// What the developer is told; at least one unless it is approved.
+    /// What the developer is told.
     #[deserr(default)]
     notes: Option<AtMost<Text<1, 2000>, 20>>,
 }
@@ -238,14 +240,27 @@ impl DecisionRequest {
     fn notes(self) -> Vec<String> {
         self.notes.map(|notes| notes.0).unwrap_or_default().into_iter().map(String::from).collect()
     }
+}
 
-    fn reasons(self) -> Result<Vec<String>, Problem> {
-        let notes = self.notes();
-        if notes.is_empty() {
-            let detail = "Tell the developer why.";
-            return Err(Problem::field("/notes", "required", detail));
-        }
-        Ok(notes)
+/// Why an operator does not approve.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct RefusalRequest {
+    /// What the developer is told; at least one.
+    notes: AtMost<Text<1, 2000>, 20>,
+}
+
+impl RefusalRequest {
+    fn notes(self) -> Vec<String> {
+        self.notes.0.into_iter().map(String::from).collect()
+    }
+}
+
+impl Rules for RefusalRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let is_empty = given.count("notes") == Some(0);
+        let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
+        is_empty.then(fault).into_iter().collect()
     }
 }
 
@@ -275,10 +290,10 @@ pub async fn reject(
     State(app): State<App>,
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
-    Body(ask): Body<DecisionRequest>,
+    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
 ) -> Result<Answer, Problem> {
     let decision = Decision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
-    decide(&operator, &app, &id, if_match, decision, &ask.reasons()?).await
+    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
 /// `POST /v1/app-store/submissions/{sid}/request-changes`: the version is to be changed and
@@ -291,11 +306,11 @@ pub async fn request_changes(
     State(app): State<App>,
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
-    Body(ask): Body<DecisionRequest>,
+    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
 ) -> Result<Answer, Problem> {
     let status = SubmissionStatus::ChangesRequested;
     let decision = Decision { status, topic: &APP_CHANGES_REQUESTED };
-    decide(&operator, &app, &id, if_match, decision, &ask.reasons()?).await
+    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
 /// How a submission ends, and what is announced.

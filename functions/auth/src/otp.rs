@@ -13,8 +13,10 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, Inbound, Raw, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
+};
 use gateway::table::retry;
 use http::StatusCode;
 
@@ -59,6 +61,12 @@ pub(crate) struct VerifyRequest {
     cookie: Flag,
 }
 
+impl Rules for VerifyRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        Named::broken(given)
+    }
+}
+
 /// `POST /v1/auth/signin/otp/verify` — a session for the right code, once. A code that is the first
 /// to prove the account's address makes the account its reader's: the password and the sessions of
 /// whoever set it up end.
@@ -71,7 +79,7 @@ pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<VerifyRequest>,
+    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
 ) -> Result<Answer, Problem> {
     let id = match Named::new(ask.challenge_id, ask.email)? {
         Named::Challenge(id) => id,

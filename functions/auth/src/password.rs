@@ -10,7 +10,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
-use gateway::request::{Body, Raw};
+use gateway::request::{Body, Raw, Ruled};
 
 /// `POST /v1/auth/password/reset` — mails a link that sets a new password. The answer and the
 /// work are the same for an address without an account: a link is written that leads nowhere.
@@ -36,7 +36,7 @@ pub(crate) async fn update(
     caller: Changer<caller::Merchant>,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<UpdateRequest>,
+    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Answer, Problem> {
     match caller {
         Changer::Link(_) => password::by_link::<Merchant>(&app, &inbound, &ask).await,

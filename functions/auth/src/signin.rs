@@ -19,7 +19,9 @@ use gateway::caller::Public;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Fault, FieldErrors, Flag, FromText, Inbound, Raw, Text};
+use gateway::request::{
+    Body, Fault, FieldErrors, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
+};
 use gateway::table::Write;
 use http::StatusCode;
 
@@ -61,23 +63,9 @@ impl SignupRequest {
     /// The first store, if any of its fields is given; then both its name and its subdomain are
     /// needed.
     fn opening(&self) -> Result<Option<Opening>, Problem> {
-        let asked = self.store_name.is_some()
-            || self.subdomain.is_some()
-            || self.currency.is_some()
-            || self.country.is_some();
-        if !asked {
-            return Ok(None);
-        }
+        // One without the other is refused by the rules.
         let (Some(name), Some(subdomain)) = (&self.store_name, &self.subdomain) else {
-            let absent = [
-                ("/store_name", self.store_name.is_none()),
-                ("/subdomain", self.subdomain.is_none()),
-            ];
-            let errors = absent.into_iter().filter(|(_, absent)| *absent).map(|(pointer, _)| {
-                let fault = Fault::new("required", "A first store needs a name and a subdomain.");
-                FieldError { pointer: pointer.to_owned(), fault }
-            });
-            return Err(Problem::invalid(errors.collect()));
+            return Ok(None);
         };
         Ok(Some(Opening {
             name: name.clone().into(),
@@ -87,6 +75,18 @@ impl SignupRequest {
             locale: self.locale.clone(),
             timezone: None,
         }))
+    }
+}
+
+impl Rules for SignupRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let of_store = ["store_name", "subdomain", "currency", "country"];
+        if !of_store.into_iter().any(|name| given.has(name)) {
+            return Vec::new();
+        }
+        let absent = ["store_name", "subdomain"].into_iter().filter(|name| !given.has(name));
+        let detail = "A first store needs a name and a subdomain.";
+        absent.map(|name| FieldError::new(format!("/{name}"), "required", detail)).collect()
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn signup(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<SignupRequest>,
+    Ruled(Body(ask)): Ruled<Body<SignupRequest>>,
 ) -> Result<Answer, Problem> {
     let opening = ask.opening()?;
     let password_hash = ask.password.hash().await?;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use commerce::caller::Operator;
+use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::problem::Problem;
-use gateway::request::Inbound;
+use gateway::request::{FieldErrors, Inbound, Query, Text};
 use gateway::routes::Routes;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -59,9 +60,23 @@ impl Caller for Inspector {
     }
 }
 
+/// How closely to look.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct HealthQuery {
+    /// Whether to try what the function needs, too.
+    #[expect(dead_code, reason = "who calls has been found by it")]
+    #[deserr(default)]
+    deep: Option<Text<0, 10>>,
+}
+
 /// `GET /health`: that the function answers, and with `?deep=1`, for operators, that what it
 /// needs does. Shows no store's data.
-async fn health(caller: Inspector, State(app): State<App>) -> Result<Answer, Problem> {
+async fn health(
+    caller: Inspector,
+    State(app): State<App>,
+    _: Query<HealthQuery>,
+) -> Result<Answer, Problem> {
     let mut body = json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),

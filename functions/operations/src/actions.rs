@@ -13,8 +13,10 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, FieldErrors, Flag, Given, IfMatch, Int, Judgement, Path, Ruled, Rules, Text,
+};
 use gateway::signature::SigningSecret;
 use gateway::table;
 use serde_json::{Map, Value, json};
@@ -88,7 +90,7 @@ pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-    Body(ask): Body<TestRequest>,
+    Ruled(Body(ask)): Ruled<Body<TestRequest>>,
 ) -> Result<Answer, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
@@ -118,12 +120,22 @@ pub(crate) async fn test(
     Ok(answer)
 }
 
+impl Rules for TestRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let named = given.get::<Text<1, 100>>("event_type");
+        let unknown = named.filter(|name| event::find(name.as_str()).is_none());
+        unknown.map(|_| unknown_topic()).into_iter().collect()
+    }
+}
+
+fn unknown_topic() -> FieldError {
+    let detail = "Must be a name of GET /v1/operations/event-types.";
+    FieldError::new("/event_type", "unknown_event_type", detail)
+}
+
 /// The topic to send a sample of.
 fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
-    let unknown = || {
-        let detail = "Must be a name of GET /v1/operations/event-types.";
-        Problem::field("/event_type", "unknown_event_type", detail)
-    };
+    let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = asked {
         return event::find(name).ok_or_else(unknown);
     }

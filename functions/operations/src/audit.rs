@@ -10,12 +10,12 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::Problem;
-use gateway::request::{FieldErrors, Query, Text};
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules, Text};
 use serde::Serialize;
 
 use crate::outbox::EntityView;
-use crate::range::{KEPT, Range};
+use crate::range::{self, KEPT, Range};
 
 /// One entry.
 #[derive(Debug, Serialize)]
@@ -47,11 +47,17 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        range::broken(given, case, KEPT)
+    }
+}
+
 /// `GET /audit-log` — the store's events, the newest first (api §10).
 pub(crate) async fn list(
     caller: Owner,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &caller.store;

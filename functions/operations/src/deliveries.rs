@@ -16,13 +16,13 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Path, Query, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules, Text};
 use gateway::table::{self, Change};
 use serde_json::json;
 
 use crate::actions::queue;
-use crate::range::{KEPT, Range};
+use crate::range::{self, KEPT, Range};
 
 /// Attempts changed in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
@@ -50,12 +50,18 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        range::broken(given, case, KEPT)
+    }
+}
+
 /// `GET /webhook-deliveries` — the store's, the newest first; an app sees those to its own
 /// subscriptions (api §10).
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &caller.store;

@@ -11,13 +11,13 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Path, Query};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules};
 use gateway::table;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::range::{KEPT, Range};
+use crate::range::{self, KEPT, Range};
 
 /// An event as the outbox shows it.
 #[derive(Debug, Serialize)]
@@ -98,11 +98,17 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        range::broken(given, case, KEPT)
+    }
+}
+
 /// `GET /outbox` — the store's events, the newest first (api §10).
 pub(crate) async fn list(
     caller: StoreAccess<ReadOperations>,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let store = &caller.store;

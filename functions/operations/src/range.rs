@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Index;
-use gateway::problem::Problem;
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{Given, Judgement};
 use gateway::table::Query;
 
 /// How far back lists go: everything that is kept (our choice: 30 days).
@@ -15,6 +16,18 @@ pub(crate) const KEPT: Duration = DAY.saturating_mul(30);
 pub(crate) struct Range {
     since: Timestamp,
     until: Timestamp,
+}
+
+/// What is wrong with `since` and `until` as they are given.
+pub(crate) fn broken(given: Given<'_>, case: &Judgement<'_>, most: Duration) -> Vec<FieldError> {
+    let (since, until) = (given.get("since"), given.get("until"));
+    let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
+    if is_odd("since", since.is_some()) || is_odd("until", until.is_some()) {
+        return Vec::new();
+    }
+    let floor = Timestamp::from_millis(0);
+    let judged = Range::of(since, until, most, floor, case.app.clock.now());
+    judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
 }
 
 impl Range {

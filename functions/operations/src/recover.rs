@@ -15,12 +15,12 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::Index;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Path};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Body, FieldErrors, Given, Judgement, Path, Ruled, Rules};
 use gateway::table::{Query, Write};
 use serde_json::json;
 
-use crate::range::Range;
+use crate::range::{self, Range};
 use crate::subscriptions::find;
 
 /// Deliveries one call recovers.
@@ -46,6 +46,12 @@ pub(crate) struct RecoverRequest {
     until: Option<Timestamp>,
 }
 
+impl Rules for RecoverRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
+    }
+}
+
 /// `POST /webhook-subscriptions/{id}/recover` — every delivery of the range that ended without
 /// success begins its attempts again: 202 `{matched}`. Asking twice recovers once, because what
 /// is on its way again no longer matches (api §10).
@@ -56,7 +62,7 @@ pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-    Body(ask): Body<RecoverRequest>,
+    Ruled(Body(ask)): Ruled<Body<RecoverRequest>>,
 ) -> Result<Answer, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     if !subscription.is_enabled() {

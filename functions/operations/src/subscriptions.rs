@@ -16,10 +16,13 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::egress::Refusal;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Query, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, FieldErrors, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text,
+};
 use gateway::signature::SigningSecret;
 use gateway::table::{self, Condition};
 use serde::Serialize;
@@ -142,10 +145,9 @@ pub(crate) struct CreateRequest {
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Answer, Problem> {
     authorize(&caller.actor, &ask.event_types)?;
-    judge_url(&app, &ask.url).await?;
     let key = app.secrets.webhook_key().await?;
     let now = app.clock.now();
     let id = SubscriptionId::mint(now);
@@ -226,14 +228,11 @@ pub(crate) async fn update(
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Answer, Problem> {
     find(&app, &caller, &id).await?;
     if let Some(types) = &ask.event_types {
         authorize(&caller.actor, types)?;
-    }
-    if let Some(url) = &ask.url {
-        judge_url(&app, url).await?;
     }
     let key = app.secrets.webhook_key().await?;
     table::retry(|| async {
@@ -336,7 +335,22 @@ pub(crate) fn may_read(actor: &Actor, scope: Option<&'static str>) -> Result<(),
     }
 }
 
-async fn judge_url(app: &App, url: &Url) -> Result<(), Problem> {
-    let judged = app.egress.check(url.as_str()).await;
-    judged.map(drop).map_err(|refusal| Problem::field("/url", refusal.code(), refusal.to_string()))
+/// What the egress policy says against a receiver.
+async fn refused_url(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    let Some(url) = given.get::<Url>("url") else { return Vec::new() };
+    let refusal = case.app.egress.check(url.as_str()).await.err();
+    let fault = |refusal: Refusal| FieldError::new("/url", refusal.code(), refusal.to_string());
+    refusal.map(fault).into_iter().collect()
+}
+
+impl Rules for CreateRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        refused_url(given, case).await
+    }
+}
+
+impl Rules for UpdateRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        refused_url(given, case).await
+    }
 }

@@ -18,12 +18,12 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::request::{FieldErrors, Query};
+use gateway::problem::{FieldError, Problem};
+use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
 use gateway::table;
 use serde_json::json;
 
-use crate::range::Range;
+use crate::range::{self, Range};
 
 /// What is looked at of each kind, the newest first.
 const MOST: usize = 500;
@@ -44,13 +44,19 @@ pub(crate) struct VerifyQuery {
     since: Option<Timestamp>,
 }
 
+impl Rules for VerifyQuery {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
+    }
+}
+
 /// `GET /outbox/verify` — `checked` events; `missing`: pending for more than five minutes, or
 /// published without a delivery that a subscription should have had; `orphan`: deliveries without
 /// their event (api §10).
 pub(crate) async fn verify(
     caller: StoreAccess<ReadOperations>,
     State(app): State<App>,
-    Query(query): Query<VerifyQuery>,
+    Ruled(Query(query)): Ruled<Query<VerifyQuery>>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));

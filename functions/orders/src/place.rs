@@ -10,7 +10,7 @@ use commerce::id::CustomerId;
 use commerce::key;
 use commerce::money::AskedMoney;
 use commerce::order::cart::{
-    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+    self, CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
 use commerce::order::checkout::{self, Cart, Placing};
 use commerce::order::place::Buyer;
@@ -22,7 +22,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, Text};
+use gateway::request::{AtMost, Body, FieldErrors, Flag, Given, Judgement, Ruled, Rules, Text};
 
 use crate::orders::MAX_TAGS;
 
@@ -88,6 +88,12 @@ pub struct PlaceRequest {
     dry_run: Flag,
 }
 
+impl Rules for PlaceRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
+    }
+}
+
 /// `POST /v1/orders`: an order made by the merchant or an app. It does not expire: its stock is
 /// held until it is paid or called off (our choice; a shopper's order has a payment window).
 ///
@@ -98,7 +104,7 @@ pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     _: idempotency::Required,
-    Body(ask): Body<PlaceRequest>,
+    Ruled(Body(ask)): Ruled<Body<PlaceRequest>>,
 ) -> Result<Answer, Problem> {
     let store = &caller.store;
     let mut faults = Vec::new();

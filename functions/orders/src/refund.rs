@@ -18,7 +18,8 @@ use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{
-    AtMost, Body, Fault, FieldErrors, Flag, IfMatch, Inbound, Int, Path, Raw, Text,
+    AtMost, Body, FieldErrors, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled,
+    Rules, Text,
 };
 use serde_json::{Value, json};
 
@@ -80,6 +81,52 @@ pub struct RefundRequest {
     dry_run: Flag,
 }
 
+impl Rules for RefundRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() {
+            return Vec::new();
+        }
+        let shipping = given.get::<ShippingRequest>("shipping");
+        Shape {
+            no_lines: given.count("items") == Some(0),
+            has_amount: given.has("amount"),
+            has_parts: given.has("items") || given.has("shipping"),
+            odd_shipping: shipping.is_some_and(|shipping| shipping.is_odd()),
+        }
+        .faults()
+    }
+}
+
+impl ShippingRequest {
+    /// Whether it names both an amount and all, or neither.
+    fn is_odd(&self) -> bool {
+        self.full.0 == self.amount.is_some()
+    }
+}
+
+/// What of a refund is named, whatever it is.
+#[expect(clippy::struct_excessive_bools, reason = "each is one question")]
+struct Shape {
+    no_lines: bool,
+    has_amount: bool,
+    has_parts: bool,
+    odd_shipping: bool,
+}
+
+impl Shape {
+    fn faults(&self) -> Vec<FieldError> {
+        let too_few = "Name at least one line; leave `items` out to refund all that is left.";
+        let exclusive = "Name an amount, or lines and shipping, not both.";
+        let faults = [
+            (self.no_lines, "/items", "too_few", too_few),
+            (self.has_amount && self.has_parts, "/amount", "mutually_exclusive", exclusive),
+            (self.odd_shipping, "/shipping", "mutually_exclusive", "Name an amount, or `full`."),
+        ];
+        let broken = faults.into_iter().filter(|(is_broken, ..)| *is_broken);
+        broken.map(|(_, pointer, code, detail)| FieldError::new(pointer, code, detail)).collect()
+    }
+}
+
 impl RefundRequest {
     /// What is wanted, in the order's currency.
     fn wanted(&self, currency: &Currency) -> Result<Wanted, Problem> {
@@ -92,25 +139,13 @@ impl RefundRequest {
         let amount = money(self.amount.as_ref(), "/amount");
         let shipping_amount =
             money(self.shipping.as_ref().and_then(|s| s.amount.as_ref()), "/shipping/amount");
-        let mut refuse = |pointer: &str, code: &'static str, detail: &'static str| {
-            let fault = Fault::new(code, detail);
-            errors.push(FieldError { pointer: pointer.to_owned(), fault });
+        let shape = Shape {
+            no_lines: self.items.as_ref().is_some_and(|items| items.0.is_empty()),
+            has_amount: self.amount.is_some(),
+            has_parts: self.items.is_some() || self.shipping.is_some(),
+            odd_shipping: self.shipping.as_ref().is_some_and(ShippingRequest::is_odd),
         };
-        if self.items.as_ref().is_some_and(|items| items.0.is_empty()) {
-            let detail = "Name at least one line; leave `items` out to refund all that is left.";
-            refuse("/items", "too_few", detail);
-        }
-        if self.amount.is_some() && (self.items.is_some() || self.shipping.is_some()) {
-            let detail = "Name an amount, or lines and shipping, not both.";
-            refuse("/amount", "mutually_exclusive", detail);
-        }
-        if self
-            .shipping
-            .as_ref()
-            .is_some_and(|shipping| shipping.full.0 == shipping.amount.is_some())
-        {
-            refuse("/shipping", "mutually_exclusive", "Name an amount, or `full`.");
-        }
+        errors.extend(shape.faults());
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
@@ -151,7 +186,7 @@ pub async fn refund(
     if_match: IfMatch,
     Raw(inbound): Raw,
     _: idempotency::Required,
-    Body(ask): Body<RefundRequest>,
+    Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
 ) -> Result<Answer, Problem> {
     let wanted = ask.wanted(&caller.store.currency)?;
     if ask.dry_run.0 {
@@ -198,7 +233,7 @@ pub async fn calculate(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
-    Body(ask): Body<RefundRequest>,
+    Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
 ) -> Result<Answer, Problem> {
     let wanted = ask.wanted(&caller.store.currency)?;
     plan(&app, &caller.store.id, &id, &wanted).await

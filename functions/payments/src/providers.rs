@@ -18,7 +18,8 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, Exact, Fault, FieldErrors, Flag, FromText, IfMatch, Patch, Path, Text,
+    Body, Exact, Fault, FieldErrors, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled,
+    Rules, Text,
 };
 use gateway::table::Condition;
 use serde_json::json;
@@ -179,6 +180,21 @@ fn text<const MAX: usize>(field: Option<&Exact<MAX>>) -> Option<&str> {
     field.map(Exact::as_str)
 }
 
+impl Rules for SaveRequest {
+    /// The keys, when it is said which mode they are of.
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let provider = case.inbound.param("provider").unwrap_or_default();
+        let provider = ProviderName::from_text(provider).ok();
+        let keys = given.get::<CredentialsRequest>("credentials");
+        match (provider, keys, given.get("mode")) {
+            (None | Some(ProviderName::Manual), ..) | (_, None, _) | (.., None) => Vec::new(),
+            (Some(provider), Some(keys), Some(mode)) => {
+                keys.judge(provider, mode).err().unwrap_or_default()
+            }
+        }
+    }
+}
+
 impl SaveRequest {
     /// The account as the caller wants it, and its new credentials.
     fn apply(self, known: &Account) -> Result<(Account, Option<Credentials>), Problem> {
@@ -191,7 +207,7 @@ impl SaveRequest {
             return manual(next, self.credentials.is_some(), known);
         }
         let credentials = match &self.credentials {
-            Some(asked) => Some(asked.judge(next.provider, next.mode)?),
+            Some(asked) => Some(asked.judge(next.provider, next.mode).map_err(Problem::invalid)?),
             None if known.sealed_credentials.is_none() => {
                 return Err(required("/credentials", "The first time, give the keys."));
             }
@@ -240,7 +256,7 @@ pub async fn save(
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
-    Body(ask): Body<SaveRequest>,
+    Ruled(Body(ask)): Ruled<Body<SaveRequest>>,
 ) -> Result<Answer, Problem> {
     let provider = named(&provider)?;
     let store = &caller.store;

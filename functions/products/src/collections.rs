@@ -21,8 +21,11 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    AtMost, Body, FieldErrors, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
+    Written,
+};
 use gateway::table::{Condition, Query, Write, retry};
 
 use crate::products::derived;
@@ -54,7 +57,7 @@ pub struct ListQuery {
     kind: Option<CollectionKind>,
     /// Whether shoppers see them.
     #[deserr(default)]
-    published: Option<Flag>,
+    published: Option<Written<Flag>>,
 }
 
 /// `GET /v1/products/collections`: the store's collections, the newest first.
@@ -71,7 +74,7 @@ pub async fn list(
     let (index, place) = key::collections_of_store(&caller.store.id, since, &any);
     let takes = |collection: &Collection| {
         query.kind.is_none_or(|kind| collection.kind == kind)
-            && query.published.is_none_or(|flag| collection.published == flag.0)
+            && query.published.is_none_or(|flag| collection.published == flag.0.0)
     };
     let all = Query::index(index, place.pk).newest_first();
     paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
@@ -143,6 +146,20 @@ fn judge(
     }
 }
 
+impl Rules for CreateRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let rules = given.count("rules");
+        let chosen = match rules {
+            Some(1..) => CollectionKind::Automated,
+            _ => CollectionKind::Manual,
+        };
+        let kind = given.get("kind").unwrap_or(chosen);
+        let has_products = given.count("product_ids").is_some_and(|count| count > 0);
+        let judged = judge(kind, rules, has_products, true);
+        judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
+    }
+}
+
 impl CreateRequest {
     /// The collection that is asked for, and the products it begins with.
     fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, Members), Problem> {
@@ -152,7 +169,6 @@ impl CreateRequest {
             _ => CollectionKind::Manual,
         });
         let product_ids = self.product_ids.map(|ids| ids.0).unwrap_or_default();
-        judge(kind, rules.as_ref().map(Vec::len), !product_ids.is_empty(), true)?;
         let handle = match self.handle {
             Some(handle) => handle,
             None => derived(&slug(self.title.as_str(), "collection"))?,
@@ -188,7 +204,7 @@ impl CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
     let is_named = ask.handle.is_some();

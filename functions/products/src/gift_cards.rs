@@ -24,7 +24,9 @@ use gateway::idempotency::Required;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Fault, FieldErrors, IfMatch, Patch, Path, Query, Text};
+use gateway::request::{
+    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text,
+};
 use gateway::table::{Condition, Query as TableQuery, Write};
 
 pub use balance::{credit, debit};
@@ -108,6 +110,26 @@ struct RecipientRequest {
     send_at: Option<Timestamp>,
 }
 
+impl Rules for IssueRequest {
+    /// What does not depend on the store.
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() {
+            return Vec::new();
+        }
+        let now = case.app.clock.now();
+        let value = given.get::<AskedMoney>("initial_value");
+        let nothing = value.filter(|value| value.amount.0 == 0).map(|_| {
+            FieldError::new("/initial_value", "out_of_range", "Must be more than nothing.")
+        });
+        let recipient = given.get::<RecipientRequest>("recipient");
+        let send_at = recipient.and_then(|recipient| recipient.send_at);
+        let late = send_at
+            .filter(|at| now.plus(LATEST_SENDING) < *at)
+            .map(|_| FieldError::new("/recipient/send_at", "too_late", "Must be within a year."));
+        nothing.into_iter().chain(late).collect()
+    }
+}
+
 impl IssueRequest {
     /// What to issue, with every field that cannot be judged alone.
     fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
@@ -172,7 +194,7 @@ pub async fn issue(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
     _: Required,
-    Body(ask): Body<IssueRequest>,
+    Ruled(Body(ask)): Ruled<Body<IssueRequest>>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;

@@ -21,7 +21,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text};
+use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{Write, retry};
 
 /// Which locations to list.
@@ -30,7 +30,7 @@ use gateway::table::{Write, retry};
 pub struct ListQuery {
     /// Only those in use, or only those not.
     #[deserr(default)]
-    active: Option<Flag>,
+    active: Option<Written<Flag>>,
 }
 
 /// `GET /v1/inventory/locations`: the store's locations in priority order. A store has had one
@@ -45,7 +45,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let mut locations = location::all(&app, &caller.store.id).await?;
-    locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0));
+    locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0.0));
     locations.sort_by_key(|location| (location.priority, location.created_at));
     let views = locations.iter().map(LocationView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await

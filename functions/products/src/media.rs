@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use bytes::Bytes;
 use commerce::blob::{Blob, Deposit};
 use commerce::caller::StoreAccess;
@@ -15,14 +15,16 @@ use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
-use gateway::egress::{Outgoing, SendError};
+use gateway::egress::{Outgoing, Refusal, SendError};
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, Exact, FieldErrors, IfMatch, Inbound, Patch, Path, Query, Raw, Text, read,
+    Argument, Body, Exact, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads,
+    Ruled, Rules, Text,
 };
 use gateway::table::{self, retry};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 
 /// How long fetching an image may take.
@@ -69,12 +71,63 @@ pub(crate) struct UploadQuery {
 /// `POST /v1/media` with JSON
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
-struct FetchRequest {
+pub(crate) struct FetchRequest {
     /// Where the image is.
     source_url: Exact<2048>,
     /// What it shows.
     #[deserr(default)]
     alt: Option<Text<1, 500>>,
+}
+
+impl Rules for FetchRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
+        let refusal = case.app.egress.check(url.as_str()).await.err();
+        let fault =
+            |refusal: Refusal| FieldError::new("/source_url", refusal.code(), refusal.to_string());
+        refusal.map(fault).into_iter().collect()
+    }
+}
+
+/// What a request brings.
+pub(crate) enum Sent {
+    /// The image.
+    Bytes,
+    /// Where it is.
+    Source(FetchRequest),
+}
+
+impl Argument for Sent {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        match case.inbound.media_type().as_str() {
+            "application/json" => Ruled::<Body<FetchRequest>>::judge(case).await,
+            kind if kind.is_empty()
+                || kind == "application/octet-stream"
+                || kind.starts_with("image/") =>
+            {
+                Ok(())
+            }
+            _ => {
+                let detail = "Send the image's bytes, or `application/json` with its `source_url`.";
+                Err(Code::UnsupportedMediaType.detail(detail))
+            }
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        if inbound.media_type() != "application/json" {
+            return Ok(Self::Bytes);
+        }
+        let Body(ask) = Body::from_request_parts(parts, state).await?;
+        Ok(Self::Source(ask))
+    }
 }
 
 /// `POST /v1/media` — an image: the body's bytes, or what is at `source_url`. Bytes that were
@@ -87,20 +140,14 @@ pub(crate) async fn upload(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,
     Raw(inbound): Raw,
+    sent: Sent,
     Query(asked): Query<UploadQuery>,
 ) -> Result<Answer, Problem> {
-    let (bytes, caption) = match inbound.media_type().as_str() {
-        "application/json" => fetched(&app, &inbound).await?,
-        kind if kind.is_empty()
-            || kind == "application/octet-stream"
-            || kind.starts_with("image/") =>
-        {
+    let (bytes, caption) = match sent {
+        Sent::Source(ask) => fetched(&app, ask).await?,
+        Sent::Bytes => {
             let alt = asked.alt.map(String::from);
             (inbound.body.clone(), Caption { alt, source_url: None })
-        }
-        _ => {
-            let detail = "Send the image's bytes, or `application/json` with its `source_url`.";
-            return Err(Code::UnsupportedMediaType.detail(detail));
         }
     };
     let kind = MediaType::of(&bytes)?;
@@ -124,11 +171,7 @@ pub(crate) async fn upload(
 
 /// The image that a request names by its URL. Addresses inside a network are refused, redirects
 /// are not followed.
-async fn fetched(app: &App, inbound: &Inbound) -> Result<(Bytes, Caption), Problem> {
-    let mut body = inbound.json()?.clone();
-    // The store has been selected, and is not a field of this request's own.
-    body.as_object_mut().map(|object| object.remove("store_id"));
-    let ask: FetchRequest = read(body)?;
+async fn fetched(app: &App, ask: FetchRequest) -> Result<(Bytes, Caption), Problem> {
     let source_url = ask.source_url.as_str().to_owned();
     let refused = |error: SendError| match error {
         SendError::Blocked(refusal) => {

@@ -13,7 +13,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text};
+use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, retry};
 
 /// Reviews that one round trip looks at, and how many it takes for a page at most; then the page
@@ -35,7 +35,7 @@ pub(crate) struct ListQuery {
     customer_id: Option<CustomerId>,
     /// Only those with this many stars.
     #[deserr(default)]
-    rating: Option<Int<1, 5>>,
+    rating: Option<Written<Int<1, 5>>>,
 }
 
 impl ListQuery {
@@ -43,7 +43,7 @@ impl ListQuery {
         self.status.is_none_or(|status| review.status == status)
             && self.product_id.as_ref().is_none_or(|id| review.product_id == *id)
             && self.customer_id.as_ref().is_none_or(|id| review.customer_id == *id)
-            && self.rating.is_none_or(|rating| i64::from(review.rating) == rating.0)
+            && self.rating.is_none_or(|rating| i64::from(review.rating) == rating.0.0)
     }
 
     /// What is pending or rejected has a list of its own; what is approved is most of all there

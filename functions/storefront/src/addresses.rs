@@ -1,6 +1,6 @@
 //! A customer's address book.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use commerce::address::{
     self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
 };
@@ -14,8 +14,11 @@ use gateway::app::App;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Flag, IfMatch, Inbound, Raw, read};
+use gateway::request::{
+    Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text,
+};
 use gateway::table::{Query, retry};
+use http::request::Parts;
 use serde_json::{Map, Value};
 
 /// What an address is sent along with.
@@ -27,27 +30,113 @@ struct Beside {
     is_default: Option<Flag>,
 }
 
-/// Reads an address and what is sent along with it: one flat object. The id, where the path does
-/// not have it, has been read ([`named`]).
-fn parts<T: Deserr<FieldErrors>>(inbound: &Inbound) -> Result<(T, Option<bool>), Problem> {
-    let mut address = inbound.json()?.clone();
-    let mut beside = Map::new();
-    if let Value::Object(object) = &mut address {
-        beside.extend(object.remove_entry("is_default"));
-        if inbound.param("id").is_none() && inbound.method != http::Method::POST {
-            object.remove("id");
+/// An address and what is sent along with it: one flat object.
+pub(crate) struct Sent<T> {
+    address: T,
+    is_default: Option<bool>,
+}
+
+impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Sent<T> {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let mut address = without_id(case)?;
+        let mut beside = Map::new();
+        if let Value::Object(object) = &mut address {
+            beside.extend(object.remove_entry("is_default"));
         }
-    }
-    match (read::<T>(address), read::<Beside>(Value::Object(beside))) {
-        (Ok(address), Ok(beside)) => Ok((address, beside.is_default.map(|flag| flag.0))),
-        (address, beside) => {
-            let problems = [address.err(), beside.err()].into_iter().flatten();
-            Err(Problem::invalid(problems.flat_map(|problem| problem.errors().to_vec()).collect()))
-        }
+        let (address, beside) =
+            (case.read::<T>(address), case.read::<Beside>(Value::Object(beside)));
+        let sent = address.zip(beside).map(|(address, beside)| Self {
+            address,
+            is_default: beside.is_default.map(|flag| flag.0),
+        });
+        case.keep(sent);
+        Ok(())
     }
 }
 
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Sent<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+/// The body without the id, which [`One`] reads where the path does not have it.
+fn without_id(case: &Judgement<'_>) -> Result<Value, Problem> {
+    let mut fields = case.body()?;
+    let is_new = case.inbound.method == http::Method::POST;
+    if let Value::Object(object) = &mut fields
+        && case.inbound.param("id").is_none()
+        && !is_new
+    {
+        object.remove("id");
+    }
+    Ok(fields)
+}
+
 /// The address a request is about: by path, body or query.
+pub(crate) struct One(AddressId);
+
+/// The address by query.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct OneQuery {
+    /// The address.
+    #[expect(dead_code, reason = "it has been read")]
+    #[deserr(default)]
+    id: Option<Text<0, 100>>,
+}
+
+impl Argument for One {
+    const READS: Reads = Reads::QUERY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        case.keep(Some(Self(named(case.inbound)?)));
+        let fields = case.query();
+        if case.inbound.param("id").is_some() {
+            case.read::<NoFields>(fields);
+        } else {
+            case.read::<OneQuery>(fields);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for One {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+/// That a body says nothing but which address is meant.
+pub(crate) struct Bare;
+
+impl Argument for Bare {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = without_id(case)?;
+        case.read::<NoFields>(fields);
+        Ok(())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Bare {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self)
+    }
+}
+
+/// The address a request is about.
 ///
 /// # Errors
 /// `id_required`; `not_found` for what is no id.
@@ -103,10 +192,9 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Sent { address, is_default }: Sent<AddressInput>,
 ) -> Result<Answer, Problem> {
-    let (input, is_default) = parts::<AddressInput>(&inbound)?;
-    let place = PostalAddress::from(input);
+    let place = PostalAddress::from(address);
     retry(|| async {
         let customer = fresh(&app, &caller.account).await?;
         let now = app.clock.now();
@@ -125,9 +213,9 @@ pub(crate) async fn add(
 pub(crate) async fn get(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    One(id): One,
 ) -> Result<Answer, Problem> {
-    let address = find(&app, &caller.account, &named(&inbound)?).await?;
+    let address = find(&app, &caller.account, &id).await?;
     Ok(shown(address, caller.account.default_address_id.as_ref()))
 }
 
@@ -145,11 +233,10 @@ async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address,
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    One(id): One,
     if_match: IfMatch,
+    Sent { address: patch, is_default }: Sent<AddressPatch>,
 ) -> Result<Answer, Problem> {
-    let id = named(&inbound)?;
-    let (patch, is_default) = parts::<AddressPatch>(&inbound)?;
     let customer = &caller.account;
     let address = find(&app, customer, &id).await?;
     if_match.check(address.version)?;
@@ -179,10 +266,10 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    One(id): One,
     if_match: IfMatch,
+    _: Bare,
 ) -> Result<Answer, Problem> {
-    let id = named(&inbound)?;
     retry(|| async {
         let customer = fresh(&app, &caller.account).await?;
         let book = book(&app, &customer).await?;

@@ -15,7 +15,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::Problem;
-use gateway::request::{Path, Query};
+use gateway::request::{Path, Query, Ruled};
 use gateway::table::Scanned;
 
 use ask::ListQuery;
@@ -39,13 +39,12 @@ const ROUNDS: u32 = 5;
 pub async fn list(
     caller: Shopfront,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Ruled(Query(ask)): Ruled<Query<ListQuery>>,
     paging: Paging,
 ) -> Result<Answer, Problem> {
-    ask.check()?;
     let store = caller.store();
     let source = Source::open(&app, store, &ask).await?;
-    let wanted = ask.in_stock.map(|flag| flag.0);
+    let wanted = ask.in_stock.map(|flag| flag.0.0);
     let rounds = if wanted.is_some() { ROUNDS } else { 1 };
     let mut cards = Scanned::at(paging.start());
     for _ in 0..rounds {

@@ -10,7 +10,7 @@ use commerce::gift_card::GiftCardCode;
 use commerce::id::OrderId;
 use commerce::money::AskedMoney;
 use commerce::order::cart::{
-    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+    self, CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
 use commerce::order::checkout::{self, Cart, Placing, Priced};
 use commerce::order::place::Buyer;
@@ -23,7 +23,9 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, Inbound, Path, Raw, Text};
+use gateway::request::{
+    AtMost, Body, FieldErrors, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text,
+};
 use gateway::seal;
 use gateway::table::retry;
 use serde::Serialize;
@@ -72,6 +74,12 @@ pub struct OrderRequest {
     dry_run: Flag,
 }
 
+impl Rules for OrderRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
+    }
+}
+
 /// `POST /v1/storefront/{subdomain}/orders`: orders a cart at the server's prices. Nothing is
 /// charged yet: the order holds its stock while it waits for its payment.
 ///
@@ -84,7 +92,7 @@ pub async fn order(
     State(app): State<App>,
     Raw(inbound): Raw,
     _: idempotency::Required,
-    Body(ask): Body<OrderRequest>,
+    Ruled(Body(ask)): Ruled<Body<OrderRequest>>,
 ) -> Result<Answer, Problem> {
     let store = caller.store();
     let mut faults = Vec::new();

@@ -20,8 +20,10 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, Inbound, Raw, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
+};
 use gateway::table::retry;
 use http::StatusCode;
 
@@ -119,6 +121,12 @@ pub(crate) struct VerifyRequest {
     code: Text<1, 100>,
 }
 
+impl Rules for VerifyRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        Named::broken(given)
+    }
+}
+
 /// `POST /v1/storefront/customer/login/otp/verify` — a token for the right code, once; and before
 /// it the account, for who has applied for one, or its new address, for who has asked for another.
 ///
@@ -132,7 +140,7 @@ pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<VerifyRequest>,
+    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
 ) -> Result<Answer, Problem> {
     let by_address = ask.email.is_some();
     let id = match Named::new(ask.challenge_id, ask.email)? {

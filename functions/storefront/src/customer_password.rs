@@ -9,7 +9,7 @@ use commerce::mail::Letter;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::Problem;
-use gateway::request::{Body, Raw};
+use gateway::request::{Body, Raw, Ruled};
 
 use crate::door::{Door, Said};
 
@@ -40,7 +40,7 @@ pub(crate) async fn update(
     caller: Changer<caller::Customer>,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<UpdateRequest>,
+    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Answer, Problem> {
     match caller {
         Changer::Link(_) => password::by_link::<Customer>(&app, &inbound, &ask).await,

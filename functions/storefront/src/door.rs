@@ -11,7 +11,7 @@ use deserr::Deserr;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::{self, FieldErrors, Inbound, Raw};
+use gateway::request::{Argument, FieldErrors, Inbound, Judgement, Raw, Reads};
 use http::request::Parts;
 use serde_json::Value;
 
@@ -66,15 +66,25 @@ async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
 #[derive(Debug)]
 pub(crate) struct Said<T>(pub(crate) T);
 
-impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Said<T> {
+impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Said<T> {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let mut fields = case.body()?;
+        if let Value::Object(object) = &mut fields {
+            object.retain(|name, _| !NAMES.contains(&name.as_str()));
+        }
+        let read = case.read(fields).map(Self);
+        case.keep(read);
+        Ok(())
+    }
+}
+
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Said<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
-        let mut value = inbound.json()?.clone();
-        if let Value::Object(object) = &mut value {
-            object.retain(|name, _| !NAMES.contains(&name.as_str()));
-        }
-        request::read(value).map(Self)
+        inbound.take()
     }
 }

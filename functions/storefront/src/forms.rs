@@ -8,7 +8,7 @@ use commerce::storefront::Shopfront;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
-use gateway::request::{FromText, Raw};
+use gateway::request::{FromText, Whole};
 use gateway::table::Write;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ use serde_json::json;
 pub(crate) async fn submit(
     shop: Shopfront,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
 ) -> Result<Answer, Problem> {
     let form = inbound.param("form").unwrap_or_default();
     let form = Handle::from_text(form).map_err(|_| Code::NotFound)?;

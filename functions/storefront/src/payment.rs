@@ -22,8 +22,11 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, FieldErrors, Flag, FromText, Int, Path, Query, Raw, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{
+    Body, Exact, FieldErrors, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled,
+    Rules, Text, Written,
+};
 use gateway::seal::SealKey;
 use gateway::table::{self, Condition, Write, retry};
 use serde::Serialize;
@@ -60,8 +63,18 @@ pub struct OpenRequest {
     #[deserr(default)]
     return_url: Option<WebUrl>,
     /// Whether the provider is to remember how the customer paid.
+    #[expect(dead_code, reason = "nothing but `false` passes the rules")]
     #[deserr(default)]
     save_method: Flag,
+}
+
+impl Rules for OpenRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let asked = given.get::<Flag>("save_method").filter(|flag| flag.0);
+        let detail = "Payment methods cannot be remembered yet.";
+        let refused = |_| FieldError::new("/save_method", "not_supported", detail);
+        asked.map(refused).into_iter().collect()
+    }
 }
 
 /// A payment as the customer's browser is given it.
@@ -88,13 +101,9 @@ pub async fn open(
     State(app): State<App>,
     Raw(inbound): Raw,
     Path((_, provider)): Path<(Subdomain, Segment)>,
-    Body(ask): Body<OpenRequest>,
+    Ruled(Body(ask)): Ruled<Body<OpenRequest>>,
 ) -> Result<Answer, Problem> {
     let provider = named(&provider)?;
-    if ask.save_method.0 {
-        let detail = "Payment methods cannot be remembered yet.";
-        return Err(Problem::field("/save_method", "not_supported", detail));
-    }
     let header = inbound.header("x-service-order-token");
     let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
     let key = app.secrets.payment_key().await?;
@@ -296,7 +305,7 @@ pub struct MethodsQuery {
     currency: Option<Currency>,
     /// The amount in minor units: some providers take no odd ones in some currencies.
     #[deserr(default)]
-    amount: Option<Int<0, MAX_AMOUNT>>,
+    amount: Option<Written<Int<0, MAX_AMOUNT>>>,
 }
 
 /// `GET /v1/storefront/{subdomain}/payments/methods`: how customers can pay, with public keys.
@@ -309,8 +318,8 @@ pub async fn methods(
 ) -> Result<Answer, Problem> {
     let store = caller.store();
     let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
-    let is_due = query.amount.is_none_or(|amount| amount.0 > 0);
-    let amount = query.amount.map_or(0, |amount| amount.0);
+    let is_due = query.amount.is_none_or(|amount| amount.0.0 > 0);
+    let amount = query.amount.map_or(0, |amount| amount.0.0);
     let due = Money { amount, currency: store.currency.clone() };
     let accounts = account::all(&app, store).await?;
     let usable = accounts

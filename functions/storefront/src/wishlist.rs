@@ -1,6 +1,6 @@
 //! A customer's wishlist.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use commerce::caller;
 use commerce::id::{ProductId, VariantId};
 use commerce::key;
@@ -12,8 +12,9 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Inbound, Raw};
+use gateway::request::{Argument, Body, FieldErrors, Inbound, Judgement, Raw, Reads, Text};
 use gateway::table::{Query, retry};
+use http::request::Parts;
 use serde_json::Value;
 
 /// Wishes that one product can have: one for each variant, and one for the product itself.
@@ -93,6 +94,59 @@ pub(crate) async fn add(
 }
 
 /// The product a request is about: by path, body or query; and the variant, if it names one.
+pub(crate) struct Wished((ProductId, Option<VariantId>));
+
+/// The variant, where the path names the product.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct OfProduct {
+    /// The variant.
+    #[expect(dead_code, reason = "it has been read")]
+    #[deserr(default)]
+    variant_id: Option<Text<0, 100>>,
+}
+
+/// The product and the variant.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct WishedFields {
+    /// The product.
+    #[expect(dead_code, reason = "it has been read")]
+    #[deserr(default)]
+    product_id: Option<Text<0, 100>>,
+    /// The variant.
+    #[expect(dead_code, reason = "it has been read")]
+    #[deserr(default)]
+    variant_id: Option<Text<0, 100>>,
+}
+
+impl Argument for Wished {
+    const READS: Reads = Reads::BODY.and(Reads::QUERY);
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        case.keep(Some(Self(named(case.inbound)?)));
+        let body = (case.inbound.method != http::Method::GET).then(|| case.body()).transpose()?;
+        for fields in [Some(case.query()), body].into_iter().flatten() {
+            if case.inbound.param("product_id").is_some() {
+                case.read::<OfProduct>(fields);
+            } else {
+                case.read::<WishedFields>(fields);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Wished {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+/// What a request names.
 ///
 /// # Errors
 /// `id_required`; `not_found` for what is no id.
@@ -130,9 +184,9 @@ async fn wishes(
 pub(crate) async fn get(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Wished(named): Wished,
 ) -> Result<Answer, Problem> {
-    let wishes = wishes(&app, &caller, &named(&inbound)?).await?;
+    let wishes = wishes(&app, &caller, &named).await?;
     let first = wishes.first().ok_or(Code::NotFound)?;
     let product: Option<Product> = app.table.get(&product_key(first)).await?;
     Ok(Answer::ok(&first.view(product.as_ref())))
@@ -146,9 +200,8 @@ pub(crate) async fn get(
 pub(crate) async fn remove(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Wished(named): Wished,
 ) -> Result<Answer, Problem> {
-    let named = named(&inbound)?;
     retry(|| async {
         let wishes = wishes(&app, &caller, &named).await?;
         let mut together: Vec<&[Wish]> = wishes.chunks(TOGETHER).collect();

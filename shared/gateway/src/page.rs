@@ -5,6 +5,7 @@
 mod place;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use axum::extract::FromRequestParts;
@@ -18,14 +19,18 @@ use crate::app::App;
 use crate::budget::Cost;
 use crate::context::Context;
 use crate::item::{Attributes, Item};
-use crate::problem::{Code, Problem};
-use crate::request::Raw;
+use crate::problem::{Code, FieldError, Problem};
+use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
 use crate::seal::{self, SteadyKey};
 use crate::size::{Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
 pub use place::{is_of_query, place_at, place_of, recall, resume, sorted};
 
+/// How many items a page may have.
+const LIMITS: RangeInclusive<u32> = 1..=100;
+/// How many it has unless said otherwise.
+const DEFAULT_LIMIT: u32 = 20;
 /// What a cursor calls the item that its walk shows first.
 const LEADER: &str = "leader";
 /// Queries that a page over several partitions makes before it hands out a cursor: more than the
@@ -48,19 +53,46 @@ pub struct Paging {
     searching: u32,
 }
 
-impl FromRequestParts<App> for Paging {
+impl<S: Sync> FromRequestParts<S> for Paging {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let Raw(inbound) = Raw::from_request_parts(parts, app).await?;
-        let limit = match inbound.query_param("limit") {
-            None => 20,
-            Some(text) => {
-                text.parse().ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
-                    Problem::field("/limit", "out_of_range", "Must be an integer from 1 to 100.")
-                })?
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+impl Argument for Paging {
+    const READS: Reads = Reads::PAGING;
+
+    /// A cursor that is of another list is judged by the list that is asked for, be its filters
+    /// well formed or not.
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let inbound = case.inbound;
+        let asked = inbound.query_param("limit");
+        let limit = asked.as_deref().map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
+        let limit = limit.filter(|limit| LIMITS.contains(limit));
+        if limit.is_none() {
+            let detail = "Must be an integer from 1 to 100.";
+            case.add([FieldError::new("/limit", "out_of_range", detail)]);
+        }
+        let mut paging = Self::of(inbound, limit.unwrap_or(DEFAULT_LIMIT));
+        if let Some(cursor) = inbound.query_param("cursor") {
+            let keys = case.app.secrets.keys().await?;
+            paging.start = paging.open(&cursor, &keys.pages);
+            paging.key = Some(keys.pages.clone());
+            if paging.start.is_none() {
+                case.refuse_cursor();
             }
-        };
+        }
+        inbound.keep(paging);
+        Ok(())
+    }
+}
+
+impl Paging {
+    /// The first page.
+    fn of(inbound: &Inbound, limit: u32) -> Self {
         let mut query: Vec<(String, String)> = form_urlencoded::parse(inbound.query.as_bytes())
             .filter(|(name, _)| name != "cursor")
             .map(|(name, value)| (name.into_owned(), value.into_owned()))
@@ -71,7 +103,7 @@ impl FromRequestParts<App> for Paging {
         let (principal, store) =
             context.map(|context| (context.principal(), context.store())).unwrap_or_default();
         let bound = json!([inbound.path, filters, principal, store]).to_string();
-        let mut paging = Self {
+        Self {
             limit,
             start: None,
             binding: seal::digest(&bound),
@@ -80,19 +112,10 @@ impl FromRequestParts<App> for Paging {
             key: None,
             extras: Map::new(),
             leader: None,
-            searching: Cost::searching(&inbound),
-        };
-        let cursor = inbound.query_param("cursor");
-        if let Some(cursor) = cursor {
-            let keys = app.secrets.keys().await?;
-            paging.start = Some(paging.open(&cursor, &keys.pages).ok_or(Code::InvalidCursor)?);
-            paging.key = Some(keys.pages.clone());
+            searching: Cost::searching(inbound),
         }
-        Ok(paging)
     }
-}
 
-impl Paging {
     /// Items asked for.
     pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)

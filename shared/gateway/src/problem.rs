@@ -228,6 +228,17 @@ pub struct FieldError {
     pub fault: Fault,
 }
 
+impl FieldError {
+    /// A fault of this code in the field at `pointer`.
+    pub fn new(
+        pointer: impl Into<String>,
+        code: &'static str,
+        detail: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { pointer: pointer.into(), fault: Fault::new(code, detail) }
+    }
+}
+
 impl Problem {
     /// `422 validation_failed` over these fields.
     pub fn invalid(errors: Vec<FieldError>) -> Self {

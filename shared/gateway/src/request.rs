@@ -1,14 +1,17 @@
 //! What a handler may ask of a request: a typed body, query, path and precondition.
 //!
 //! Every rejection is a [`Problem`], and all fields at fault are named at once: requests are
-//! `deserr` types, because serde stops at the first error. Unknown fields and duplicate keys are
-//! refused (protocols §1).
+//! `deserr` types, because serde stops at the first error, and what each argument of a handler reads
+//! is judged before any of them is extracted ([`Argument`]). Unknown fields, unknown parameters and
+//! repeated ones are refused.
 
+mod arguments;
 mod fields;
 mod json;
 
+use std::any::Any;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
@@ -17,7 +20,8 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
-pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text};
+pub use arguments::{Argument, Given, Judgement, NoFields, Reads, Ruled, Rules};
+pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
 
 use crate::context;
 use crate::problem::{Code, FieldError, Problem};
@@ -43,6 +47,8 @@ pub struct Inbound {
     /// The row of the route table that was matched.
     pub row: Row,
     json: OnceLock<Result<Value, Problem>>,
+    /// What arguments were read into when they were judged.
+    kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Inbound {
@@ -62,7 +68,24 @@ impl Inbound {
             client: parts.extensions.get::<ClientIp>().map(|client| client.0),
             row,
             json: OnceLock::new(),
+            kept: Mutex::default(),
         })
+    }
+
+    /// Keeps what an argument was read into until it is extracted.
+    pub fn keep<T: Any + Send>(&self, value: T) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
+    }
+
+    /// What was kept of this type.
+    ///
+    /// # Errors
+    /// 500: it was not judged.
+    pub fn take<T: Any + Send>(&self) -> Result<T, Problem> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|value| value.is::<T>());
+        let value = found.and_then(|place| kept.swap_remove(place).downcast().ok());
+        value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not judged"))
     }
 
     /// A header's text, when it is there and is text.
@@ -118,7 +141,7 @@ impl Inbound {
         if self.media_type() == "application/x-www-form-urlencoded" {
             let body =
                 std::str::from_utf8(&self.body).map_err(|_| Problem::from(Code::InvalidForm))?;
-            let mut fields = pairs(body, &[])?;
+            let mut fields = pairs(body)?;
             if let Value::Object(object) = &mut fields {
                 object.retain(|_, value| value != "");
             }
@@ -140,21 +163,23 @@ impl Inbound {
     }
 }
 
-/// Decoded pairs as an object of strings, without `skipped` names; a repeated name is refused.
-fn pairs(encoded: &str, skipped: &[&str]) -> Result<Value, Problem> {
+/// Decoded pairs as an object of strings; a repeated name is refused.
+fn pairs(encoded: &str) -> Result<Value, Problem> {
     let mut object = Map::new();
     let mut errors = Vec::new();
     for (key, value) in form_urlencoded::parse(encoded.as_bytes()) {
-        if skipped.contains(&key.as_ref()) {
-            continue;
-        }
         if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
-            let fault =
-                Fault::new("duplicate_parameter", "This parameter is given more than once.");
-            errors.push(FieldError { pointer: format!("/{key}"), fault });
+            let detail = "This parameter is given more than once.";
+            let pointer = format!("/{}", escaped(&key));
+            errors.push(FieldError::new(pointer, "duplicate_parameter", detail));
         }
     }
     if errors.is_empty() { Ok(Value::Object(object)) } else { Err(Problem::invalid(errors)) }
+}
+
+/// A name in a pointer (RFC 6901 §3).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Reads `T` from a value, naming every field at fault.
@@ -195,37 +220,41 @@ impl<S: Sync> FromRequestParts<S> for Raw {
     }
 }
 
-/// A JSON body.
-#[derive(Debug)]
-pub struct Body<T>(pub T);
+/// The inbound request, for a handler that reads the body itself: one that may be no JSON.
+#[derive(Debug, Clone)]
+pub struct Whole(pub Arc<Inbound>);
 
-impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Body<T> {
+impl<S: Sync> FromRequestParts<S> for Whole {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
-        let mut value = inbound.json()?.clone();
-        // `store_id` selects the store on every merchant route (protocols §1); where the request
-        // has no such field of its own, the selection has been made and is not an unknown field.
-        if inbound.row.access.selects_store()
-            && let Value::Object(object) = &mut value
-        {
-            object.remove("store_id");
-        }
-        read(value).map(Self)
+        Raw::from_request_parts(parts, state).await.map(|Raw(inbound)| Self(inbound))
     }
 }
 
-/// Query parameters, without those that page a list or select the store.
+/// A JSON body. Where the row selects the store, `store_id` has done so, and is no field.
 #[derive(Debug)]
-pub struct Query<T>(pub T);
+pub struct Body<T>(pub T);
 
-impl<S: Sync, T: Deserr<FieldErrors>> FromRequestParts<S> for Query<T> {
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
-        read(pairs(&inbound.query, &["limit", "cursor", "store_id"])?).map(Self)
+        inbound.take()
+    }
+}
+
+/// Query parameters, all of them text, without those that page a list or select the store.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
     }
 }
 
@@ -257,13 +286,19 @@ impl<A: FromText, B: FromText> FromPath for (A, B) {
     }
 }
 
+impl<T: FromPath> Path<T> {
+    fn of(inbound: &Inbound) -> Result<Self, Problem> {
+        let values: Vec<&str> = inbound.params.iter().map(|(_, value)| value.as_str()).collect();
+        T::from_path(&values).map(Self).ok_or_else(|| Code::NotFound.into())
+    }
+}
+
 impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
-        let values: Vec<&str> = inbound.params.iter().map(|(_, value)| value.as_str()).collect();
-        T::from_path(&values).map(Self).ok_or_else(|| Code::NotFound.into())
+        Self::of(&inbound)
     }
 }
 
@@ -282,13 +317,9 @@ impl IfMatch {
             _ => Ok(()),
         }
     }
-}
 
-impl<S: Sync> FromRequestParts<S> for IfMatch {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(value) = parts.headers.get("if-match") else { return Ok(Self(None)) };
+    fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        let Some(value) = headers.get("if-match") else { return Ok(Self(None)) };
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
             return Ok(Self(None));
@@ -296,6 +327,14 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
         let version = text.trim_matches('"').trim_start_matches('v').parse();
         let refused = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
         version.map(|version| Self(Some(version))).map_err(|_| refused())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::of(&parts.headers)
     }
 }
 
@@ -312,7 +351,7 @@ mod tests {
 
     #[test]
     fn repeated_parameters_are_refused() {
-        assert!(pairs("a=1&b=2", &[]).is_ok());
-        assert_eq!(pairs("a=1&a=1", &[]).unwrap_err().errors().len(), 1);
+        assert!(pairs("a=1&b=2").is_ok());
+        assert_eq!(pairs("a=1&a=1").unwrap_err().errors().len(), 1);
     }
 }

@@ -314,7 +314,10 @@ async fn handle<H: Handler<T, App>, T: Guarded>(
         Ok(Admission::Replay(answer)) => return answer.into_response(),
         Err(problem) => return problem.into_response(),
     };
-    let mut response = handler.call(request, app.clone()).await;
+    let mut response = match T::judge(&app, &inbound).await {
+        Ok(()) => handler.call(request, app.clone()).await,
+        Err(problem) => problem.into_response(),
+    };
     if row.method == Method::GET && row.access == Access::Public {
         response = answer::tagged(response).await;
     }

@@ -14,7 +14,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Raw, read};
+use gateway::request::{Exact, FieldErrors, Whole, read};
 use gateway::table::{Condition, Write};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub struct ExchangeRequest {
 pub async fn exchange(
     owner: Owner,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
 ) -> Result<Answer, Problem> {
     let mut body = inbound.form_or_json()?;
     if let Value::Object(fields) = &mut body {

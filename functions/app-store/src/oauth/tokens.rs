@@ -15,7 +15,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::config::AUDIENCE;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Raw, read};
+use gateway::request::{Exact, FieldErrors, Whole, read};
 use gateway::seal;
 use gateway::table::{Batch, retry};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ enum Known {
 pub async fn revoke(
     caller: OAuthClient,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
 ) -> Result<Answer, Problem> {
     let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     match find(&app, caller, &ask).await? {
@@ -75,7 +75,7 @@ pub async fn revoke(
 pub async fn introspect(
     caller: OAuthClient,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
 ) -> Result<Answer, Problem> {
     let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
     let now = app.clock.now();

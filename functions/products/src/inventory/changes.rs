@@ -13,7 +13,9 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, Int, Patch, Text};
+use gateway::request::{
+    AtMost, Body, Fault, FieldErrors, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text,
+};
 
 use super::carry_out::{Asked, carry_out};
 
@@ -60,6 +62,13 @@ type Difference = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
 /// How many there are; negative where a variant is sold beyond its stock.
 type Counted = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
 
+/// That a request names no change.
+fn no_changes(given: Given<'_>) -> Vec<FieldError> {
+    let is_empty = given.count("changes") == Some(0);
+    let fault = || FieldError::new("/changes", "too_few", "Name at least one change.");
+    is_empty.then(fault).into_iter().collect()
+}
+
 /// Quantities to adjust.
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -74,6 +83,12 @@ pub struct AdjustRequest {
     /// Only says what it would come to.
     #[deserr(default)]
     dry_run: Flag,
+}
+
+impl Rules for AdjustRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        no_changes(given)
+    }
 }
 
 /// One quantity to adjust.
@@ -104,7 +119,7 @@ pub async fn adjust(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Body(ask): Body<AdjustRequest>,
+    Ruled(Body(ask)): Ruled<Body<AdjustRequest>>,
 ) -> Result<Answer, Problem> {
     let wanted = ask.changes.0.into_iter().map(|change| Wanted::Adjust {
         place: (change.item_id, change.location_id),
@@ -138,6 +153,12 @@ pub struct SetRequest {
     dry_run: Flag,
 }
 
+impl Rules for SetRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        no_changes(given)
+    }
+}
+
 /// One quantity to set.
 #[derive(Debug, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
@@ -165,7 +186,7 @@ pub async fn set(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Body(ask): Body<SetRequest>,
+    Ruled(Body(ask)): Ruled<Body<SetRequest>>,
 ) -> Result<Answer, Problem> {
     let (mut wanted, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (number, change) in ask.changes.0.into_iter().enumerate() {
@@ -213,6 +234,12 @@ pub struct MoveRequest {
     /// Only says what it would come to.
     #[deserr(default)]
     dry_run: Flag,
+}
+
+impl Rules for MoveRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        no_changes(given)
+    }
 }
 
 /// One move: between states at `location_id`, or between locations.
@@ -282,7 +309,7 @@ pub async fn move_stock(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Body(ask): Body<MoveRequest>,
+    Ruled(Body(ask)): Ruled<Body<MoveRequest>>,
 ) -> Result<Answer, Problem> {
     let (mut wanted, mut errors) = (Vec::new(), Vec::new());
     for (number, change) in ask.changes.0.into_iter().enumerate() {

@@ -21,8 +21,8 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
-use gateway::problem::{Code, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, FromText, Text};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{AtMost, Body, FieldErrors, FromText, Given, Judgement, Ruled, Rules, Text};
 
 use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
 use super::write::{self, Step, release_orphans};
@@ -71,6 +71,26 @@ pub struct CreateRequest {
     category_id: Option<CategoryId>,
 }
 
+impl Rules for CreateRequest {
+    /// How its options and variants go together. What is well formed is judged whole, beside what
+    /// is stored ([`plan`]).
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let options = given.get::<AtMost<OptionAsk, MAX_OPTIONS>>("options");
+        if given.is::<Self>() || given.has("options") != options.is_some() {
+            return Vec::new();
+        }
+        let options: Vec<ProductOption> = options.map(list).unwrap_or_default();
+        let mut faults = Faults::default();
+        faults.judge_options(&options);
+        let variants = given.get::<AtMost<VariantAsk, MAX_VARIANTS>>("variants");
+        let choices = variants.iter().flat_map(|variants| &variants.0).map(VariantAsk::choice);
+        for (place, choice) in choices.enumerate() {
+            faults.judge_choice(&options, &choice, &format!("/variants/{place}"));
+        }
+        faults.done().err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
+    }
+}
+
 /// `POST /v1/products`: a new product with its variants, their claims of SKUs, what checkouts
 /// need of them, and their first stock.
 ///
@@ -79,7 +99,7 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let is_named = ask.handle.is_some();

@@ -22,7 +22,9 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text};
+use gateway::request::{
+    AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text, Written,
+};
 use gateway::table::{self, retry};
 
 use super::ask::{images, judge_references, media};
@@ -203,7 +205,7 @@ pub struct RemoveQuery {
     /// Whether to remove it for good, which takes a product that was never ordered; it is
     /// archived otherwise.
     #[deserr(default)]
-    hard: Flag,
+    hard: Written<Flag>,
 }
 
 /// `DELETE /v1/products/{id}`: archives a product; with `?hard=true` removes it for good, with its
@@ -219,7 +221,7 @@ pub async fn remove(
     Query(query): Query<RemoveQuery>,
 ) -> Result<Answer, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
-    if query.hard.0 {
+    if query.hard.0.0 {
         return remove_for_good(&app, &store.id, &id, &if_match).await;
     }
     retry(|| async {

@@ -8,8 +8,8 @@ use commerce::id::CategoryId;
 use commerce::money::MAX_AMOUNT;
 use commerce::product::Product;
 use deserr::Deserr;
-use gateway::problem::Problem;
-use gateway::request::{FieldErrors, Flag, Int, Text};
+use gateway::problem::FieldError;
+use gateway::request::{FieldErrors, Flag, Given, Int, Judgement, Rules, Text, Written};
 
 gateway::words! {
     /// The order of a list of products.
@@ -48,28 +48,27 @@ pub struct ListQuery {
     /// Only products with a variant for this much or more, in minor units; with `max_price`, one
     /// between the two.
     #[deserr(default)]
-    pub min_price: Option<Int<0, MAX_AMOUNT>>,
+    pub min_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products with a variant for this much or less, in minor units.
     #[deserr(default)]
-    pub max_price: Option<Int<0, MAX_AMOUNT>>,
+    pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products that can be bought now, or may be; or, with `false`, that cannot.
     #[deserr(default)]
-    pub in_stock: Option<Flag>,
+    pub in_stock: Option<Written<Flag>>,
     /// The order; the newest first unless said otherwise.
     #[deserr(default)]
     pub sort: Option<ProductSort>,
 }
 
-impl ListQuery {
-    /// # Errors
-    /// `validation_failed`: no price is between the two.
-    pub fn check(&self) -> Result<(), Problem> {
-        match (self.min_price, self.max_price) {
-            (Some(min), Some(max)) if min.0 > max.0 => {
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
+        match price("min_price").zip(price("max_price")) {
+            Some((min, max)) if min > max => {
                 let detail = "Must not be below `min_price`.";
-                Err(Problem::field("/max_price", "below_min_price", detail))
+                vec![FieldError::new("/max_price", "below_min_price", detail)]
             }
-            _ => Ok(()),
+            _ => Vec::new(),
         }
     }
 }
@@ -98,8 +97,8 @@ impl Filter {
         Self {
             words: words.split_whitespace().map(str::to_owned).collect(),
             tag: ask.tag.as_ref().map(|tag| tag.as_str().to_lowercase()),
-            min_price: ask.min_price.map(|Int(amount)| amount),
-            max_price: ask.max_price.map(|Int(amount)| amount),
+            min_price: ask.min_price.map(|Written(Int(amount))| amount),
+            max_price: ask.max_price.map(|Written(Int(amount))| amount),
             categories,
             automated,
         }

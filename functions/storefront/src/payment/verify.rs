@@ -15,7 +15,7 @@ use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Exact, Fault, FieldErrors, Path};
+use gateway::request::{Body, Exact, FieldErrors, FromText, Given, Judgement, Path, Ruled, Rules};
 use gateway::table;
 use serde::Serialize;
 
@@ -43,33 +43,34 @@ pub struct VerifyRequest {
 
 impl VerifyRequest {
     /// What a provider's return consists of.
-    ///
-    /// # Errors
-    /// `required`.
-    fn returned(&self, provider: ProviderName) -> Result<Returned, Problem> {
-        let fields = [
-            (ProviderName::Razorpay, "/razorpay_order_id", self.razorpay_order_id.is_some()),
-            (ProviderName::Razorpay, "/razorpay_payment_id", self.razorpay_payment_id.is_some()),
-            (ProviderName::Razorpay, "/razorpay_signature", self.razorpay_signature.is_some()),
-            (ProviderName::Stripe, "/payment_intent", self.payment_intent.is_some()),
-        ];
-        let missing = fields.iter().filter(|(of, _, given)| *of == provider && !given);
-        let errors: Vec<FieldError> = missing
-            .map(|(_, pointer, _)| FieldError {
-                pointer: (*pointer).to_owned(),
-                fault: Fault::new("required", "This field is required."),
-            })
-            .collect();
-        if !errors.is_empty() {
-            return Err(Problem::invalid(errors));
-        }
+    fn returned(&self) -> Returned {
         let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
-        Ok(Returned {
+        Returned {
             razorpay_order_id: text(&self.razorpay_order_id),
             razorpay_payment_id: text(&self.razorpay_payment_id),
             razorpay_signature: self.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
             payment_intent: text(&self.payment_intent),
-        })
+        }
+    }
+}
+
+/// What a provider sends a customer's browser back with.
+fn fields_of(provider: &str) -> &'static [&'static str] {
+    match ProviderName::from_text(provider) {
+        Ok(ProviderName::Razorpay) => {
+            &["razorpay_order_id", "razorpay_payment_id", "razorpay_signature"]
+        }
+        Ok(ProviderName::Stripe) => &["payment_intent"],
+        Ok(ProviderName::Manual) | Err(_) => &[],
+    }
+}
+
+impl Rules for VerifyRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let provider = case.inbound.param("provider").unwrap_or_default();
+        let missing = fields_of(provider).iter().filter(|name| !given.has(name));
+        let detail = "This field is required.";
+        missing.map(|name| FieldError::new(format!("/{name}"), "required", detail)).collect()
     }
 }
 
@@ -128,10 +129,10 @@ pub async fn verify(
     caller: Shopper,
     State(app): State<App>,
     Path((_, provider)): Path<(Subdomain, Segment)>,
-    Body(ask): Body<VerifyRequest>,
+    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
 ) -> Result<Answer, Problem> {
     let provider = named(&provider)?;
-    let returned = ask.returned(provider)?;
+    let returned = ask.returned();
     let store = caller.store();
     let query = table::Query::partition(key::order(&store.id, &ask.order_id).pk);
     let all: Vec<Payment> = app.table.all(&query.begins_with(PAYMENTS), MAX_PAYMENTS).await?;

@@ -17,7 +17,7 @@ use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::{FromText, Inbound, Path, Raw};
+use gateway::request::{FromText, Inbound, Path, Whole};
 use serde_json::json;
 
 use super::{Segment, named};
@@ -62,7 +62,7 @@ impl Caller for ProviderCall {
 pub async fn receive(
     ProviderCall { store, .. }: ProviderCall,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Whole(inbound): Whole,
     Path((_, provider)): Path<(Segment, Segment)>,
 ) -> Result<Answer, Problem> {
     let provider = named(&provider)?;

@@ -8,7 +8,7 @@ use gateway::item::Item;
 use gateway::outbox::Outgoing;
 use gateway::password;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Fault, Inbound, Text};
+use gateway::request::{Given, Inbound, Text};
 use gateway::table::Write;
 use serde::Serialize;
 
@@ -132,15 +132,20 @@ impl Named {
         match (id, email) {
             (Some(id), None) => Ok(Self::Challenge(ChallengeId::parse(id.as_str()))),
             (None, Some(email)) => Ok(Self::SentTo(email)),
-            (None, None) | (Some(_), Some(_)) => {
-                let fault = Fault::new("required", "Give either `challenge_id` or `email`.");
-                let at = |pointer: &str| FieldError {
-                    pointer: pointer.to_owned(),
-                    fault: fault.clone(),
-                };
-                Err(Problem::invalid(vec![at("/challenge_id"), at("/email")]))
-            }
+            (None, None) | (Some(_), Some(_)) => Err(Problem::invalid(Self::not_one())),
         }
+    }
+
+    /// What is wrong with how a request names its challenge.
+    pub fn broken(given: Given<'_>) -> Vec<FieldError> {
+        let is_one = given.has("challenge_id") != given.has("email");
+        if is_one { Vec::new() } else { Self::not_one() }
+    }
+
+    fn not_one() -> Vec<FieldError> {
+        let detail = "Give either `challenge_id` or `email`.";
+        let at = |pointer: &str| FieldError::new(pointer, "required", detail);
+        vec![at("/challenge_id"), at("/email")]
     }
 }
 

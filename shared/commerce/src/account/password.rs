@@ -9,7 +9,7 @@ use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Fault, FieldErrors, Flag, Inbound, Text};
+use gateway::request::{FieldErrors, Flag, Given, Inbound, Judgement, Rules, Text};
 use gateway::table::Write;
 use serde_json::json;
 
@@ -88,26 +88,22 @@ pub struct UpdateRequest {
 }
 
 impl UpdateRequest {
-    /// The token, if it is all that authorizes the request.
+    /// The token, which is all that authorizes the request.
     fn token_alone(&self) -> Result<&str, Problem> {
-        let given = [
-            ("/current_password", self.current_password.is_some()),
-            ("/revoke_other_sessions", self.revoke_other_sessions.is_some()),
-        ];
-        let fault = |pointer: &str, code, detail: &'static str| FieldError {
-            pointer: pointer.to_owned(),
-            fault: Fault::new(code, detail),
-        };
-        let extra = given.into_iter().filter(|(_, given)| *given);
-        let mut errors: Vec<FieldError> = extra
-            .map(|(pointer, _)| fault(pointer, "not_with_token", "Cannot be given with `token`."))
-            .collect();
-        match &self.token {
-            Some(token) if errors.is_empty() => return Ok(token.as_str()),
-            Some(_) => {}
-            None => errors.push(fault("/token", "required", "This field is required.")),
+        let required = || Problem::field("/token", "required", "This field is required.");
+        self.token.as_ref().map(Text::as_str).ok_or_else(required)
+    }
+}
+
+impl Rules for UpdateRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        if !given.has("token") {
+            return Vec::new();
         }
-        Err(Problem::invalid(errors))
+        let of_session = ["current_password", "revoke_other_sessions"];
+        let extra = of_session.into_iter().filter(|name| given.has(name));
+        let detail = "Cannot be given with `token`.";
+        extra.map(|name| FieldError::new(format!("/{name}"), "not_with_token", detail)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use deserr::Deserr;
 use gateway::problem::FieldError;
-use gateway::request::{Fault, FieldErrors, Int, Text};
+use gateway::request::{Fault, FieldErrors, Given, Int, Text};
 
 use super::item::Contact;
 use super::{MAX_LINES, MAX_QUANTITY};
@@ -21,6 +21,16 @@ pub struct LineInput {
     pub variant_id: VariantId,
     /// How many.
     pub quantity: Int<1, MAX_QUANTITY>,
+}
+
+/// That a cart, which is an order's `items`, is empty.
+pub fn broken(given: Given<'_>) -> Vec<FieldError> {
+    let is_empty = given.count("items") == Some(0);
+    is_empty.then(empty).into_iter().collect()
+}
+
+fn empty() -> FieldError {
+    fault("/items", "empty_cart", "There is nothing in the cart.")
 }
 
 /// A line of a cart.
@@ -130,7 +140,7 @@ pub fn merge(
         }
     }
     if lines.is_empty() {
-        errors.push(fault("/items", "empty_cart", "There is nothing in the cart."));
+        errors.push(empty());
     }
     if lines.len() > MAX_LINES {
         let detail = format!("Must have at most {MAX_LINES} different variants.");

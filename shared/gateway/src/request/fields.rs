@@ -42,7 +42,7 @@ fn pointer(location: ValuePointerRef<'_>) -> String {
     match location {
         ValuePointerRef::Origin => String::new(),
         ValuePointerRef::Key { key, prev } => {
-            format!("{}/{}", pointer(*prev), key.replace('~', "~0").replace('/', "~1"))
+            format!("{}/{}", pointer(*prev), super::escaped(key))
         }
         ValuePointerRef::Index { index, prev } => format!("{}/{index}", pointer(*prev)),
     }
@@ -262,34 +262,73 @@ impl<const MAX: usize> Deserr<FieldErrors> for Exact<MAX> {
     }
 }
 
-/// An integer of `MIN` to `MAX`, as a number or, in a query, as text.
+/// A value that is written as text although JSON has a type for it: a number or a boolean in a
+/// query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Written<T>(pub T);
+
+impl<T: FromText> Deserr<FieldErrors> for Written<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let parsed = match value {
+            Value::String(text) => T::from_text(&text),
+            _ => Err(Fault::new("invalid_type", format!("Must be {}.", T::EXPECTS))),
+        };
+        parsed.map(Self).map_err(|fault| FieldErrors::at(location, fault))
+    }
+}
+
+/// An integer of `MIN` to `MAX`: a number in JSON, and in a query [`Written`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
+
+impl<const MIN: i64, const MAX: i64> Int<MIN, MAX> {
+    fn within(number: Option<i64>) -> Result<Self, Fault> {
+        let number = number.filter(|number| (MIN..=MAX).contains(number)).map(Self);
+        let detail = || format!("Must be an integer from {MIN} to {MAX}.");
+        number.ok_or_else(|| Fault::new("out_of_range", detail()))
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> FromText for Int<MIN, MAX> {
+    const EXPECTS: &'static str = "an integer";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::within(text.parse().ok())
+    }
+}
 
 impl<const MIN: i64, const MAX: i64> Deserr<FieldErrors> for Int<MIN, MAX> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let number = match value {
-            Value::Integer(number) => i64::try_from(number).ok(),
-            Value::NegativeInteger(number) => Some(number),
-            Value::String(text) => text.parse().ok(),
-            _ => {
-                let fault = Fault::new("invalid_type", "Must be an integer.");
-                return Err(FieldErrors::at(location, fault));
-            }
+        let judged = match value {
+            Value::Integer(number) => Self::within(i64::try_from(number).ok()),
+            Value::NegativeInteger(number) => Self::within(Some(number)),
+            _ => Err(Fault::new("invalid_type", "Must be an integer.")),
         };
-        number.filter(|number| (MIN..=MAX).contains(number)).map(Self).ok_or_else(|| {
-            let detail = format!("Must be an integer from {MIN} to {MAX}.");
-            FieldErrors::at(location, Fault::new("out_of_range", detail))
-        })
+        judged.map_err(|fault| FieldErrors::at(location, fault))
     }
 }
 
-/// A boolean, as such or, in a query, as the text `true` or `false`.
+/// A boolean: `true` or `false` in JSON, and in a query [`Written`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flag(pub bool);
+
+impl FromText for Flag {
+    const EXPECTS: &'static str = "a boolean";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        match text {
+            "true" => Ok(Self(true)),
+            "false" => Ok(Self(false)),
+            _ => Err(Fault::new("invalid_type", "Must be `true` or `false`.")),
+        }
+    }
+}
 
 impl Deserr<FieldErrors> for Flag {
     fn deserialize_from_value<V: IntoValue>(
@@ -298,8 +337,6 @@ impl Deserr<FieldErrors> for Flag {
     ) -> Result<Self, FieldErrors> {
         match value {
             Value::Boolean(flag) => Ok(Self(flag)),
-            Value::String(text) if text == "true" => Ok(Self(true)),
-            Value::String(text) if text == "false" => Ok(Self(false)),
             _ => Err(FieldErrors::at(location, Fault::new("invalid_type", "Must be a boolean."))),
         }
     }
@@ -360,58 +397,4 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::read;
-
-    #[derive(Debug, Deserr)]
-    #[deserr(error = FieldErrors, deny_unknown_fields)]
-    #[expect(dead_code, reason = "only the errors matter here")]
-    struct Line {
-        quantity: Int<1, 999>,
-        #[deserr(default)]
-        note: Option<Text<1, 5>>,
-    }
-
-    #[derive(Debug, Deserr)]
-    #[deserr(error = FieldErrors, deny_unknown_fields)]
-    #[expect(dead_code, reason = "only the errors matter here")]
-    struct Order {
-        email: Text<3, 9>,
-        lines: AtMost<Line, 2>,
-        #[deserr(default)]
-        title: Patch<Text<1, 3>>,
-    }
-
-    #[test]
-    fn every_field_at_fault_is_named_at_once() {
-        let body = serde_json::json!({
-            "lines": [{"quantity": 0}, {"quantity": "x", "note": "too long", "a/b": 1}],
-            "title": 7,
-            "extra": true,
-        });
-        let problem = read::<Order>(body).unwrap_err();
-        let mut found: Vec<_> =
-            problem.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
-        found.sort_unstable();
-        assert_eq!(
-            found,
-            [
-                ("/email", "required"),
-                ("/extra", "unknown_field"),
-                ("/lines/0/quantity", "out_of_range"),
-                ("/lines/1/a~1b", "unknown_field"),
-                ("/lines/1/note", "too_long"),
-                ("/lines/1/quantity", "out_of_range"),
-                ("/title", "invalid_type"),
-            ]
-        );
-    }
-
-    #[test]
-    fn optional_fields_may_be_left_out() {
-        let order =
-            read::<Order>(serde_json::json!({"email": "a@b.c", "lines": [{"quantity": 1}]}));
-        assert!(order.is_ok(), "{order:?}");
-    }
-}
+mod tests;

@@ -1,0 +1,325 @@
+//! What the arguments of a handler read of a request, judged before the handler is called, so that
+//! a caller hears at once of everything that is wrong: in the body, in the filters, in the paging,
+//! and in what nobody reads.
+
+use std::collections::BTreeSet;
+
+use axum::extract::{FromRequestParts, State};
+use deserr::Deserr;
+use http::Method;
+use http::request::Parts;
+use serde_json::{Map, Value};
+
+use super::{Body, FieldErrors, FromPath, IfMatch, Inbound, Path, Query, Raw, Whole};
+use crate::app::App;
+use crate::idempotency::Required;
+use crate::problem::{Code, FieldError, Problem};
+
+/// Query parameters that page a list.
+const PAGING: [&str; 2] = ["limit", "cursor"];
+/// The query parameter, or the field of a body, that selects the store.
+const STORE: &str = "store_id";
+/// What a fault of the cursor is called: alone it is a problem of its own.
+const INVALID_CURSOR: &str = "invalid_cursor";
+
+/// Which parts of a request an argument reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reads {
+    /// The body.
+    pub body: bool,
+    /// Query parameters by name.
+    pub query: bool,
+    /// `limit` and `cursor`.
+    pub paging: bool,
+}
+
+impl Reads {
+    /// None of them.
+    pub const NOTHING: Self = Self { body: false, query: false, paging: false };
+    /// The body.
+    pub const BODY: Self = Self { body: true, ..Self::NOTHING };
+    /// Query parameters.
+    pub const QUERY: Self = Self { query: true, ..Self::NOTHING };
+    /// `limit` and `cursor`.
+    pub const PAGING: Self = Self { paging: true, ..Self::NOTHING };
+
+    /// What both read.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            body: self.body || other.body,
+            query: self.query || other.query,
+            paging: self.paging || other.paging,
+        }
+    }
+}
+
+/// A request on its way through the arguments of its handler.
+#[derive(Debug)]
+pub struct Judgement<'a> {
+    /// The application.
+    pub app: &'a App,
+    /// The request.
+    pub inbound: &'a Inbound,
+    reads: Reads,
+    errors: Vec<FieldError>,
+}
+
+/// An argument of a handler that is no caller.
+///
+/// It is judged first, and extracted when nothing is wrong with any argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what it reads of a request",
+    label = "an argument of a handler implements `Argument`"
+)]
+pub trait Argument {
+    /// What it reads: of the rest, what nobody reads is refused.
+    const READS: Reads = Reads::NOTHING;
+
+    /// Says what is wrong with what it reads.
+    ///
+    /// # Errors
+    /// What leaves nothing to judge: a path that names nothing, a body that is no JSON.
+    fn judge(case: &mut Judgement<'_>) -> impl Future<Output = Result<(), Problem>> + Send {
+        let _ = case;
+        std::future::ready(Ok(()))
+    }
+}
+
+impl<'a> Judgement<'a> {
+    pub(crate) fn new(app: &'a App, inbound: &'a Inbound, reads: Reads) -> Self {
+        Self { app, inbound, reads, errors: Vec::new() }
+    }
+
+    /// Records faults.
+    pub fn add(&mut self, errors: impl IntoIterator<Item = FieldError>) {
+        self.errors.extend(errors);
+    }
+
+    /// Records that the cursor is none of this list.
+    pub(crate) fn refuse_cursor(&mut self) {
+        let detail = Code::InvalidCursor.title();
+        self.errors.push(FieldError::new("/cursor", INVALID_CURSOR, detail));
+    }
+
+    /// Reads `T`, or records what is wrong with it.
+    pub fn read<T: Deserr<FieldErrors>>(&mut self, fields: Value) -> Option<T> {
+        super::read(fields).map_err(|problem| self.add(problem.errors().to_vec())).ok()
+    }
+
+    /// Keeps an argument, if it could be read, for its extraction.
+    pub fn keep<A: Send + 'static>(&self, argument: Option<A>) {
+        if let Some(argument) = argument {
+            self.inbound.keep(argument);
+        }
+    }
+
+    /// The fields of a JSON body, without the one that has selected the store.
+    ///
+    /// # Errors
+    /// `invalid_json`, `unsupported_media_type`.
+    pub fn body(&self) -> Result<Value, Problem> {
+        let mut value = self.inbound.json()?.clone();
+        if self.inbound.row.access.selects_store()
+            && let Value::Object(object) = &mut value
+        {
+            object.remove(STORE);
+        }
+        Ok(value)
+    }
+
+    /// The query parameters by name, the first of each, without those that other arguments and the
+    /// selection of the store read.
+    pub fn query(&self) -> Value {
+        let mut object = Map::new();
+        for (name, value) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
+            if !self.is_read_elsewhere(&name) {
+                object.entry(name).or_insert_with(|| Value::String(value.into_owned()));
+            }
+        }
+        Value::Object(object)
+    }
+
+    fn is_read_elsewhere(&self, name: &str) -> bool {
+        (name == STORE && self.inbound.row.access.selects_store())
+            || (PAGING.contains(&name) && self.reads.paging)
+    }
+
+    /// Refuses parameters that are repeated and, unless an argument reads parameters by name and
+    /// knows which there are, those that nobody reads. At an OAuth endpoint unknown parameters are
+    /// ignored (RFC 6749 §3.2).
+    fn judge_parameters(&mut self) {
+        let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+        for (name, _) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
+            if !seen.insert(name.clone()) {
+                repeated.insert(name);
+            }
+        }
+        let at = |name: &str| format!("/{}", super::escaped(name));
+        let detail = "This parameter is given more than once.";
+        for name in repeated {
+            self.errors.push(FieldError::new(at(&name), "duplicate_parameter", detail));
+        }
+        if self.reads.query || self.inbound.row.oauth {
+            return;
+        }
+        let known = if self.reads.paging { "known are limit, cursor" } else { "there are none" };
+        seen.retain(|name| !self.is_read_elsewhere(name));
+        for name in seen {
+            let detail = format!("Unknown parameter; {known}.");
+            self.errors.push(FieldError::new(at(&name), "unknown_field", detail));
+        }
+    }
+
+    /// Refuses fields where no argument reads the body. The body of a `GET` means nothing
+    /// (RFC 9110 §9.3.1).
+    fn judge_unread_body(&mut self) -> Result<(), Problem> {
+        if self.reads.body || self.inbound.method == Method::GET {
+            return Ok(());
+        }
+        let fields = self.body()?;
+        self.read::<NoFields>(fields);
+        Ok(())
+    }
+
+    /// What it comes to.
+    pub(crate) fn verdict(mut self) -> Result<(), Problem> {
+        self.judge_parameters();
+        self.judge_unread_body()?;
+        match &*self.errors {
+            [] => Ok(()),
+            [only] if only.fault.code == INVALID_CURSOR => Err(Code::InvalidCursor.into()),
+            _ => Err(Problem::invalid(self.errors)),
+        }
+    }
+}
+
+/// A body, or a query, without fields.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct NoFields {}
+
+impl<S> Argument for State<S> {}
+
+impl Argument for Raw {}
+
+impl Argument for Whole {
+    const READS: Reads = Reads::BODY;
+}
+
+impl<T: FromPath> Argument for Path<T> {
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        Self::of(case.inbound).map(drop)
+    }
+}
+
+impl Argument for IfMatch {
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        Self::of(&case.inbound.headers).map(drop)
+    }
+}
+
+impl Argument for Required {
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let named = case.inbound.headers.contains_key("idempotency-key");
+        if named { Ok(()) } else { Err(Code::IdempotencyKeyRequired.into()) }
+    }
+}
+
+impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Body<T> {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = case.body()?;
+        let read = case.read(fields).map(Body::<T>);
+        case.keep(read);
+        Ok(())
+    }
+}
+
+impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Query<T> {
+    const READS: Reads = Reads::QUERY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = case.query();
+        let read = case.read(fields).map(Query::<T>);
+        case.keep(read);
+        Ok(())
+    }
+}
+
+/// The fields of a request that are well formed by themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a>(&'a Value);
+
+impl Given<'_> {
+    /// Whether a field is there, be it well formed or not.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether all of them are well formed, so that `T` can be judged whole: by a handler that has
+    /// more to judge it by.
+    pub fn is<T: Deserr<FieldErrors>>(&self) -> bool {
+        super::read::<T>(self.0.clone()).is_ok()
+    }
+
+    /// How many elements a list has, be they well formed or not.
+    pub fn count(&self, name: &str) -> Option<usize> {
+        self.0.get(name)?.as_array().map(Vec::len)
+    }
+
+    /// A field that is there and well formed.
+    pub fn get<T: Deserr<FieldErrors>>(&self, name: &str) -> Option<T> {
+        super::read(self.0.get(name).filter(|value| !value.is_null())?.clone()).ok()
+    }
+}
+
+/// What must hold of a request beside the form of each field: between fields, and of fields that
+/// only the application can judge. It is said of the fields that are well formed, so that a fault in
+/// one does not hide those of others.
+pub trait Rules {
+    /// What does not hold.
+    fn broken(
+        given: Given<'_>,
+        case: &Judgement<'_>,
+    ) -> impl Future<Output = Vec<FieldError>> + Send;
+}
+
+/// A [`Body`] or [`Query`] whose [`Rules`] hold too.
+#[derive(Debug)]
+pub struct Ruled<E>(pub E);
+
+impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Body<T>> {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = case.body()?;
+        let broken = T::broken(Given(&fields), case).await;
+        case.add(broken);
+        let read = case.read(fields).map(Body::<T>);
+        case.keep(read);
+        Ok(())
+    }
+}
+
+impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Query<T>> {
+    const READS: Reads = Reads::QUERY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = case.query();
+        let broken = T::broken(Given(&fields), case).await;
+        case.add(broken);
+        let read = case.read(fields).map(Query::<T>);
+        case.keep(read);
+        Ok(())
+    }
+}
+
+impl<S: Sync, E: FromRequestParts<S>> FromRequestParts<S> for Ruled<E> {
+    type Rejection = E::Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, E::Rejection> {
+        E::from_request_parts(parts, state).await.map(Self)
+    }
+}
