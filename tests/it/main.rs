@@ -24,6 +24,7 @@ mod lines;
 mod mail;
 mod media;
 mod oauth;
+mod objects;
 mod orders;
 mod paging;
 mod payments;

@@ -1,4 +1,8 @@
-//! Every id of the platform (protocols §1).
+//! Every id of the platform: a prefix that names the kind, and a `UUIDv7` (RFC 9562 §5.7) in 32 hex
+//! digits, so that ids sort by when they were made.
+//!
+//! Ids of some kinds follow from what they stand for ([`DERIVED`]), so that making one twice makes
+//! one thing. They are a `UUIDv8` (RFC 9562 §5.8) of a SHA-256.
 
 gateway::ids! {
     /// A merchant account.
@@ -63,8 +67,45 @@ gateway::ids! {
     MediaId = "med_";
     /// A form submission.
     FormSubmissionId = "frm_";
+    /// A wish of a customer's.
+    WishId = "wsh_";
     /// A movement of stock.
     MovementId = "mov_";
     /// A movement of a gift card's balance.
     GiftCardEntryId = "gte_";
+}
+
+/// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
+/// minted: a store's first location follows from the store, its others do not.
+pub const DERIVED: &[(&str, &str)] = &[
+    (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
+    (LocationId::PREFIX, "the store, for the location that it opens with"),
+    (
+        PaymentId::PREFIX,
+        "the order, the provider's account, the amount, and how many payments the order had",
+    ),
+    (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
+    (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
+    (WishId::PREFIX, "the customer, the product and the variant"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_kinds_share_a_prefix_and_what_is_derived_is_among_them() {
+        let kinds: std::collections::BTreeSet<_> = PREFIXES.iter().collect();
+        assert_eq!(kinds.len(), PREFIXES.len());
+        assert!(PREFIXES.iter().all(|prefix| prefix.len() == 4 && prefix.ends_with('_')));
+        assert!(DERIVED.iter().all(|(prefix, _)| kinds.contains(prefix)));
+    }
+
+    #[test]
+    fn a_minted_id_is_a_uuid_of_version_7_and_a_derived_one_of_version_8() {
+        let minted = StoreId::mint(gateway::clock::Timestamp::from_millis(1_000));
+        let derived = StoreId::derive(&["a"]);
+        let version = |id: &StoreId| id.digits().as_bytes()[12];
+        assert_eq!((version(&minted), version(&derived)), (b'7', b'8'));
+    }
 }

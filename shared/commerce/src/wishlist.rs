@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::customer::Customer;
 use crate::fields::Handle;
-use crate::id::{CustomerId, ProductId, StoreId, VariantId};
+use crate::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
 use crate::key;
 use crate::money::Money;
 use crate::product::Product;
@@ -64,10 +64,17 @@ impl Wish {
         Self { store_id, customer_id, product_id, variant_id, created_at: now, version: 1 }
     }
 
+    /// The id: that of another wish for the same is the same.
+    fn id(&self) -> WishId {
+        let variant = self.variant_id.as_ref().map_or(ANY_VARIANT, VariantId::as_str);
+        WishId::derive(&[self.customer_id.as_str(), self.product_id.as_str(), variant])
+    }
+
     /// The product as the wish shows it, when the store shows it at all.
     pub fn view(&self, product: Option<&Product>) -> WishView {
         let shown = product.filter(|product| product.is_visible());
         WishView {
+            id: self.id(),
             product_id: self.product_id.clone(),
             variant_id: self.variant_id.clone(),
             product: shown.map(WishedProduct::from),
@@ -104,6 +111,8 @@ pub fn remove(write: Write, customer: &Customer, wishes: &[Wish]) -> Write {
 /// A wish as its owner sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WishView {
+    /// The id.
+    pub id: WishId,
     /// The product: what a wish is named by.
     pub product_id: ProductId,
     /// The variant, if it matters.

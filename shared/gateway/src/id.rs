@@ -51,7 +51,10 @@ pub fn is_well_formed(prefix: &str, text: &str) -> bool {
 /// Defines id types: `ids! { /// A store. StoreId = "sto_"; }`.
 #[macro_export]
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {
+        /// What ids begin with: one prefix for each kind.
+        pub const PREFIXES: &[&str] = &[$($prefix),*];
+        $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         #[serde(transparent)]

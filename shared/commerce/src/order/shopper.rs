@@ -118,6 +118,10 @@ pub struct ShopperFulfillmentView {
     pub created_at: Timestamp,
     /// When it arrived.
     pub delivered_at: Option<Timestamp>,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
 }
 
 impl Order {
@@ -212,6 +216,8 @@ impl From<&Fulfillment> for ShopperFulfillmentView {
             tracking: fulfillment.tracking.clone(),
             created_at: fulfillment.created_at,
             delivered_at: fulfillment.delivered_at,
+            updated_at: fulfillment.updated_at,
+            version: fulfillment.version,
         }
     }
 }

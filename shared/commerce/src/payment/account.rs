@@ -304,6 +304,8 @@ impl AccountView {
 /// A way to pay, as a customer sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MethodView {
+    /// The provider's name: a store has one account with each.
+    pub id: ProviderName,
     /// The provider.
     pub provider: ProviderName,
     /// Whether money moves.
@@ -314,11 +316,21 @@ pub struct MethodView {
     pub key_id: Option<String>,
     /// What customers are told.
     pub instructions: Option<String>,
+    /// When the account was connected.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
 }
 
 impl From<&Account> for MethodView {
     fn from(account: &Account) -> Self {
         Self {
+            id: account.provider,
+            created_at: account.created_at,
+            updated_at: account.updated_at,
+            version: account.version,
             provider: account.provider,
             mode: account.mode,
             capture_method: account.capture_method,

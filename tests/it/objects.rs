@@ -1,0 +1,351 @@
+//! What every object that is shown carries, and what ids look like.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use commerce::id::{DERIVED, PREFIXES};
+use http::Method;
+use support::{
+    Client, Market, Reply, Shop, Shopper, Value, address, cart, eventually, inr, json, unique,
+};
+
+/// Reads that show no objects: logs, numbers, documents and bytes (`docs/ids.md`).
+const NO_OBJECTS: &[&str] = &[
+    "/health",
+    "/v1/app-store/installations/{id}/access-log",
+    "/v1/app-store/installations/{id}/scopes",
+    "/v1/app-store/oauth/jwks",
+    "/v1/app-store/oauth/metadata",
+    "/v1/app-store/partners/dashboard",
+    "/v1/auth/custom/session",
+    "/v1/inventory/levels/{item}/{location}/verify",
+    "/v1/operations/audit-log",
+    "/v1/operations/event-types",
+    "/v1/operations/event-types/{type}",
+    "/v1/operations/outbox/verify",
+    "/v1/operations/rate-limits",
+    "/v1/operations/webhook-deliveries/{id}/attempts",
+    "/v1/operations/webhook-subscriptions/{id}/stats",
+    "/v1/orders/{id}/events",
+    "/v1/payments/{id}/events",
+    "/v1/storefront/{subdomain}/media/{id}",
+];
+
+/// Whether a value has what every object has.
+fn lacks(value: &Value) -> Vec<&'static str> {
+    let is_time = |name: &str| value[name].as_str().is_some_and(|text| text.ends_with('Z'));
+    let holds = [
+        ("id", value["id"].is_string()),
+        ("version", value["version"].is_u64()),
+        ("created_at", is_time("created_at")),
+        ("updated_at", is_time("updated_at")),
+    ];
+    holds.into_iter().filter(|(_, holds)| !holds).map(|(name, _)| name).collect()
+}
+
+/// Every id in a value: a short prefix and 32 hex digits.
+fn ids(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => {
+            let is_id = text.split_once('_').is_some_and(|(prefix, digits)| {
+                prefix.len() == 3
+                    && digits.len() == 32
+                    && digits.bytes().all(|b| b.is_ascii_hexdigit())
+            });
+            if is_id {
+                found.insert(text.clone());
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| ids(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| ids(field, found)),
+        _ => {}
+    }
+}
+
+/// A store where something of everything has happened.
+struct World {
+    market: Market,
+    shopper: Shopper,
+    visitor: Client,
+    /// Who asks, and the path, for each route.
+    asked: Vec<(&'static str, Client, String)>,
+}
+
+impl World {
+    fn add(&mut self, route: &'static str, client: &Client, names: &[&str]) {
+        let mut path = route.to_owned();
+        for name in names {
+            let (start, rest) = path.split_once('{').unwrap();
+            let (_, end) = rest.split_once('}').unwrap();
+            path = format!("{start}{name}{end}");
+        }
+        assert!(!path.contains('{'), "{path}");
+        self.asked.push((route, client.clone(), path));
+    }
+
+    async fn make(&self, path: &str, ask: Value) -> Reply {
+        let reply = self.market.owner.post(path).key(&unique("made")).json(ask).await;
+        assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
+        reply
+    }
+}
+
+/// The store, its catalogue and its settings.
+async fn catalogue(world: &mut World) -> String {
+    let (owner, visitor) = (world.market.owner.clone(), world.visitor.clone());
+    let store = world.market.store.clone();
+    let name = store.subdomain.as_str();
+    let category = world.make("/v1/products/categories", json!({"name": "Cups"})).await;
+    let ask = json!({
+        "title": "Mug", "status": "active", "category_id": category.str("/id"),
+        "variants": [{"price": inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
+    });
+    let product = world.make("/v1/products", ask).await;
+    let (id, variant) = (product.str("/id"), product.str("/variants/0/id"));
+    let ask = json!({"title": "Best", "kind": "manual", "product_ids": [id]});
+    let collection = world.make("/v1/products/collections", ask).await.str("/id");
+    let of_store = |rest: &str| format!("/v1/stores/{}{rest}", store.id);
+    let menu = json!({"items": [{"title": "Home", "type": "home"}]});
+    owner.put(&of_store("/navigation/main")).json(menu).await.expect(200);
+    let policy = json!({"body_html": "<p>Text</p>", "published": true});
+    owner.put(&of_store("/policies/refund")).json(policy).await.expect(200);
+    let places = owner.get("/v1/inventory/locations").await.expect(200);
+    let place = places.str("/data/0/id");
+    let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on".to_vec();
+    let image = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
+    let image = image.expect(201).str("/id");
+    let card = world.market.gift_card(500).await.0;
+    let merchant: Client = (*world.market.merchant).clone();
+    world.add("/v1/stores", &merchant, &[]);
+    world.add("/v1/stores/{id}", &owner, &[&store.id]);
+    world.add("/v1/stores/{id}/navigation/{handle}", &owner, &[&store.id, "main"]);
+    world.add("/v1/stores/{id}/policies/{handle}", &owner, &[&store.id, "refund"]);
+    world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
+    world.add("/v1/products", &owner, &[]);
+    world.add("/v1/products/{id}", &owner, &[&id]);
+    world.add("/v1/products/{id}/variants", &owner, &[&id]);
+    world.add("/v1/products/categories", &owner, &[]);
+    world.add("/v1/products/collections", &owner, &[]);
+    world.add("/v1/products/collections/{id}", &owner, &[&collection]);
+    world.add("/v1/products/collections/{id}/products", &owner, &[&collection]);
+    world.add("/v1/products/gift-cards", &owner, &[]);
+    world.add("/v1/products/gift-cards/{id}", &owner, &[&card]);
+    world.add("/v1/products/gift-cards/{id}/transactions", &owner, &[&card]);
+    world.add("/v1/inventory/locations", &owner, &[]);
+    world.add("/v1/inventory/locations/{id}", &owner, &[&place]);
+    world.add("/v1/inventory/levels", &owner, &[]);
+    world.add("/v1/inventory/levels/{item}/{location}/ledger", &owner, &[&variant, &place]);
+    world.add("/v1/media", &owner, &[]);
+    world.add("/v1/media/{id}", &owner, &[&image]);
+    world.asked.push((
+        "/v1/storefront/lookup",
+        visitor.clone(),
+        format!("/v1/storefront/lookup?subdomain={name}"),
+    ));
+    world.add("/v1/storefront/{subdomain}", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/products", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/products/{handle}", &visitor, &[name, "mug"]);
+    world.add("/v1/storefront/{subdomain}/categories", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/categories/{handle}", &visitor, &[name, "cups"]);
+    world.add("/v1/storefront/{subdomain}/collections", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/collections/{handle}", &visitor, &[name, "best"]);
+    world.add("/v1/storefront/{subdomain}/navigation", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/navigation/{handle}", &visitor, &[name, "main"]);
+    world.add("/v1/storefront/{subdomain}/policies", &visitor, &[name]);
+    world.add("/v1/storefront/{subdomain}/policies/{handle}", &visitor, &[name, "refund"]);
+    world.add("/v1/storefront/{subdomain}/payments/methods", &visitor, &[name]);
+    let wish = json!({"product_id": id});
+    world.shopper.post("/v1/storefront/customer/wishlist").json(wish).await.expect(201);
+    let shopper: Client = (*world.shopper).clone();
+    world.add("/v1/storefront/customer/wishlist", &shopper, &[]);
+    world.add("/v1/storefront/customer/wishlist/{product_id}", &shopper, &[&id]);
+    variant
+}
+
+/// An order that was paid, sent and given back in part.
+async fn orders(world: &mut World, variant: &str) {
+    let shopper: Client = (*world.shopper).clone();
+    let owner = world.market.owner.clone();
+    let name = world.market.store.subdomain.clone();
+    let orders = world.market.orders_path();
+    let order = shopper.post(&orders).key("order").json(cart(&[(variant, 2)])).await.expect(201);
+    let id = order.str("/order/id");
+    for (action, ask) in
+        [("mark-paid", json!({})), ("fulfill", json!({})), ("refund", json!({"amount": inr(100)}))]
+    {
+        world.make(&format!("/v1/orders/{id}/{action}"), ask).await;
+    }
+    let refund = owner.get(&format!("/v1/orders/{id}/refunds")).await.expect(200);
+    let payment = owner.get("/v1/payments").await.expect(200).str("/data/0/id");
+    world.add("/v1/orders", &owner, &[]);
+    world.add("/v1/orders/{id}", &owner, &[&id]);
+    world.add("/v1/orders/{id}/fulfillments", &owner, &[&id]);
+    world.add("/v1/orders/{id}/refunds", &owner, &[&id]);
+    world.add("/v1/orders/{id}/refunds/{refund_id}", &owner, &[&id, &refund.str("/data/0/id")]);
+    world.add("/v1/payments", &owner, &[]);
+    world.add("/v1/payments/{id}", &owner, &[&payment]);
+    world.add("/v1/payments/{id}/refunds", &owner, &[&payment]);
+    world.add("/v1/payments/providers", &owner, &[]);
+    world.add("/v1/payments/providers/{provider}", &owner, &["manual"]);
+    world.add("/v1/storefront/{subdomain}/orders/{id}", &shopper, &[&name, &id]);
+    world.add("/v1/storefront/customer/orders", &shopper, &[]);
+    world.add("/v1/storefront/customer/orders/{id}", &shopper, &[&id]);
+}
+
+/// Customers and what they leave behind.
+async fn customers(world: &mut World) {
+    let (owner, visitor) = (world.market.owner.clone(), world.visitor.clone());
+    let shopper: Client = (*world.shopper).clone();
+    let name = world.market.store.subdomain.clone();
+    let book = "/v1/storefront/customer/addresses";
+    let home = shopper.post(book).json(address()).await.expect(201).str("/id");
+    let reviews = format!("/v1/storefront/{name}/products/mug/reviews");
+    let review = json!({"rating": 4, "title": "Good", "body": "It is."});
+    let review = shopper.post(&reviews).json(review).await.expect(201).str("/id");
+    world.make(&format!("/v1/reviews/{review}/approve"), json!({})).await;
+    let form = format!("/v1/storefront/{name}/forms/contact");
+    let form = visitor.post(&form).json(json!({"fields": {"a": "b"}})).await.expect(202);
+    world.add("/v1/storefront/customer/me", &shopper, &[]);
+    world.add("/v1/storefront/customer/addresses", &shopper, &[]);
+    world.add("/v1/storefront/customer/addresses/{id}", &shopper, &[&home]);
+    world.add("/v1/storefront/{subdomain}/products/{handle}/reviews", &visitor, &[&name, "mug"]);
+    world.add("/v1/customers", &owner, &[]);
+    world.add("/v1/reviews", &owner, &[]);
+    world.add("/v1/form-submissions", &owner, &[]);
+    world.add("/v1/form-submissions/{id}", &owner, &[&form.str("/id")]);
+}
+
+/// What apps and operations show.
+async fn platform(world: &mut World, shop: &Platform) {
+    let owner = world.market.owner.clone();
+    let visitor = world.visitor.clone();
+    let merchant: Client = (*world.market.merchant).clone();
+    let (developer, operator): (Client, Client) = (shop.developer.clone(), shop.operator.clone());
+    let app = shop.app.as_str();
+    let review = json!({"rating": 4, "body": "It does what it says."});
+    world.make(&format!("/v1/app-store/apps/{app}/reviews"), review).await;
+    let installation = owner.get("/v1/app-store/installations").await.expect(200);
+    let submissions = format!("/v1/app-store/developers/apps/{app}/submissions");
+    let submission = developer.get(&submissions).await.expect(200).str("/data/0/id");
+    let hook = json!({"url": "http://127.0.0.1:9/", "event_types": ["store.*"]});
+    let hook = world.make("/v1/operations/webhook-subscriptions", hook).await.str("/id");
+    let path = format!("/v1/stores/{}", world.market.store.id);
+    owner.patch(&path).json(json!({"name": "Renamed"})).await.expect(200);
+    let delivery = eventually(std::time::Duration::from_secs(30), || async {
+        let list = owner.get("/v1/operations/webhook-deliveries").await.expect(200);
+        list.json.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned)
+    })
+    .await;
+    let event = owner.get("/v1/operations/outbox").await.expect(200).str("/data/0/id");
+    world.add("/v1/app-store/apps", &visitor, &[]);
+    world.add("/v1/app-store/apps/{id}", &visitor, &[app]);
+    world.add("/v1/app-store/apps/{id}/reviews", &visitor, &[app]);
+    world.add("/v1/app-store/installations", &owner, &[]);
+    world.add("/v1/app-store/installations/{id}", &owner, &[&installation.str("/data/0/id")]);
+    world.add("/v1/app-store/developers/register", &developer, &[]);
+    world.add("/v1/app-store/developers/apps", &developer, &[]);
+    world.add("/v1/app-store/developers/apps/{id}", &developer, &[app]);
+    world.add("/v1/app-store/developers/apps/{id}/submissions", &developer, &[app]);
+    world.add(
+        "/v1/app-store/developers/apps/{id}/submissions/{sid}",
+        &developer,
+        &[app, &submission],
+    );
+    let approved = "/v1/app-store/submissions?status=approved".to_owned();
+    world.asked.push(("/v1/app-store/submissions", operator, approved));
+    world.add("/v1/auth/sessions", &merchant, &[]);
+    world.add("/v1/auth/me", &merchant, &[]);
+    world.add("/v1/operations/webhook-subscriptions", &owner, &[]);
+    world.add("/v1/operations/webhook-subscriptions/{id}", &owner, &[&hook]);
+    world.add("/v1/operations/webhook-deliveries", &owner, &[]);
+    world.add("/v1/operations/webhook-deliveries/{id}", &owner, &[&delivery]);
+    world.add("/v1/operations/outbox", &owner, &[]);
+    world.add("/v1/operations/outbox/{id}", &owner, &[&event]);
+}
+
+/// Who is behind an app.
+struct Platform {
+    developer: Client,
+    operator: Client,
+    app: String,
+}
+
+async fn world() -> World {
+    let shop = Shop::with_installed_app().await;
+    let owner = shop.owner();
+    let activate = format!("/v1/stores/{}/activate", shop.store.id);
+    owner.post(&activate).json(json!({})).await.expect(200);
+    shop.gateway.advance(commerce::storefront::KEPT);
+    let platform_of = Platform {
+        developer: (**shop.developer).clone(),
+        operator: (**shop.operator).clone(),
+        app: shop.app.id.clone(),
+    };
+    let shopper = Shopper::register(&shop.gateway, &shop.store).await;
+    let Shop { gateway, merchant, store, .. } = shop;
+    let visitor = gateway.client();
+    let market = Market { gateway, merchant, store, owner };
+    let mut world = World { market, shopper, visitor, asked: Vec::new() };
+    let variant = catalogue(&mut world).await;
+    orders(&mut world, &variant).await;
+    customers(&mut world).await;
+    platform(&mut world, &platform_of).await;
+    world
+}
+
+#[tokio::test]
+async fn every_object_that_is_shown_carries_its_id_its_version_and_its_times() {
+    let world = world().await;
+    // Beside the kinds: requests, and the clients of OAuth.
+    let known: BTreeSet<&str> = PREFIXES.iter().copied().chain(["req_", "cli_"]).collect();
+    let derived: BTreeSet<&str> = DERIVED.iter().map(|(prefix, _)| *prefix).collect();
+    let mut wrong = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for (route, client, path) in &world.asked {
+        // Every request pays its price; time gives it back.
+        world.market.gateway.advance(std::time::Duration::from_secs(1));
+        let reply = client.get(path).await.expect(200);
+        ids(&reply.json, &mut seen);
+        let shown = match reply.json.get("data").and_then(Value::as_array) {
+            Some(items) if reply.json.get("page").is_some() => items.clone(),
+            _ => vec![reply.json.clone()],
+        };
+        assert!(!shown.is_empty(), "{path} shows nothing");
+        for object in shown {
+            let lacking = lacks(&object);
+            if !lacking.is_empty() {
+                wrong.insert(*route, (lacking, object.to_string()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let mut minted = BTreeSet::new();
+    for id in &seen {
+        let (prefix, digits) = id.split_at(4);
+        assert!(known.contains(prefix), "{id} is of no kind that is listed");
+        let version = &digits[12..13];
+        assert!(version == "7" || (version == "8" && derived.contains(prefix)), "{id}");
+        if version == "8" {
+            minted.insert(prefix);
+        }
+    }
+    assert_eq!(minted, derived, "what is listed as derived is");
+    let asked: BTreeSet<&str> = world.asked.iter().map(|(route, ..)| *route).collect();
+    let rows = local::routes();
+    let reads = rows.rows().iter().filter(|row| row.method == Method::GET).map(|row| row.path);
+    let listed: BTreeSet<&str> = asked.iter().chain(NO_OBJECTS).copied().collect();
+    let reads: BTreeSet<&str> = reads.collect();
+    let missing: Vec<_> = reads.difference(&listed).collect();
+    let gone: Vec<_> = listed.difference(&reads).collect();
+    assert!(missing.is_empty() && gone.is_empty(), "not asked: {missing:#?}, gone: {gone:#?}");
+}
+
+#[test]
+fn the_page_about_ids_lists_what_the_code_lists() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ids.md"));
+    let page = page.unwrap();
+    let (_, table) = page.split_once("<!-- derived -->").unwrap();
+    let (table, _) = table.split_once("<!-- /derived -->").unwrap();
+    let listed: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
+    let row = |(prefix, from): &(&str, &str)| format!("| `{prefix}` | {from} |");
+    assert_eq!(listed, DERIVED.iter().map(row).collect::<Vec<_>>());
+}
