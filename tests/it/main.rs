@@ -11,6 +11,7 @@
 mod allocations;
 mod app_store;
 mod auth;
+mod boundaries;
 mod bridge;
 mod checkout;
 mod contract;
