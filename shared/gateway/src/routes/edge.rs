@@ -1,0 +1,114 @@
+//! What happens to every request before it is routed and after it is answered.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, Method, header};
+
+use crate::answer;
+use crate::app::App;
+use crate::bridged;
+use crate::budget;
+use crate::context::Context;
+use crate::cors;
+use crate::problem::Problem;
+use crate::request::{ClientIp, ip_prefix};
+
+/// What happens to every request before and after it is routed: its context, its log line, the
+/// headers of every answer.
+pub(super) async fn edge(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    believe_proxy(&app, &mut request);
+    if let Some(client) = bridged::asked_from(&app, request.headers()).await {
+        request.extensions_mut().insert(ClientIp(client));
+    }
+    let (method, headers) = (request.method().clone(), request.headers().clone());
+    let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
+    let untouched = budget::untouched(&app, &network);
+    let context = Context::new(&headers, request.uri().path(), app.clock.now());
+    context.set_charge(untouched);
+    let answered = Arc::clone(&context);
+    let asked = method.clone();
+    let mut response = context
+        .scope(async move {
+            if let Some(Unreadable(problem)) = request.extensions_mut().remove() {
+                return problem.into_response();
+            }
+            match cors::preflight(&method, request.headers()) {
+                Some(preflight) => preflight.into_response(),
+                None => next.run(request).await,
+            }
+        })
+        .await;
+    finish(&app, &answered, (&asked, &headers), &mut response);
+    answer::revalidate(&asked, &headers, &mut response);
+    response
+}
+
+/// A request that cannot be read, and what it is answered with: with the ids and headers that every
+/// answer has.
+#[derive(Debug, Clone)]
+pub(crate) struct Unreadable(pub(crate) Problem);
+
+/// Behind a proxy that is trusted, the client's address is what that proxy says it is: the last
+/// entry of the last `X-Forwarded-For`, for whatever is before it the client may have written. In a
+/// Lambda API Gateway says it in its event.
+fn believe_proxy(app: &App, request: &mut Request) {
+    if !app.config.trust_proxy {
+        return;
+    }
+    let forwarded = request.headers().get_all("x-forwarded-for").iter().next_back();
+    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next());
+    if let Some(address) = last.and_then(|text| text.trim().parse().ok()) {
+        request.extensions_mut().insert(ClientIp(address));
+    }
+}
+
+fn finish(
+    app: &App,
+    context: &Context,
+    (method, request): (&Method, &HeaderMap),
+    response: &mut Response,
+) {
+    let (trips, capacity) = context.table_use();
+    let took = context.started().until(app.clock.now());
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(context.request_id()) {
+        headers.insert("x-request-id", id);
+    }
+    if let Some(charge) = context.charge() {
+        charge.write_headers(context.actual_cost(), headers);
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let hsts = HeaderValue::from_static("max-age=63072000; includeSubDomains");
+    headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
+    if app.config.development {
+        let millis = took.as_millis();
+        let timing = format!(
+            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity}\", total;dur={millis}"
+        );
+        if let Ok(timing) = HeaderValue::from_str(&timing) {
+            headers.insert("server-timing", timing);
+        }
+    }
+    cors::apply(&app.config, method, context.path(), request, headers);
+    tracing::info!(
+        request_id = context.request_id(),
+        trace_id = context.trace_id(),
+        principal = context.principal(),
+        store = context.store().unwrap_or_default(),
+        method = method.as_str(),
+        path = context.path(),
+        status,
+        cost = context.charge().map(|charge| context.actual_cost().unwrap_or(charge.requested())),
+        millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        trips,
+        capacity_tenths = capacity,
+        "request"
+    );
+}
