@@ -1,5 +1,7 @@
 //! Merchants: the accounts that own stores, publish apps, or operate the platform.
 
+mod view;
+
 use std::time::Duration;
 
 use gateway::clock::{DAY, Timestamp};
@@ -7,7 +9,6 @@ use gateway::config::Config;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
@@ -18,6 +19,8 @@ use crate::id::MerchantId;
 use crate::key;
 use crate::session::Session;
 use crate::throttle::{Kind, Subject};
+
+pub use view::MerchantView;
 
 /// How long a deleted account is kept before it is removed.
 pub const GRACE: Duration = DAY.saturating_mul(30);
@@ -338,55 +341,6 @@ impl Item for UniqueEmail {
     }
     fn forget_at(&self) -> Option<Timestamp> {
         self.released_at.map(|released_at| released_at.plus(DAY))
-    }
-}
-
-/// An account as its owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct MerchantView {
-    /// The id.
-    pub id: MerchantId,
-    /// The address.
-    pub email: Email,
-    /// Whether the address is proven.
-    pub email_verified: bool,
-    /// Whether there is a password to sign in with.
-    pub has_password: bool,
-    /// Whether a sign-in takes a second factor.
-    pub mfa_enabled: bool,
-    /// The person's name.
-    pub name: Option<String>,
-    /// The language of mails.
-    pub locale: Option<Locale>,
-    /// Whether the account may be used.
-    pub status: MerchantStatus,
-    /// Whether this is a platform operator, which takes a verified address.
-    pub operator: bool,
-    /// When the account was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl MerchantView {
-    /// The account, under these settings.
-    pub fn of(merchant: &Merchant, config: &Config) -> Self {
-        Self {
-            id: merchant.id.clone(),
-            email: merchant.email.clone(),
-            email_verified: merchant.email_verified,
-            has_password: merchant.password_hash.is_some(),
-            mfa_enabled: merchant.mfa_enabled,
-            name: merchant.name.clone(),
-            locale: merchant.locale.clone(),
-            status: merchant.status,
-            operator: merchant.is_operator(config),
-            created_at: merchant.created_at,
-            updated_at: merchant.updated_at,
-            version: merchant.version,
-        }
     }
 }
 

@@ -67,8 +67,8 @@ impl Item for Mfa {
     }
 }
 
-/// What its owner is shown once.
-#[derive(Debug, Serialize)]
+/// What its owner is shown once; never in a log.
+#[derive(Serialize)]
 pub struct Enrolment {
     /// What an authenticator program reads, as a QR code mostly: `otpauth://totp/…`.
     pub secret_uri: String,
