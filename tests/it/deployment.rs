@@ -58,6 +58,25 @@ async fn operators_are_operators_wherever_they_act() {
 }
 
 #[tokio::test]
+async fn an_admins_page_may_read_what_every_function_answers() {
+    const PAGE: &str = "https://admin.example.com";
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.admin_origins = vec![PAGE.to_owned()];
+    })
+    .await;
+    for function in functions() {
+        let open = |path: &String| path.starts_with("/v1/storefront") || path == "/health";
+        let Some((_, path)) = function.routes.iter().find(|(_, path)| !open(path)) else {
+            continue;
+        };
+        // Nobody is needed to be told who may read: not found, not signed in, or not allowed so.
+        let reply = gateway.client().delete(path).header("origin", PAGE).await;
+        let allowed = reply.header("access-control-allow-origin");
+        assert_eq!(allowed, Some(PAGE), "{}: {path}: {}", function.name, reply.status);
+    }
+}
+
+#[tokio::test]
 async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
     for (secret, readers) in [
         ("SigningKeys", &["AppStore"][..]),

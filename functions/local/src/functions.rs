@@ -14,7 +14,7 @@ use gateway::app::App;
 use gateway::embedded::guard::{Guard, Permission};
 use gateway::embedded::{AnyError, Embedded};
 use gateway::problem::{Code, Problem};
-use gateway::request::ClientIp;
+use gateway::routes::hand_on;
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
@@ -190,10 +190,6 @@ async fn forward(functions: Arc<Functions>, to: Option<usize>, request: Request)
         return Problem::from(Code::NotFound).into_response();
     };
     let (mut parts, body) = request.into_parts();
-    let client = parts.extensions.remove::<ClientIp>();
-    parts.extensions.clear();
-    if let Some(client) = client {
-        parts.extensions.insert(client);
-    }
+    hand_on(&mut parts.extensions);
     host.router().oneshot(Request::from_parts(parts, body)).await.into_response()
 }

@@ -30,6 +30,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 
 pub(crate) use edge::Unreadable;
+pub use edge::hand_on;
 
 /// The largest body, unless a row says otherwise (protocols §1).
 const BODY_LIMIT: usize = 1 << 20;

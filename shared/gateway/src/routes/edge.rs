@@ -112,3 +112,16 @@ fn finish(
         "request"
     );
 }
+
+/// Leaves of what another router noted about a request what is ours: who asks, and whether the event
+/// could be read. Its path's parameters are to be found anew.
+pub fn hand_on(extensions: &mut http::Extensions) {
+    let (client, unreadable) = (extensions.remove::<ClientIp>(), extensions.remove::<Unreadable>());
+    extensions.clear();
+    if let Some(client) = client {
+        extensions.insert(client);
+    }
+    if let Some(unreadable) = unreadable {
+        extensions.insert(unreadable);
+    }
+}
