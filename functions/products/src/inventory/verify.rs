@@ -21,7 +21,7 @@ use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Attributes, Item, Key};
 use gateway::page::{Paging, place_of, recall};
 use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Int, Path, Query};
+use gateway::request::{FieldErrors, Int, Path, Query, Written};
 use gateway::table::{Scanned, retry};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ const SETTLED: Duration = MINUTE;
 pub struct VerifyQuery {
     /// Movements that this answer adds up at most; 200,000 unless said otherwise.
     #[deserr(default)]
-    max_movements: Option<Int<1, MOST>>,
+    max_movements: Option<Written<Int<1, MOST>>>,
 }
 
 /// What was added up.
@@ -122,7 +122,7 @@ pub async fn verify(
     paging: Paging,
 ) -> Result<Answer, Problem> {
     let place = key::level(&caller.store.id, &item, &location);
-    let most = ask.max_movements.map_or(MOST, |most| most.0);
+    let most = ask.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let (verdict, next) = retry(|| async {
         let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
