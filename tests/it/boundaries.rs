@@ -64,7 +64,10 @@ async fn a_product_takes_three_options_and_a_hundred_variants() {
     };
     let made = owner.post(PRODUCTS).json(of_options(3)).await.expect(201);
     assert_eq!(made.at("/options").as_array().unwrap().len(), 3);
-    too_many(owner.post(PRODUCTS).json(of_options(4)).await, "/options");
+    let refused = owner.post(PRODUCTS).json(of_options(4)).await.expect(422);
+    let too_many_of = |pointer: &str| (pointer.to_owned(), "too_many".to_owned());
+    let expected = ["/options", "/variants/0/options"].map(too_many_of);
+    assert_eq!(refused.field_errors(), expected);
     let of_variants = |count: usize| {
         let values: Vec<String> = (0..100).map(|n| format!("S{n}")).collect();
         let variant = |n: usize| json!({"price": inr(1), "options": [values[n % 100]]});

@@ -201,6 +201,8 @@ pub struct PaymentRefund {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
+    /// Counts its changes; 1 when it was reserved.
+    pub version: u64,
 }
 
 /// A payment.

@@ -55,6 +55,7 @@ impl Payment {
             failure_code: None,
             created_at: now,
             updated_at: now,
+            version: 1,
         });
         Ok(next)
     }
@@ -72,6 +73,7 @@ impl Payment {
         let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
         let before = refund.status;
         refund.updated_at = now;
+        refund.version = refund.version.saturating_add(1);
         let amount = refund.amount.clone();
         let attempt = self.attempt(Action::Refund, &amount, Source::Admin, now);
         match outcome {
@@ -108,6 +110,7 @@ impl Payment {
             return None;
         }
         refund.updated_at = now;
+        refund.version = refund.version.saturating_add(1);
         refund.provider_reference = Some(reference.to_owned());
         Some(Step::of(next, Happened::RefundAwaited))
     }
@@ -139,6 +142,7 @@ impl Payment {
             failure_code: None,
             created_at: now,
             updated_at: now,
+            version: 1,
         });
         let reference = self.provider_reference.clone();
         self.receipt(Action::Refund, &surplus, &reference, now);
