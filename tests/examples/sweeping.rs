@@ -5,7 +5,12 @@
 //! and has it closed before the order expires: two calls, one after the other. Measured are one run of
 //! the schedule that does it all by itself, and one that hands it out to workers. The time is this
 //! machine's, over the embedded table and queues.
-#![allow(clippy::unwrap_used, clippy::float_arithmetic, reason = "a benchmark fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_arithmetic,
+    clippy::arithmetic_side_effects,
+    reason = "a benchmark fails by panicking"
+)]
 #![expect(clippy::print_stdout, reason = "its output is its result")]
 
 use std::sync::Arc;

@@ -39,7 +39,7 @@ impl Chain {
         let path = format!("/v1/inventory/levels?item_ids={variant}");
         let levels = self.market.owner.get(&path).await.expect(200);
         let of = |place: &String| {
-            let found = levels.data().into_iter().find(|one| one["location_id"] == json!(place));
+            let found = levels.data().iter().find(|one| one["location_id"] == json!(place));
             let count = |name: &str| {
                 found.as_ref().map_or(0, |one| one["quantities"][name].as_i64().unwrap())
             };

@@ -21,6 +21,9 @@ fn too_many(reply: Reply, pointer: &str) {
     assert_eq!(reply.field_errors(), [(pointer.to_owned(), "too_many".to_owned())]);
 }
 
+/// So many values of a field.
+type Values<'a> = &'a dyn Fn(usize) -> Value;
+
 /// A product where `field` is `value`.
 async fn product(owner: &Client, field: &str, value: Value) -> Reply {
     let mut ask = json!({"title": unique("Thing")});
@@ -33,7 +36,7 @@ async fn a_product_takes_250_tags_50_images_and_30_entries() {
     let market = Market::open().await;
     let owner = &market.owner;
     let image = |n: usize| json!({"url": format!("https://images.example.com/{n}")});
-    let cases: [(&str, usize, &dyn Fn(usize) -> Value); 3] = [
+    let cases: [(&str, usize, Values<'_>); 3] = [
         ("tags", 250, &|count| many(count, |n| json!(format!("t{n}")))),
         ("images", 50, &|count| many(count, image)),
         ("metadata", 30, &entries),

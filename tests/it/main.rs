@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::unchecked_time_subtraction,
     reason = "tests fail by panicking"
 )]
 

@@ -174,7 +174,9 @@ async fn take_up(app: &App, batch: &Batch) -> Result<Worked, Problem> {
             payments.buffer_unordered(AT_ONCE).collect().await
         }
     };
-    outcomes.into_iter().for_each(|outcome| tally.count(unless_lost(outcome)));
+    for outcome in outcomes {
+        tally.count(unless_lost(outcome));
+    }
     let (orders, payments) = match batch.kind {
         Kind::Orders => (tally.done, 0),
         Kind::Payments => (0, tally.done),

@@ -2,6 +2,7 @@
 //! a deployment.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -126,10 +127,10 @@ impl Drop for Functions {
         for host in &self.hosts {
             let name = &host.function.name;
             for setting in host.used_settings() {
-                lines.push_str(&format!("{name} {setting}\n"));
+                let _ = writeln!(lines, "{name} {setting}");
             }
             for Permission { action, resource } in host.used_permissions() {
-                lines.push_str(&format!("{name} {action} {resource}\n"));
+                let _ = writeln!(lines, "{name} {action} {resource}");
             }
         }
         let written = std::fs::create_dir_all(directory).and_then(|()| {

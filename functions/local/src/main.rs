@@ -57,6 +57,7 @@ enum Command {
     Run(Run),
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Run {
     port: u16,
     providers_port: u16,

@@ -64,6 +64,7 @@ impl Function {
 ///
 /// # Errors
 /// A template that says something in words that are not understood here.
+#[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
 pub fn functions() -> Result<Vec<Function>, AnyError> {
     let template: Value = serde_yaml_ng::from_str(TEMPLATE)?;
     let of_all = environment(&template["Globals"]["Function"]["Environment"])?;
@@ -103,7 +104,7 @@ fn environment(value: &Value) -> Result<BTreeMap<String, Setting>, AnyError> {
 
 fn permissions(policies: &Value) -> Result<BTreeSet<Permission>, AnyError> {
     let policies = policies.as_sequence().into_iter().flatten();
-    let statements = policies.flat_map(|policy| policy["Statement"].as_sequence()).flatten();
+    let statements = policies.filter_map(|policy| policy["Statement"].as_sequence()).flatten();
     let mut all = BTreeSet::new();
     for statement in statements {
         let (Some(actions), Some(resources)) =

@@ -127,8 +127,7 @@ fn begin_again(write: Write, delivery: &Delivery) -> Write {
 /// Writes a chunk at once, or, when one of it has changed meanwhile, each by itself.
 async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Delivery>, Problem> {
     let recovered: Vec<Delivery> = chunk.iter().map(|delivery| delivery.recovered(now)).collect();
-    let together =
-        recovered.iter().fold(app.table.write(), |write, delivery| begin_again(write, delivery));
+    let together = recovered.iter().fold(app.table.write(), begin_again);
     match together.commit().await {
         Ok(()) => return Ok(recovered),
         Err(problem) if problem.code == Code::VersionConflict => {}

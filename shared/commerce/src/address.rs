@@ -289,6 +289,10 @@ mod tests {
 
     use super::*;
 
+    fn text<T: gateway::request::FromText>(text: &str) -> T {
+        T::from_text(text).unwrap()
+    }
+
     #[test]
     fn a_patch_keeps_clears_and_sets() {
         let input = read::<AddressInput>(json!({
@@ -296,9 +300,6 @@ mod tests {
             "region": "Goa", "postal_code": "411001", "country": "IN",
         }));
         let place = PostalAddress::from(input.unwrap());
-        fn text<T: gateway::request::FromText>(text: &str) -> T {
-            T::from_text(text).unwrap()
-        }
         let patch = AddressPatch {
             line2: Patch::Clear,
             region: Patch::Set(text("Maharashtra")),

@@ -326,7 +326,7 @@ mod tests {
             version: 1,
         };
         let second = client.rotate("two", now);
-        let last = now.plus(DAY - Duration::from_millis(1));
+        let last = now.plus(DAY).minus(Duration::from_millis(1));
         let end = now.plus(DAY);
         for (secret, at, good) in
             [("one", last, true), ("one", end, false), ("two", last, true), ("two", end, true)]

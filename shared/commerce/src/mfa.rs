@@ -182,7 +182,7 @@ fn recovery_code() -> String {
 
 /// How a recovery code is kept, however it is typed.
 fn digest(merchant: &MerchantId, code: &str) -> String {
-    let plain: String = code.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let plain: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
     seal::digest(&format!("{merchant}\n{}", plain.to_ascii_lowercase()))
 }
 

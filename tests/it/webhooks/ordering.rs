@@ -217,7 +217,7 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     watched.rename_as(&owner().await, "Fourth").await;
     eventually(PATIENCE, || async {
         let fourth = stored(&watched).await.into_iter().nth(3)?;
-        (fourth.held_by.map(|hold| hold.as_str()) == Some("entity")).then_some(())
+        (fourth.held_by.map(commerce::delivery::Hold::as_str) == Some("entity")).then_some(())
     })
     .await;
     assert!(!names().contains(&"Fourth".to_owned()));

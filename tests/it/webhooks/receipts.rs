@@ -52,7 +52,7 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
         assert_eq!(claims[name], expected, "{name}");
     }
     let digest = Sha256::digest(&received.body);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     assert_eq!(claims["body_sha256"], digest.as_str());
     assert_eq!(
         (claims["delivered"].as_bool(), claims["status_code"].as_u64()),

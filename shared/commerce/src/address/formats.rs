@@ -32,13 +32,16 @@ static FORMATS: LazyLock<BTreeMap<String, Format>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("formats.json")).unwrap_or_default()
 });
 
+/// A region and a postal code as they are kept.
+type Kept = (Option<String>, Option<String>);
+
 /// A region and a postal code as they are kept, or what is wrong with them: each with the name of
 /// its field.
 pub(super) fn judge(
     country: &str,
     region: Option<&str>,
     postal_code: Option<&str>,
-) -> Result<(Option<String>, Option<String>), Vec<(&'static str, Fault)>> {
+) -> Result<Kept, Vec<(&'static str, Fault)>> {
     let Some(format) = FORMATS.get(country) else {
         return Ok((region.map(str::to_owned), postal_code.map(str::to_owned)));
     };

@@ -62,9 +62,10 @@ impl App {
             AppStatus::Draft | AppStatus::Unpublished if self.approved_version.is_some() => {
                 vec!["update", "publish", "delete"]
             }
-            AppStatus::Draft | AppStatus::Unpublished => vec!["update", "delete"],
+            AppStatus::Draft | AppStatus::Unpublished | AppStatus::Suspended => {
+                vec!["update", "delete"]
+            }
             AppStatus::Published => vec!["update", "unpublish"],
-            AppStatus::Suspended => vec!["update", "delete"],
             AppStatus::Deleted => vec![],
         };
         if self.open_submission_id.is_some() {

@@ -9,7 +9,7 @@ use crate::app::draft;
 use crate::event::EXAMPLE_TIME as NOW;
 
 fn token(number: usize) -> AppToken {
-    let minutes = u32::try_from(number).unwrap() + 1;
+    let minutes = u32::try_from(number).unwrap().saturating_add(1);
     AppToken {
         digest: format!("t{number}"),
         installation_id: active().id,

@@ -103,7 +103,7 @@ impl Order {
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(next, lines, gone, now))
+        Ok(self.with_lines(&next, lines, gone, now))
     }
 
     /// Takes units back that have left.
@@ -137,7 +137,7 @@ impl Order {
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(Changed { is_return: true, ..self.with_lines(next, lines, Vec::new(), now) })
+        Ok(Changed { is_return: true, ..self.with_lines(&next, lines, Vec::new(), now) })
     }
 
     /// Whether the lines have so many units each.
@@ -162,7 +162,7 @@ impl Order {
 
     fn with_lines(
         &self,
-        next: Self,
+        next: &Self,
         lines: Vec<ChangedLine>,
         gone: Vec<(OrderItemId, Vec<Units>)>,
         now: Timestamp,
@@ -204,10 +204,8 @@ impl Changed {
 
     /// Adds the change to a transaction: the order, its stock, its events.
     pub fn write(&self, write: Write, view: &LinesView, now: Timestamp) -> Write {
-        let (order, step) = match self.is_return {
-            true => (&self.order, Step::Restock),
-            false => (&self.order, Step::ReleaseCommitted),
-        };
+        let order = &self.order;
+        let step = if self.is_return { Step::Restock } else { Step::ReleaseCommitted };
         let write = write.replace(order, Code::VersionConflict);
         let stocked = self.lines.iter().map(|line| (&line.order_item_id, &line.restocked_at, step));
         let gone = self.gone.iter().map(|(id, units)| (id, units, Step::Fulfil));

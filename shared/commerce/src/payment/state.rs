@@ -57,9 +57,8 @@ impl Step {
     pub fn topic(&self) -> Option<&'static Topic<PaymentView>> {
         match self.happened {
             Happened::Authorized => Some(&PAYMENT_AUTHORIZED),
-            Happened::Captured => Some(&PAYMENT_CAPTURED),
             Happened::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
-            Happened::Mismatched => Some(&PAYMENT_CAPTURED),
+            Happened::Captured | Happened::Mismatched => Some(&PAYMENT_CAPTURED),
             Happened::Failed => Some(&PAYMENT_FAILED),
             Happened::Voided => Some(&PAYMENT_VOIDED),
             Happened::Refunded => Some(&PAYMENT_REFUNDED),

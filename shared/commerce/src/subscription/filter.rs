@@ -1,13 +1,13 @@
 //! What a subscription's owner wants of the events of a type: conditions over their payload.
 //!
-//! A filter is an object of JSONPath (RFC 9535) and condition, judged before a delivery is made:
+//! A filter is an object of `JSONPath` (RFC 9535) and condition, judged before a delivery is made:
 //!
 //! ```json
 //! {"$.data.total.amount": {"gte": 100000}, "$.data.status": ["open", "closed"]}
 //! ```
 //!
 //! Every path must hold; a path holds when one of the values it selects meets its condition. The
-//! operators are those that Amazon EventBridge and Amazon SNS have, under plain names.
+//! operators are those that Amazon `EventBridge` and Amazon SNS have, under plain names.
 //!
 //! A filter is judged for every event of a store, so what it may cost is bounded when it is given:
 //! a path selects in one pass over the payload (our choice), because it descends once (`..`), has

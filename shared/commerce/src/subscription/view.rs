@@ -25,7 +25,7 @@ pub struct SubscriptionView {
     pub description: Option<String>,
     /// Which events.
     pub event_types: Vec<String>,
-    /// What their payload has to say: JSONPath (RFC 9535) and condition.
+    /// What their payload has to say: `JSONPath` (RFC 9535) and condition.
     pub filter: Option<Value>,
     /// In which order they are attempted.
     pub ordering: Ordering,

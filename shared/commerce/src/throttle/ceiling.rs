@@ -53,11 +53,11 @@ impl Ceiling {
     /// `too_many_attempts`.
     fn recent(self, before: Option<Times>, digest: &str, now: Timestamp) -> Result<Times, Problem> {
         let (of, digest) = (self.of.to_owned(), digest.to_owned());
-        let none = Times { of, digest, times: Vec::new(), version: 0 };
+        let none = Times { of, digest, at: Vec::new(), version: 0 };
         let mut counted = before.unwrap_or(none);
-        counted.times.retain(|time| now < time.plus(self.window));
-        if counted.times.len() >= self.most {
-            let oldest = counted.times.first().copied().unwrap_or(now);
+        counted.at.retain(|time| now < time.plus(self.window));
+        if counted.at.len() >= self.most {
+            let oldest = counted.at.first().copied().unwrap_or(now);
             return Err(too_many(now.seconds_until(oldest.plus(self.window)).max(1)));
         }
         Ok(counted)
@@ -74,7 +74,7 @@ impl Ceiling {
         now: Timestamp,
     ) -> Result<Times, Problem> {
         let mut counted = self.recent(before, digest, now)?;
-        counted.times.push(now);
+        counted.at.push(now);
         counted.version = counted.version.saturating_add(1);
         Ok(counted)
     }
@@ -119,7 +119,8 @@ pub struct Times {
     /// SHA-256 of the subject.
     digest: String,
     /// The times that counted when it was written, oldest first.
-    times: Vec<Timestamp>,
+    #[serde(rename = "times")]
+    at: Vec<Timestamp>,
     /// Counts writes.
     version: u64,
 }
@@ -133,7 +134,7 @@ impl Item for Times {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        self.times.last().map(|last| last.plus(DAY))
+        self.at.last().map(|last| last.plus(DAY))
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
         let early = start.plus(MINUTE).minus(Duration::from_millis(1));
         assert!(five.count(counted.clone(), "d", early).is_err());
         let next = five.count(counted, "d", at(60)).unwrap();
-        assert_eq!((next.times.len(), next.version), (5, 6));
+        assert_eq!((next.at.len(), next.version), (5, 6));
         assert!(five.count(Some(next), "d", at(69)).is_err());
     }
 

@@ -146,8 +146,8 @@ fn check(order: &Order) {
     for item in &order.items {
         assert!(item.fulfilled.saturating_add(item.cancelled) <= item.quantity, "{item:?}");
         assert!(item.refunded <= item.quantity && item.returned <= item.fulfilled, "{item:?}");
-        assert!(item.discarded <= item.cancelled + item.returned, "{item:?}");
-        assert!(item.waived <= item.cancelled + item.returned, "{item:?}");
+        assert!(item.discarded <= item.cancelled.saturating_add(item.returned), "{item:?}");
+        assert!(item.waived <= item.cancelled.saturating_add(item.returned), "{item:?}");
         let at =
             |count: fn(&Allocation) -> u32| -> u32 { item.allocations().iter().map(count).sum() };
         assert_eq!(at(|one| one.quantity), item.quantity, "{item:?}");
@@ -174,7 +174,7 @@ fn check(order: &Order) {
 fn split(item: &mut OrderItem) {
     let (shelf, half) = (item.location_id.clone().unwrap(), item.quantity / 2);
     let attic = LocationId::derive(&["attic"]);
-    let parts = [(shelf, item.quantity - half), (attic, half)].into_iter();
+    let parts = [(shelf, item.quantity.saturating_sub(half)), (attic, half)].into_iter();
     let parts = parts.filter(|(_, units)| *units > 0);
     item.allocations = parts.map(|(at, units)| Allocation::new(at, units)).collect();
 }
