@@ -176,6 +176,10 @@ async fn orders(world: &mut World, variant: &str) {
     }
     let refund = owner.get(&format!("/v1/orders/{id}/refunds")).await.expect(200);
     let payment = owner.get("/v1/payments").await.expect(200).str("/data/0/id");
+    // One that its shopper has begun to pay: the id follows from what is paid, and how.
+    let begun = shopper.post(&orders).key("begun").json(cart(&[(variant, 1)])).await.expect(201);
+    let pay = format!("/v1/storefront/{name}/payments/manual/order");
+    shopper.post(&pay).json(json!({"order_id": begun.str("/order/id")})).await.expect(201);
     world.add("/v1/orders", &owner, &[]);
     world.add("/v1/orders/{id}", &owner, &[&id]);
     world.add("/v1/orders/{id}/fulfillments", &owner, &[&id]);
