@@ -24,6 +24,7 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/operations/outbox/verify",
     "/v1/operations/rate-limits",
     "/v1/operations/webhook-deliveries/{id}/attempts",
+    "/v1/operations/webhook-deliveries/{id}/receipt",
     "/v1/operations/webhook-subscriptions/{id}/stats",
     "/v1/orders/{id}/events",
     "/v1/payments/{id}/events",
