@@ -1,5 +1,5 @@
-//! What must hold of every route: the template, the interface and the route tables say the same;
-//! nobody gets in who should not, and nothing is written when they try.
+//! What must hold of every route: the template, the published routes and the route tables say the
+//! same; nobody gets in who should not, and nothing is written when they try.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use gateway::routes::Row;
 use http::Method;
 use support::{Client, Merchant, Shop, json};
 
-/// The interface's routes of the families that are built, word for word.
+/// Routes that clients were promised, word for word.
 const INTERFACE: &[(&str, &str)] = &[
     ("GET", "/health"),
     ("POST", "/v1/auth/signup"),

@@ -1,6 +1,6 @@
 //! A table that throttles, loses replies, conflicts or is gone: no acknowledged write is lost, no
 //! effect is doubled, and nothing internal is told. The embedded table never does any of it, so a
-//! proxy in front of it does (traps 1–5).
+//! proxy in front of it does (docs/platform.md §1).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -106,7 +106,8 @@ fn is_signed_by(received: &Received, secret: &str) -> bool {
     received.header("webhook-signature").split(' ').any(|found| found == signature)
 }
 
-/// Verifies a delivery with Standard Webhooks' own library and by the interface's rule.
+/// Verifies a delivery with Standard Webhooks' own library and by the rule of
+/// docs/conventions.md §10.
 fn verify(received: &Received, secret: &str) {
     assert!(is_signed_by(received, secret), "{:?}", received.headers);
     let secret: SigningSecret = secret.parse().unwrap();

@@ -27,7 +27,7 @@ pub struct AuthorizeRequest {
     /// `code`, the only response type.
     #[deserr(default)]
     response_type: Option<Exact<64>>,
-    /// `authorization_code` (interface: Authorize).
+    /// `authorization_code` (RFC 6749 §4.1).
     #[deserr(default)]
     grant_type: Option<Exact<64>>,
     /// The app's client id; must be the app's own when given.
@@ -68,7 +68,7 @@ impl Deserr<FieldErrors> for SentChallenge {
     }
 }
 
-/// The answer (protocols §7).
+/// The answer (docs/conventions.md §9).
 #[derive(Debug, Serialize)]
 struct AuthorizeResponse {
     redirect_to: String,
@@ -177,8 +177,8 @@ async fn authorize_once(
 }
 
 impl AuthorizeRequest {
-    /// The checks of protocols §7, redirect URI first: after it, errors could be redirected; we
-    /// answer them to the merchant's admin instead.
+    /// The checks of docs/conventions.md §9, redirect URI first: after it, errors could be
+    /// redirected; we answer them to the merchant's admin instead.
     fn judge(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
         judge_app(app)?;
         if !app.allows_redirect(self.redirect_uri.as_str()) {

@@ -66,7 +66,7 @@ const PARAMETERS: [&str; 8] = [
     "client_secret",
 ];
 
-/// The answer of the token endpoint (interface: Token response fields).
+/// The answer of the token endpoint (RFC 6749 §5.1, and ours).
 #[derive(Debug, Serialize)]
 struct TokenResponse {
     access_token: String,
@@ -122,8 +122,8 @@ impl Credentials {
 
 /// `POST /v1/app-store/oauth/token`: a code or a refresh token for an access token.
 ///
-/// Checks in the order of protocols §7: parse, client, code hash, client match, redirect match,
-/// PKCE, expiry, conditional redemption.
+/// Checks in the order of docs/conventions.md §9: parse, client, code hash, client match, redirect
+/// match, PKCE, expiry, conditional redemption.
 ///
 /// # Errors
 /// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,

@@ -98,7 +98,7 @@ fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem
 }
 
 /// `POST /v1/auth/signup` — an account, signed in, and optionally its first store: one
-/// transaction (data-model: What must be atomic).
+/// transaction (docs/data-model.md §10).
 ///
 /// # Errors
 /// `email_taken`, `subdomain_taken`.

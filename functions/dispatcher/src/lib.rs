@@ -1,8 +1,8 @@
 //! From what happened to who is told: table stream and one-minute schedule → deliveries and mails
-//! on their queues (data-model: Flow of an event).
+//! on their queues (docs/architecture.md §5).
 //!
-//! The stream is the fast path; the sweep alone must be enough (traps 21). Both end in the same
-//! functions, and each of those can be repeated at any point:
+//! The stream is the fast path; the sweep alone must be enough (docs/platform.md §2). Both end in
+//! the same functions, and each of those can be repeated at any point:
 //!
 //! - *Crash before the fan-out is written*: the event is still pending. The stream brings it
 //!   again, or after a minute its due mark does.

@@ -65,7 +65,8 @@ pub struct Options {
     pub port: Option<u16>,
     /// The AWS under it, and the settings. The base URL follows from the port.
     pub embedded: embedded::Options,
-    /// Whether the table's stream is handed on; without it the sweep alone moves events (traps 21).
+    /// Whether the table's stream is handed on; without it the sweep alone moves events
+    /// (docs/platform.md §2).
     pub has_stream: bool,
     /// How often due work is swept; nothing leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,

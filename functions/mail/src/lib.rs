@@ -7,9 +7,9 @@
 //! message comes again and is dropped while the lease holds; when it has ended, the sweep finds
 //! the mail due and puts it on the queue. Between handing over and deleting: the same, and the
 //! mail is sent twice, which SMTP cannot rule out; its `Message-ID` is the same both times. Two
-//! messages about one mail at the same moment (traps 19): one gets the lease, the other is
-//! dropped. A failed attempt is written down with its next time before a delayed message is sent,
-//! so a lost message costs a minute, not the mail. What has expired unsent is deleted.
+//! messages about one mail at the same moment (docs/platform.md §2): one gets the lease, the other
+//! is dropped. A failed attempt is written down with its next time before a delayed message is
+//! sent, so a lost message costs a minute, not the mail. What has expired unsent is deleted.
 //!
 //! Where there is no SMTP server, in local systems, a mail becomes the file
 //! `<directory>/<mail id>.eml`: the very bytes SMTP would carry (RFC 5322, lines end in CRLF).

@@ -41,8 +41,8 @@ async fn act<S: Required>(
     .await
 }
 
-/// `POST /webhook-subscriptions/{id}/enable` — also after the service switched it off; it starts
-/// with a clean bill of health (api §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/enable` — also after the service switched it
+/// off; it starts with a clean bill of health.
 ///
 /// # Errors
 /// 409 `invalid_state_transition` when it is on.
@@ -55,8 +55,8 @@ pub(crate) async fn enable(
     act(&app, &caller, &id, if_match, Subscription::enable).await
 }
 
-/// `POST /webhook-subscriptions/{id}/disable` — what is on its way is cancelled when it comes up
-/// (api §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/disable` — what is on its way is cancelled when
+/// it comes up.
 ///
 /// # Errors
 /// 409 `invalid_state_transition` when it is off.
@@ -80,9 +80,9 @@ pub(crate) struct TestRequest {
     dry_run: Flag,
 }
 
-/// `POST /webhook-subscriptions/{id}/test` — sends a sample, once, also while the subscription is
-/// off, and holds nothing against the receiver: 202. With `dry_run`, 200 with the exact headers
-/// and body that would be sent, the values of custom headers masked (api §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/test` — sends a sample, once, also while the
+/// subscription is off, and holds nothing against the receiver: 202. With `dry_run`, 200 with the
+/// exact headers and body that would be sent, the values of custom headers masked.
 ///
 /// # Errors
 /// 422 `unknown_event_type`; 403 `insufficient_scope`.
@@ -198,9 +198,9 @@ pub(crate) struct RotateRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /webhook-subscriptions/{id}/secret/rotate` — 200 with the new secret, which is shown
-/// this once. Until the grace ends `webhook-signature` carries both, and `X-Service-Hmac-SHA256`
-/// stays on the old one (protocols §8).
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate` — 200 with the new secret, which
+/// is shown this once. Until the grace ends `webhook-signature` carries both, and
+/// `X-Service-Hmac-SHA256` stays on the old one (docs/conventions.md §10).
 ///
 /// # Errors
 /// 409 `invalid_state_transition` during a rotation, unless without a grace.
@@ -229,8 +229,8 @@ pub(crate) async fn rotate(
     .await
 }
 
-/// `POST /webhook-subscriptions/{id}/secret/promote` — the new secret alone signs from now on
-/// (protocols §8).
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote` — the new secret alone signs
+/// from now on (docs/conventions.md §10).
 ///
 /// # Errors
 /// 409 `no_secret_rotation`.

@@ -53,7 +53,7 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /audit-log` — the store's events, the newest first (api §10).
+/// `GET /v1/operations/audit-log` — the store's events, the newest first.
 pub(crate) async fn list(
     caller: Owner,
     State(app): State<App>,

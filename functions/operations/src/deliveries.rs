@@ -56,8 +56,8 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /webhook-deliveries` — the store's, the newest first; an app sees those to its own
-/// subscriptions (api §10).
+/// `GET /v1/operations/webhook-deliveries` — the store's, the newest first; an app sees those to
+/// its own subscriptions.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -99,7 +99,7 @@ pub(crate) async fn find<S: Required>(
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /webhook-deliveries/{id}` (api §10).
+/// `GET /v1/operations/webhook-deliveries/{id}`.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -109,8 +109,8 @@ pub(crate) async fn show(
     Ok(Answer::ok(&DeliveryView::from(&delivery)).version(delivery.version))
 }
 
-/// `GET /webhook-deliveries/{id}/attempts` — every attempt, the first first: status, duration,
-/// error class, and the first 16 KB of the answer (protocols §8).
+/// `GET /v1/operations/webhook-deliveries/{id}/attempts` — every attempt, the first first: status,
+/// duration, error class, and the first 16 KB of the answer (docs/conventions.md §10).
 pub(crate) async fn attempts(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -122,8 +122,8 @@ pub(crate) async fn attempts(
     paging.answer(&app, &all, |_: &Attempt| true, AttemptView::from).await
 }
 
-/// `POST /webhook-deliveries/{id}/redeliver` — 202 with a new delivery of the same event, which
-/// receivers know by its event id (api §10).
+/// `POST /v1/operations/webhook-deliveries/{id}/redeliver` — 202 with a new delivery of the same
+/// event, which receivers know by its event id.
 ///
 /// # Errors
 /// 409 `delivery_in_flight`; `payload_expunged`; `invalid_state_transition` when the subscription
@@ -165,9 +165,10 @@ pub(crate) async fn redeliver(
     Ok(answer)
 }
 
-/// `DELETE /webhook-deliveries/{id}/content` — what was recorded of the answers is removed, and
-/// the delivery can never be sent again. When the store's owner asks, the event's payload goes
-/// too, for every delivery of it; an app cannot take that from the others (our choice).
+/// `DELETE /v1/operations/webhook-deliveries/{id}/content` — what was recorded of the answers is
+/// removed, and the delivery can never be sent again. When the store's owner asks, the event's
+/// payload goes too, for every delivery of it; an app cannot take that from the others (our
+/// choice).
 ///
 /// # Errors
 /// 409 `delivery_in_flight` while it is being attempted.

@@ -25,8 +25,8 @@ fn view(entry: &Entry) -> Value {
     })
 }
 
-/// `GET /event-types` — every event, with the scope an app needs for it, the JSON Schema of its
-/// body, and an example (protocols §8).
+/// `GET /v1/operations/event-types` — every event, with the scope an app needs for it, the JSON
+/// Schema of its body, and an example (docs/conventions.md §10).
 pub(crate) async fn list(
     _: Public,
     State(app): State<App>,
@@ -37,7 +37,7 @@ pub(crate) async fn list(
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
-/// `GET /event-types/{type}` (protocols §8).
+/// `GET /v1/operations/event-types/{type}` (docs/conventions.md §10).
 pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Answer, Problem> {
     let entry = event::find(name.as_str()).ok_or(Code::NotFound)?;
     Ok(Answer::ok(&view(&entry)).header(header::CACHE_CONTROL, CACHED))

@@ -9,8 +9,8 @@ use gateway::caller::Caller;
 use gateway::problem::Problem;
 use serde_json::{Value, json};
 
-/// `GET /rate-limits` — the table of costs, the buckets, and the caller's own as it is now
-/// (protocols §5).
+/// `GET /v1/operations/rate-limits` — the table of costs, the buckets, and the caller's own as it
+/// is now (docs/conventions.md §5).
 pub(crate) async fn show(caller: Owner, State(app): State<App>) -> Result<Answer, Problem> {
     let identity = caller.identity();
     let available = budget::available(&app, &identity).await?;

@@ -1,4 +1,4 @@
-//! The outbox: events and how far they have come on their way out (protocols §12).
+//! The outbox: events and how far they have come on their way out (docs/conventions.md §10).
 
 use axum::extract::State;
 use commerce::caller::StoreAccess;
@@ -104,7 +104,7 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /outbox` — the store's events, the newest first (api §10).
+/// `GET /v1/operations/outbox` — the store's events, the newest first.
 pub(crate) async fn list(
     caller: StoreAccess<ReadOperations>,
     State(app): State<App>,
@@ -128,7 +128,7 @@ async fn find<S: Required>(
     ours.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /outbox/{id}` — with the payload, for an app if its scopes can read it (api §10).
+/// `GET /v1/operations/outbox/{id}` — with the payload, for an app if its scopes can read it.
 pub(crate) async fn show(
     caller: StoreAccess<ReadOperations>,
     State(app): State<App>,
@@ -143,8 +143,8 @@ pub(crate) async fn show(
     Ok(Answer::ok(&shown).version(event.version))
 }
 
-/// `POST /outbox/{id}/requeue` — a failed or discarded event is published by the next sweep
-/// (api §10).
+/// `POST /v1/operations/outbox/{id}/requeue` — a failed or discarded event is published by the next
+/// sweep.
 ///
 /// # Errors
 /// 409 `invalid_state_transition`, `payload_expunged`.
@@ -156,7 +156,7 @@ pub(crate) async fn requeue(
     change(&app, &caller, &id, Event::requeue).await
 }
 
-/// `POST /outbox/{id}/discard` — an event that is not to be published (api §10).
+/// `POST /v1/operations/outbox/{id}/discard` — an event that is not to be published.
 ///
 /// # Errors
 /// 409 `invalid_state_transition` when it has been.

@@ -56,9 +56,9 @@ struct Receipt<'a> {
     body_sha256: String,
 }
 
-/// `GET /webhook-deliveries/{id}/receipt` — 200 `{delivery_id, attempt, jws, claims}`: the last
-/// attempt as a compact JWS (RFC 7515 §7.1, ES256) that verifies with the keys of
-/// `GET /v1/app-store/oauth/jwks`, and the same as JSON.
+/// `GET /v1/operations/webhook-deliveries/{id}/receipt` — 200
+/// `{delivery_id, attempt, jws, claims}`: the last attempt as a compact JWS (RFC 7515 §7.1, ES256)
+/// that verifies with the keys of `GET /v1/app-store/oauth/jwks`, and the same as JSON.
 ///
 /// # Errors
 /// 409 `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the

@@ -52,9 +52,9 @@ impl Rules for RecoverRequest {
     }
 }
 
-/// `POST /webhook-subscriptions/{id}/recover` — every delivery of the range that ended without
-/// success begins its attempts again: 202 `{matched}`. Asking twice recovers once, because what
-/// is on its way again no longer matches (api §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/recover` — every delivery of the range that
+/// ended without success begins its attempts again: 202 `{matched}`. Asking twice recovers once,
+/// because what is on its way again no longer matches.
 ///
 /// # Errors
 /// 409 `invalid_state_transition` while the subscription is off; 422 `range_too_wide`.
@@ -144,8 +144,8 @@ async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Deli
     Ok(written)
 }
 
-/// `GET /webhook-subscriptions/{id}/stats` — the last 24 hours: deliveries by state, and how fast
-/// the receiver answers (api §10).
+/// `GET /v1/operations/webhook-subscriptions/{id}/stats` — the last 24 hours: deliveries by state,
+/// and how fast the receiver answers.
 pub(crate) async fn stats(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,

@@ -1,7 +1,7 @@
 //! Webhook subscriptions: list, create, show, update, delete.
 //!
 //! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
-//! subscribe only to topics that its token's scopes can read (protocols §8).
+//! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
 use axum::extract::State;
 use commerce::caller::{Actor, StoreAccess, insufficient_scope};
@@ -89,7 +89,7 @@ pub(crate) struct ListQuery {
     status: Option<SubscriptionStatus>,
 }
 
-/// `GET /webhook-subscriptions` — all of them, the oldest first; never a secret (api §10).
+/// `GET /v1/operations/webhook-subscriptions` — all of them, the oldest first; never a secret.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -137,7 +137,7 @@ pub(crate) struct CreateRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /webhook-subscriptions` — 201 with the secret, which is shown this once (api §10).
+/// `POST /v1/operations/webhook-subscriptions` — 201 with the secret, which is shown this once.
 ///
 /// # Errors
 /// 422 `invalid_url`, `blocked_address`, `unknown_event_type`; 403 `insufficient_scope` for a
@@ -179,7 +179,7 @@ pub(crate) async fn create(
     take_place(write, &caller.store.id).answer(answer, now).await
 }
 
-/// `GET /webhook-subscriptions/{id}` (api §10).
+/// `GET /v1/operations/webhook-subscriptions/{id}`.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -219,7 +219,7 @@ pub(crate) struct UpdateRequest {
     enabled: Option<Flag>,
 }
 
-/// `PATCH /webhook-subscriptions/{id}` (api §10).
+/// `PATCH /v1/operations/webhook-subscriptions/{id}`.
 ///
 /// # Errors
 /// As for `POST`; 412 when `If-Match` names another version.
@@ -282,8 +282,8 @@ fn apply(
     Ok(after)
 }
 
-/// `DELETE /webhook-subscriptions/{id}` — what was on its way to it is cancelled when it comes up
-/// (api §10).
+/// `DELETE /v1/operations/webhook-subscriptions/{id}` — what was on its way to it is cancelled when
+/// it comes up.
 ///
 /// # Errors
 /// 412 when `If-Match` names another version.

@@ -50,9 +50,9 @@ impl Rules for VerifyQuery {
     }
 }
 
-/// `GET /outbox/verify` — `checked` events; `missing`: pending for more than five minutes, or
-/// published without a delivery that a subscription should have had; `orphan`: deliveries without
-/// their event (api §10).
+/// `GET /v1/operations/outbox/verify` — `checked` events; `missing`: pending for more than five
+/// minutes, or published without a delivery that a subscription should have had; `orphan`:
+/// deliveries without their event.
 pub(crate) async fn verify(
     caller: StoreAccess<ReadOperations>,
     State(app): State<App>,

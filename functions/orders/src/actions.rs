@@ -145,7 +145,8 @@ pub async fn mark_paid(
 }
 
 /// `POST /v1/orders/{id}/confirm`: to be honoured although its money comes later — cash on
-/// delivery, a bank transfer. Its stock becomes its own, and it no longer expires (protocols §9).
+/// delivery, a bank transfer. Its stock becomes its own, and it no longer expires
+/// (docs/conventions.md §13).
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

@@ -1,22 +1,22 @@
-//! Queue → sign → POST → record the attempt (protocols §8, data-model: Flow of an event).
+//! Queue → sign → POST → record the attempt (docs/conventions.md §10, docs/architecture.md §5).
 //!
 //! One message stands for one attempt. It is made in three steps, and a crash after each is
 //! harmless:
 //!
 //! 1. *Claim*: the delivery goes to `delivering` under a lease of a minute, in one conditional
 //!    write. Two messages for one attempt, at the same moment or an hour apart: one claims, the
-//!    other finds it taken and is done (traps 19).
-//! 2. *Send*: 15 seconds for everything, no redirects, 16 KiB read (traps 11). A crash here leaves
-//!    the lease; its due mark brings the delivery back a minute later, the lost attempt is
-//!    recorded as `interrupted`, and the next one is made. The receiver may see the event twice
+//!    other finds it taken and is done (docs/platform.md §2).
+//! 2. *Send*: 15 seconds for everything, no redirects, 16 KiB read (docs/platform.md §4). A crash
+//!    here leaves the lease; its due mark brings the delivery back a minute later, the lost attempt
+//!    is recorded as `interrupted`, and the next one is made. The receiver may see the event twice
 //!    and tells it by its id: at least once.
 //! 3. *Settle*: the attempt and the delivery's next state are one transaction, on the condition
 //!    that the claim still stands; then the circuit breaker; then the message for the next
 //!    attempt. A crash before the message leaves the due mark a minute after its time.
 //!
 //! A batch's messages are worked on side by side, so that a receiver that hangs costs the others
-//! nothing (traps 24). A dead one costs ten attempts; then its circuit opens, and what comes up
-//! for it is put off without being sent.
+//! nothing (docs/platform.md §2). A dead one costs ten attempts; then its circuit opens, and what
+//! comes up for it is put off without being sent.
 //!
 //! A subscription may want order and a rate. What waits for another delivery about the same entity
 //! holds no message: whoever ends that one sends it. What is above the rate is put off to its turn

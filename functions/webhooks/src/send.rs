@@ -12,9 +12,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
 
-/// Time for all of an attempt: resolver, handshakes, headers and body (protocols §8).
+/// Time for all of an attempt: resolver, handshakes, headers and body (docs/conventions.md §10).
 const DEADLINE: Duration = Duration::from_secs(15);
-/// What is read and recorded of an answer (protocols §8).
+/// What is read and recorded of an answer (docs/conventions.md §10).
 const MAX_ANSWER: usize = 16 * 1_024;
 
 /// The class of an attempt that could not be signed: our fault, not the receiver's.

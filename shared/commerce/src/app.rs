@@ -207,7 +207,7 @@ pub fn is_loopback(uri: &str) -> bool {
 
 /// Judges a redirect URI that a developer wants to register: absolute, `https` (`http` only for
 /// loopback), no fragment (RFC 6749 §3.1.2), no userinfo, no wildcard, nothing that a parser
-/// would rewrite, so that comparing bytes compares destinations (traps 15).
+/// would rewrite, so that comparing bytes compares destinations (docs/platform.md §5).
 pub fn is_registrable_redirect(uri: &str) -> bool {
     let plain = uri.len() <= 2_048
         && uri.bytes().all(|b| {

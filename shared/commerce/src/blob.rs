@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::key;
 
-/// Bytes of one chunk (data-model: an item has at most 400 KB).
+/// Bytes of one chunk (docs/data-model.md §1).
 const CHUNK: usize = 350_000;
 /// Chunks of one transaction: below its limit of 4 MB.
 const TOGETHER: usize = 8;

@@ -1,5 +1,5 @@
 //! Proofs that somebody receives mail at an address: one-time codes, and links that reset a
-//! password or verify the address (protocols §6).
+//! password or verify the address (docs/conventions.md §7).
 //!
 //! For an address without an account the same items are written, without a merchant: asking costs
 //! the same and shows the same, and nothing comes of it. Validity is the item's own state and

@@ -1,9 +1,9 @@
-//! Deliveries: one event on its way to one subscription (protocols §8, §12).
+//! Deliveries: one event on its way to one subscription (docs/conventions.md §10).
 //!
 //! A delivery is claimed, attempted and settled, each in one write that demands the version it
-//! read: however often a message comes, an attempt happens once (traps 19). While it is
+//! read: however often a message comes, an attempt happens once (docs/platform.md §2). While it is
 //! unfinished it carries a due mark at which the sweep takes it up, whatever became of its
-//! message (traps 21).
+//! message (docs/platform.md §2).
 //!
 //! ```text
 //! pending ─► delivering ─► succeeded

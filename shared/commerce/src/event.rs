@@ -1,5 +1,5 @@
 //! Events: what happened, frozen when it happened, in the same transaction as the change
-//! (protocols §8).
+//! (docs/conventions.md §10).
 //!
 //! An event item is three things at once: the outbox entry (its due mark, until it is published),
 //! a timeline (GSI2) and the audit trail (GSI1, by store and day). The timeline is that of its

@@ -1,4 +1,4 @@
-//! Gift cards: a balance behind a code (protocols §9).
+//! Gift cards: a balance behind a code (docs/conventions.md §13).
 //!
 //! The code is shown once, when the card is issued; what is kept is its HMAC, by which it is
 //! looked up, and its last four characters. Money leaves and enters a card only together with a

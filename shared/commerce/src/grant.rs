@@ -1,11 +1,11 @@
 //! Grants: one authorization by a merchant, its code, and every token that comes of it
-//! (protocols §7; RFC 6749, 7636, 9700).
+//! (docs/conventions.md §9; RFC 6749, 7636, 9700).
 //!
 //! Three items. The *code* is redeemable once, within 15 minutes by its own `expires_at`, and is
-//! kept past its redemption so that a replay can be told from a guess (traps 7). The *grant*
-//! knows which tokens are alive, so that a replay revokes them all in one transaction. A *refresh
-//! token* item only leads from a digest to its grant; which of them may be used is the grant's to
-//! say, in [`Grant::present`].
+//! kept past its redemption so that a replay can be told from a guess (docs/platform.md §1). The
+//! *grant* knows which tokens are alive, so that a replay revokes them all in one transaction. A
+//! *refresh token* item only leads from a digest to its grant; which of them may be used is the
+//! grant's to say, in [`Grant::present`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::installation::{AppToken, MAX_TOKEN_HASHES};
 use crate::key;
 use crate::scope::Scopes;
 
-/// How long a code may be redeemed (interface: Limits).
+/// How long a code may be redeemed (docs/conventions.md §9).
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
 /// How long a grant may be refreshed, counted from its redemption.
 pub const GRANT_LIFETIME: Duration = DAY.saturating_mul(90);
@@ -172,7 +172,7 @@ impl AuthorizationCode {
     }
 
     /// The change that redeems it: all that was judged is demanded again by the write itself, and
-    /// time by `expires_at`, never by TTL (traps 7).
+    /// time by `expires_at`, never by TTL (docs/platform.md §1).
     pub fn redemption(&self, now: Timestamp) -> Change {
         let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
         Change::new(

@@ -14,7 +14,7 @@ use crate::key::{self, IndexKey};
 use crate::scope::Scopes;
 
 /// Hashes of issued tokens that the configuration keeps; older ones are dropped, and their tokens
-/// die with them (data-model: Installation).
+/// die with them (docs/data-model.md §6).
 pub const MAX_TOKEN_HASHES: usize = 20;
 
 gateway::words! {
@@ -102,7 +102,7 @@ impl Installation {
     }
 
     /// The app chosen for the store for the first time: pending until the merchant grants scopes,
-    /// active at once when it asks for none (api: install).
+    /// active at once when it asks for none.
     pub fn begin(app: &App, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
         let asks = !app.scopes.is_empty();
         Self {

@@ -1,4 +1,4 @@
-//! Stock: how much of a variant is where, and everything that moves it (protocols §9).
+//! Stock: how much of a variant is where, and everything that moves it (docs/conventions.md §13).
 //!
 //! A [`Level`] counts one variant at one location: `on_hand = available + committed + reserved`.
 //! No counter changes without the three staying in balance, because every change is a [`Delta`],

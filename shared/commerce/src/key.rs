@@ -1,4 +1,4 @@
-//! Every key of the table, on one page (data-model: Keys). `<t>` is a [`Timestamp`] as text.
+//! Every key of the table, on one page (docs/data-model.md). `<t>` is a [`Timestamp`] as text.
 
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};

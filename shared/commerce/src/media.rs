@@ -17,7 +17,7 @@ use crate::fields::Subdomain;
 use crate::id::{MediaId, StoreId};
 use crate::key;
 
-/// Bytes of one image (protocols §1).
+/// Bytes of one image (docs/conventions.md §1).
 pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
 /// The attributes that other writes count in.
 const COUNTED: &[&str] = &["uses"];

@@ -1,4 +1,4 @@
-//! Money: integer minor units and a currency, with checked arithmetic (protocols §1).
+//! Money: integer minor units and a currency, with checked arithmetic (docs/conventions.md §12).
 //!
 //! An amount is never negative and never a float. What is computed over an order is allocated to
 //! its lines by largest remainder, so that the lines add up to the total.

@@ -58,7 +58,7 @@ use crate::key::{self, IndexKey};
 use crate::money::Money;
 use crate::payment::CaptureMethod;
 
-/// Lines of one order, after lines of one variant were merged (protocols §9).
+/// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
 pub const MAX_LINES: usize = 40;
 /// Locations that the lines of one order are taken from, each line's counted by itself: whatever
 /// moves all of an order's stock is two actions for each in one transaction, which takes 100. So

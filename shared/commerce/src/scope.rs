@@ -1,4 +1,4 @@
-//! Scopes: what an app may do on a store (protocols §6).
+//! Scopes: what an app may do on a store (docs/conventions.md §6).
 
 use std::collections::BTreeSet;
 use std::fmt;

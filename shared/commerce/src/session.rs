@@ -1,4 +1,5 @@
-//! Merchant sessions (protocols §6): a bearer token of 256 random bits, kept as its digest.
+//! Merchant sessions (docs/conventions.md §6): a bearer token of 256 random bits, kept as its
+//! digest.
 //!
 //! The token also names its merchant and session, so that one `BatchGetItem` reads both, and with
 //! them whatever else a request needs to be let in: authentication is one round trip. The ids

@@ -234,7 +234,7 @@ impl OpenStore {
 }
 
 /// Somebody unknown at a store: told apart by network, and paying from a budget that other stores'
-/// visitors do not touch (protocols §5).
+/// visitors do not touch (docs/conventions.md §5).
 ///
 /// Who shows an order's token is told apart by it: an idempotency key gives nobody the answer that
 /// somebody else's token has got. What is too short for one is none, and its sender a guest.

@@ -1,4 +1,5 @@
-//! Webhook subscriptions: where events go, which ones, and how well they arrive (protocols §8).
+//! Webhook subscriptions: where events go, which ones, and how well they arrive
+//! (docs/conventions.md §10).
 //!
 //! Two kinds share one type. A *store's* subscription is made by its owner or by an app, lies in
 //! the store's partition and takes the store's events. An *app's own* subscription is the one

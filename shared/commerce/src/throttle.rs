@@ -1,12 +1,12 @@
-//! Throttles: how often somebody may guess a password, or be sent a code (protocols §6).
+//! Throttles: how often somebody may guess a password, or be sent a code (docs/conventions.md §7).
 //!
 //! An attempt is counted *before* it is judged, by one write that holds only if nobody else
-//! counted meanwhile; otherwise 200 parallel guesses would all be compared (traps 17). Waiting
-//! grows exponentially and has a longest: there is no hard lock, so nobody can lock out somebody
-//! else for good. The subject is (e-mail, network), so that a stranger elsewhere does not slow
-//! the owner down, and an unknown address is throttled as a known one. What sends mail, or judges a
-//! code, also has a [`Ceiling`] for the account, wherever the attempts come from: it closes codes
-//! and links for a while, and leaves the password.
+//! counted meanwhile; otherwise 200 parallel guesses would all be compared (docs/platform.md §7).
+//! Waiting grows exponentially and has a longest: there is no hard lock, so nobody can lock out
+//! somebody else for good. The subject is (e-mail, network), so that a stranger elsewhere does not
+//! slow the owner down, and an unknown address is throttled as a known one. What sends mail, or
+//! judges a code, also has a [`Ceiling`] for the account, wherever the attempts come from: it
+//! closes codes and links for a while, and leaves the password.
 
 mod ceiling;
 

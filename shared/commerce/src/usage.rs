@@ -1,7 +1,7 @@
 //! Usage: how often things happened to an app, counted by UTC day.
 //!
 //! The dispatcher counts an event in the transaction that publishes it, and an event is published
-//! once: the counters need no deduplication of their own (traps 1, 19).
+//! once: the counters need no deduplication of their own (docs/platform.md §1, §2).
 
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};

@@ -139,7 +139,7 @@ impl App {
 }
 
 /// SDK settings by hand: in a Lambda, region and credentials come from the environment, and
-/// `aws-config` would add a megabyte (traps 22). Time limits: traps 4.
+/// `aws-config` would add a megabyte (docs/platform.md §8). Why there are time limits: §1.
 pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkConfig {
     let http = aws_smithy_http_client::Builder::new()
         .tls_provider(aws_smithy_http_client::tls::Provider::Rustls(

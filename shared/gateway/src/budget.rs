@@ -51,7 +51,7 @@ impl Cost {
     pub const REFUSED: Self = Self::Fixed(Self::REFUSAL);
     const REFUSAL: u32 = 2;
 
-    /// What expanding or searching costs beside the read itself (protocols §5).
+    /// What expanding or searching costs beside the read itself (docs/conventions.md §5).
     pub const SEARCHING: u32 = 5;
 
     /// The published table: class, points.

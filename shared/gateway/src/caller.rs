@@ -36,7 +36,7 @@ pub enum Access {
 
 impl Access {
     /// Whether the store is selected for the handler, so that `store_id` in a body is not one of
-    /// the request's own fields (protocols §1).
+    /// the request's own fields (docs/conventions.md §6).
     pub const fn selects_store(self) -> bool {
         matches!(self, Self::Scope(_) | Self::Owner)
     }

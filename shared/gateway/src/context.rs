@@ -51,7 +51,7 @@ struct State {
 
 impl Context {
     /// The context of a request: ids from its headers where they are well formed, minted ones
-    /// otherwise (`X-Request-Id`, W3C `traceparent`; protocols §1).
+    /// otherwise (`X-Request-Id`, W3C `traceparent`; docs/conventions.md §1).
     pub fn new(headers: &HeaderMap, path: &str, now: Timestamp) -> Arc<Self> {
         let request_id = header(headers, "x-request-id")
             .filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(is_id_byte))

@@ -1,5 +1,5 @@
 //! Which browsers may call what: storefront, token and public catalogue routes are open, merchant
-//! routes are for the configured admin origins alone (protocols §1).
+//! routes are for the configured admin origins alone (docs/conventions.md §1).
 //!
 //! Judged by path, not by row: API Gateway sends a preflight for any path to `$default`.
 

@@ -4,7 +4,7 @@
 //!
 //! 1. [`Destination::parse`] judges the text: scheme, port, userinfo, and the host in whatever
 //!    spelling it came. IP literals end here, because no HTTP client asks its resolver about them
-//!    (traps 10), so nothing later would.
+//!    (docs/platform.md §4), so nothing later would.
 //! 2. [`Egress::check`] also resolves the name, when a subscription is created, so that its owner
 //!    hears at once what would be refused later. It protects nobody: the answer may change.
 //! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that refuses if any
@@ -12,10 +12,11 @@
 //!    that is dialled, so a name that rebinds between check and connect gains nothing.
 //!
 //! Then the receiver itself may be hostile. It may hang, drip a byte every 100 ms, or fill 93 MiB in
-//! a second (traps 11): [`Outgoing::deadline`] covers everything from the resolver to the last byte,
-//! and reading stops at [`Outgoing::max_body`]. Redirects come back as answers, environment proxies
-//! are ignored, nothing is retried, and no connection outlives its request: a pooled one would skip
-//! the resolver, and the interface wants the name resolved at every attempt (protocols §8).
+//! a second (docs/platform.md §4): [`Outgoing::deadline`] covers everything from the resolver to
+//! the last byte, and reading stops at [`Outgoing::max_body`]. Redirects come back as answers,
+//! environment proxies are ignored, nothing is retried, and no connection outlives its request: a
+//! pooled one would skip the resolver, and the name is resolved at every attempt
+//! (docs/conventions.md §11).
 
 mod destination;
 mod resolve;
@@ -36,11 +37,11 @@ pub use destination::{Destination, Policy, Ports, Refusal, address_is_allowed};
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
 
-/// Time for the TCP and TLS handshakes together with the resolver (protocols §8: "Connect 3 s").
+/// Time for the TCP and TLS handshakes together with the resolver (docs/conventions.md §10).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The way out. Clones share one client, which is built at the first request: a start-up that sends
-/// nothing does not pay for reading the system's certificates (0.7 ms, traps 22).
+/// nothing does not pay for reading the system's certificates (0.7 ms, docs/platform.md §8).
 #[derive(Clone)]
 pub struct Egress {
     guard: Guard,
@@ -63,9 +64,11 @@ pub struct Outgoing {
     pub headers: HeaderMap,
     /// Its body: exactly these bytes are sent, since exactly these were signed.
     pub body: Bytes,
-    /// Time for all of it: resolver, handshakes, headers and body (webhooks: 15 s, protocols §8).
+    /// Time for all of it: resolver, handshakes, headers and body (webhooks: 15 s,
+    /// docs/conventions.md §10).
     pub deadline: Duration,
-    /// Bytes of the response's body to read before hanging up (webhooks: 16 KiB, protocols §8).
+    /// Bytes of the response's body to read before hanging up (webhooks: 16 KiB,
+    /// docs/conventions.md §10).
     pub max_body: usize,
 }
 
@@ -100,7 +103,7 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// The error class that a delivery attempt records (protocols §8).
+    /// The error class that a delivery attempt records (docs/conventions.md §10).
     pub fn class(self) -> &'static str {
         match self {
             Self::Blocked(_) => "blocked_address",

@@ -74,7 +74,7 @@ const EVERYTHING: [(&str, &str); 17] = [
     ("OPERATOR_EMAILS", "OperatorEmails"),
     ("MAIL_FROM", "MailFrom"),
 ];
-/// Six times the queue functions' time limit, as deployed (traps 20).
+/// Six times the queue functions' time limit, as deployed (docs/platform.md §2).
 const VISIBILITY: Duration = Duration::from_mins(3);
 
 /// How an embedded system differs from another.
@@ -239,7 +239,7 @@ impl Embedded {
     }
 
     /// The same service, which reaches its table through another endpoint: a proxy that loses
-    /// replies, throttles or hangs, as the emulator never does (traps 5).
+    /// replies, throttles or hangs, as the emulator never does (docs/platform.md §1).
     pub fn app_with_table_at(&self, endpoint: &str) -> App {
         let endpoints = Endpoints { dynamodb: Some(endpoint.to_owned()), ..self.endpoints.clone() };
         let clock = self.app.clock.clone();

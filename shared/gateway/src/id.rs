@@ -1,4 +1,5 @@
-//! Identifiers: a prefix that names the kind and a `UUIDv7` in 32 hex digits (protocols §1).
+//! Identifiers: a prefix that names the kind and a `UUIDv7` in 32 hex digits
+//! (docs/conventions.md §1).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

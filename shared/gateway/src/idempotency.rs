@@ -1,5 +1,5 @@
 //! Idempotency keys by lease, with the record completed in the effect's own transaction
-//! (protocols §4, data-model: Idempotency on one item).
+//! (docs/conventions.md §4, docs/data-model.md §12).
 //!
 //! A request with a key first *claims* its record under a 30-second lease. The handler's
 //! transaction completes the record with the answer **if the lease is still its own**: a slow
@@ -41,9 +41,9 @@ pub struct Claim {
     seal: SealKey,
 }
 
-/// The demand of a handler that its request carries an `Idempotency-Key` (protocols §4), as an
-/// argument; put it before the body, so that its absence is what the caller hears of first. The
-/// key itself was judged, and its record claimed, before the handler.
+/// The demand of a handler that its request carries an `Idempotency-Key` (docs/conventions.md §4),
+/// as an argument; put it before the body, so that its absence is what the caller hears of first.
+/// The key itself was judged, and its record claimed, before the handler.
 #[derive(Debug, Clone, Copy)]
 pub struct Required;
 
@@ -236,7 +236,7 @@ async fn put(app: &App, claim: &Claim, fingerprint: &str) -> Result<Option<Attri
 fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, Problem> {
     let text = |name: &str| old.get(name).and_then(|value| value.as_s().ok()).map(String::as_str);
     if text("lease") == Some(&claim.lease) {
-        // The SDK's second attempt met its own first (traps 2).
+        // The SDK's second attempt met its own first (docs/platform.md §1).
         return Ok(Claimed::Mine(claim.clone()));
     }
     if text("fingerprint") != Some(fingerprint) {
@@ -252,8 +252,8 @@ fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, 
     Ok(Claimed::Replay(answer))
 }
 
-/// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not (protocols
-/// §4), nor is a refusal that the very next attempt may not meet.
+/// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not
+/// (docs/conventions.md §4), nor is a refusal that the very next attempt may not meet.
 pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
     let passing = [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress];
     matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)

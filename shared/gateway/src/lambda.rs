@@ -2,7 +2,7 @@
 //!
 //! The event is read by us, not by `lambda_http`: that decodes `rawPath` into the URI, so that
 //! `/links/a%3Fb` arrives as another path; expects every header to be text; and aborts the process
-//! on a body that is not base64 (traps 16, 25, 26).
+//! on a body that is not base64 (docs/platform.md §3).
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -138,8 +138,8 @@ fn request(event: HttpApiEvent) -> Result<Request<Body>, Problem> {
     Ok(request)
 }
 
-/// `rawPath` arrives decoded (traps 25): everything but unreserved characters and `/` is encoded
-/// again, so that a `?`, `#` or `%` in a parameter stays in it.
+/// `rawPath` arrives decoded (docs/platform.md §3): everything but unreserved characters and `/` is
+/// encoded again, so that a `?`, `#` or `%` in a parameter stays in it.
 fn encode_path(decoded: &str) -> String {
     let mut path = String::with_capacity(decoded.len());
     for byte in decoded.bytes() {

@@ -2,7 +2,7 @@
 //!
 //! An outgoing item is written with the change it reports, carries a due mark in GSI3, and loses
 //! it when it has been handed on. The table's stream is the fast path; a sweep of the due marks
-//! alone would be enough (traps 21).
+//! alone would be enough (docs/platform.md §2).
 
 use std::time::Duration;
 

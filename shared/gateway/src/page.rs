@@ -1,6 +1,6 @@
 //! Pages of lists: `limit`, and a `cursor` that is opaque, authenticated and bound to the route,
-//! the filter, the store and the principal (protocols §3). A full walk meets every item that is
-//! there throughout exactly once: a cursor names items, and never counts them.
+//! the filter, the store and the principal (docs/conventions.md §3). A full walk meets every item
+//! that is there throughout exactly once: a cursor names items, and never counts them.
 
 mod place;
 

@@ -10,7 +10,8 @@
 //! sign-ins would otherwise take 4 GiB. Hashing happens on a blocking thread, because 20 ms of work
 //! on the runtime's one thread would stall every other request.
 //!
-//! Count an attempt *before* calling [`verify`] (traps 17): the wait here is what a race would use.
+//! Count an attempt *before* calling [`verify`] (docs/platform.md §7): the wait here is what a race
+//! would use.
 //!
 //! `common_passwords.txt` are the entries of at least eight characters in Django 5.2's
 //! `common-passwords.txt.gz` (BSD-3-Clause; compiled by Royce Williams from breaches), lower-case,

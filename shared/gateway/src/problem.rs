@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::request::Fault;
 
-/// The base of every problem's `type` (protocols §2).
+/// The base of every problem's `type` (docs/conventions.md §2).
 pub const TYPE_BASE: &str = "https://errors.service.invalid/";
 
 macro_rules! catalogue {

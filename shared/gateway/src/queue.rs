@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::config::Setting;
 use crate::problem::Problem;
 
-/// The longest delay SQS takes (traps 20).
+/// The longest delay SQS takes (docs/platform.md §2).
 pub const MAX_DELAY: Duration = Duration::from_mins(15);
 
 /// One queue. Cheap to clone.

@@ -105,7 +105,7 @@ impl Inbound {
             .map(|(_, value)| value.into_owned())
     }
 
-    /// The address a rate limit applies to: IPv4 by /24, IPv6 by /56 (protocols §5).
+    /// The address a rate limit applies to: IPv4 by /24, IPv6 by /56 (docs/conventions.md §5).
     pub fn client_prefix(&self) -> String {
         ip_prefix(self.client)
     }
@@ -302,7 +302,7 @@ impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
     }
 }
 
-/// `If-Match: "<version>"` (protocols §1).
+/// `If-Match: "<version>"` (docs/conventions.md §1).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IfMatch(Option<u64>);
 

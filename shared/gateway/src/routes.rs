@@ -32,7 +32,7 @@ use crate::request::{ClientIp, Inbound, ip_prefix};
 pub(crate) use edge::Unreadable;
 pub use edge::hand_on;
 
-/// The largest body, unless a row says otherwise (protocols §1).
+/// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
 /// The largest body of a row that takes files: base64 makes 5.6 MB of it, which fits into the 6 MB
 /// of the event that brings it and of the answer that shows it, and leaves 0.7 MB for headers.

@@ -9,8 +9,8 @@
 //!   enough. Passwords and one-time codes are short and go through [`crate::password`] instead.
 //!
 //! Random bytes come from the operating system alone. If it has none there is no safe answer, and
-//! the request panics (500; the environment lives on, traps 27) instead of issuing a secret that
-//! can be guessed.
+//! the request panics (500; the environment lives on, docs/platform.md §3) instead of issuing a
+//! secret that can be guessed.
 
 mod steady;
 

@@ -2,9 +2,11 @@
 //!
 //! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
 //!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
-//!   reports a writer's own success as a refused condition (traps 1, 2).
-//! - `TransactionConflict` is retried here, with full jitter; the SDK does not (traps 3).
-//! - Every call has a time limit (traps 4). Every page loop is bounded (traps 5).
+//!   reports a writer's own success as a refused condition (docs/platform.md §1).
+//! - `TransactionConflict` is retried here, with full jitter; the SDK does not
+//!   (docs/platform.md §1).
+//! - Every call has a time limit (docs/platform.md §1). Every page loop is bounded
+//!   (docs/platform.md §1).
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 mod counter;

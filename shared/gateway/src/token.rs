@@ -7,9 +7,9 @@
 //! missing, doubled, null or of another type is a forgery and not a dialect.
 //!
 //! `jsonwebtoken` does the encoding and the cryptography. Its defaults are too lenient for us
-//! (traps 9): time checks use the machine's clock and 60 s leeway, a missing `aud` passes, `nbf`
-//! and `crit` are ignored. Its time checks are therefore off and ours take `now`; the header is
-//! read here first; and every claim is required by [`Claims`].
+//! (docs/platform.md §6): time checks use the machine's clock and 60 s leeway, a missing `aud`
+//! passes, `nbf` and `crit` are ignored. Its time checks are therefore off and ours take `now`; the
+//! header is read here first; and every claim is required by [`Claims`].
 //!
 //! **One token, one string.** The gateway recognizes a token by the SHA-256 of its text, so a
 //! second spelling of the same token would be neither revoked nor counted with it. Header and

@@ -1,5 +1,5 @@
-//! Customer sessions (protocols §6): a bearer token of 256 random bits, kept as its digest, bound
-//! to one store, good for 24 hours.
+//! Customer sessions (docs/conventions.md §6): a bearer token of 256 random bits, kept as its
+//! digest, bound to one store, good for 24 hours.
 //!
 //! Like a merchant's, the token names its store, customer and session, so that one `BatchGetItem`
 //! reads all three. The ids prove nothing; only the secret does.

@@ -1,4 +1,5 @@
-//! When a failed delivery is attempted again (protocols §8): 10 attempts over 51.6 hours.
+//! When a failed delivery is attempted again (docs/conventions.md §10): 10 attempts over 51.6
+//! hours.
 
 use std::time::Duration;
 

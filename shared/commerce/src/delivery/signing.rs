@@ -1,5 +1,5 @@
 //! What a receiver gets besides the body: who we are, what it is, and proof of both
-//! (protocols §8).
+//! (docs/conventions.md §10).
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What orders do to stock: each step is one update with its arithmetic and its condition in the
 //! write, and one movement beside it. Two actions of the transaction, so that an order of 40 lines
 //! fits into one; a transaction must not step twice on one level, so an order merges lines of the
-//! same variant first (traps 6).
+//! same variant first (docs/platform.md §1).
 
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};

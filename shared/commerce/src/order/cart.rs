@@ -126,7 +126,8 @@ pub fn check_rate(rate: Option<&Text<1, 100>>, faults: &mut Vec<FieldError>) {
 }
 
 /// The lines of a cart, those of one variant as one: a transaction touches each level once
-/// (traps 6). Of too many lines, the first: so that what is wrong with them can be told as well.
+/// (docs/platform.md §1). Of too many lines, the first: so that what is wrong with them can be told
+/// as well.
 pub fn merge(
     named: impl IntoIterator<Item = LineInput>,
     errors: &mut Vec<FieldError>,

@@ -1,5 +1,5 @@
 //! How well events arrive at one receiver, and the circuit breaker that keeps a dead one from
-//! slowing the others (protocols §8).
+//! slowing the others (docs/conventions.md §10).
 //!
 //! Written only when something changes: on failure, on recovery, and otherwise at most every five
 //! minutes, so that a healthy receiver of many events is not a hot item.

@@ -1,4 +1,5 @@
-//! What may be reached: a URL judged by its text, an address by its network (protocols §8).
+//! What may be reached: a URL judged by its text, an address by its network
+//! (docs/conventions.md §11).
 
 use std::{error::Error, fmt, net::IpAddr, sync::LazyLock};
 
@@ -8,8 +9,9 @@ use url::{Host, Url};
 /// Longest URL we accept, in bytes (our choice; longer ones are cut by proxies on the way).
 const MAX_URL_BYTES: usize = 2048;
 
-/// The networks that protocols §8 refuses, in its order. Those outside `2000::/3` would be refused
-/// anyway ([`address_is_allowed`]); they stand here so that the list can be compared with its source.
+/// The networks that docs/conventions.md §11 refuses, in its order. Those outside `2000::/3` would
+/// be refused anyway ([`address_is_allowed`]); they stand here so that the list can be compared
+/// with its source.
 pub(super) const REFUSED_NETWORKS: &[&str] = &[
     "10.0.0.0/8",      // private, RFC 1918
     "172.16.0.0/12",   // private
@@ -73,7 +75,7 @@ pub enum Ports {
 }
 
 impl Policy {
-    /// What production uses: https, ports 443 and 8443, global unicast (protocols §8).
+    /// What production uses: https, ports 443 and 8443, global unicast (docs/conventions.md §11).
     pub fn strict() -> Self {
         Self { allow_http: false, allow_loopback: false, ports: Ports::Only(&[443, 8443]) }
     }
@@ -113,7 +115,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The problem code of the interface (api: `POST /webhook-subscriptions`): `blocked_address`
+    /// The problem code (docs/errors.md): `blocked_address`
     /// if the URL leads to a private place, `invalid_url` for everything else.
     pub fn code(self) -> &'static str {
         match self {
@@ -153,8 +155,8 @@ impl Destination {
         if text.len() > MAX_URL_BYTES {
             return Err(Refusal::TooLong);
         }
-        // `url` drops tabs and line breaks and reads `\` as `/` (traps 12, 15). Whoever sends these
-        // hopes that two parsers disagree, so they are refused and not repaired.
+        // `url` drops tabs and line breaks and reads `\` as `/` (docs/platform.md §4, §5). Whoever
+        // sends these hopes that two parsers disagree, so they are refused and not repaired.
         if text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f || byte == b'\\') {
             return Err(Refusal::Malformed);
         }
@@ -229,8 +231,8 @@ fn judge_name(name: &str, policy: &Policy) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a connection may go to this address: global unicast (protocols §8), for IPv6 only within
-/// `2000::/3` (traps 12), and loopback where the policy says so.
+/// Whether a connection may go to this address: global unicast (docs/conventions.md §11), for IPv6
+/// only within `2000::/3` (docs/platform.md §4), and loopback where the policy says so.
 pub fn address_is_allowed(ip: IpAddr, policy: &Policy) -> bool {
     if ip.is_loopback() {
         return policy.allow_loopback;

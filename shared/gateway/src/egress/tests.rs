@@ -257,7 +257,8 @@ fn urls_are_judged_by_their_text() {
     }
 }
 
-/// protocols §8 once more, written independently of the table under test: first and last addresses.
+/// docs/conventions.md §11 once more, written independently of the table under test: first and last
+/// addresses.
 const REFUSED_ADDRESSES: &[&str] = &[
     "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255 127.0.0.0 \
      127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255 100.64.0.0 100.127.255.255 \

@@ -51,7 +51,7 @@ pub const REGION: &str = "us-east-1";
 /// The account that owns the emulated queues.
 pub const ACCOUNT: &str = "000000000000";
 
-/// After this many receives a message moves to the dead-letter queue (traps 20).
+/// After this many receives a message moves to the dead-letter queue (docs/platform.md §2).
 const MAX_RECEIVE_COUNT: u32 = 5;
 /// How long [`Emulators::stop`] waits for requests that are already running.
 const GRACE: Duration = Duration::from_secs(3);
@@ -178,7 +178,7 @@ impl Emulators {
         &self.secrets.endpoint
     }
 
-    /// Makes a table from the words of the `DynamoDB` interface (as `CreateTable` and
+    /// Makes a table from the words of the `DynamoDB` API (as `CreateTable` and
     /// `UpdateTimeToLive` take them, in one object), unless it is there already.
     pub fn create_table(&self, definition: &Value) -> Result<(), EmulatorError> {
         let made = self.create_table_unless_there(definition);

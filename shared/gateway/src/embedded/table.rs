@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::item::Index;
 
-/// The attribute that holds the time to live, in epoch seconds (traps 8).
+/// The attribute that holds the time to live, in epoch seconds (docs/platform.md §1).
 pub const TTL_ATTRIBUTE: &str = "ttl";
 
-/// The table of this name, in the words of the `DynamoDB` interface; `CloudFormation` has the
+/// The table of this name, in the words of the `DynamoDB` API; `CloudFormation` has the
 /// same ones, except that it spells `StreamEnabled` by giving a view type.
 ///
 /// Lists are read whole from GSI1 and GSI2; GSI3 is sparse and leads to work that is due, so keys

@@ -1,6 +1,6 @@
 //! Places in lists that are known whole, because they are short or sorted on request: by which
 //! items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
-//! put into it, then neither repeats nor hides another item (protocols §3).
+//! put into it, then neither repeats nor hides another item (docs/conventions.md §3).
 
 use std::collections::BTreeMap;
 

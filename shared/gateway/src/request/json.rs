@@ -1,5 +1,5 @@
 //! Strict JSON: no duplicate keys (the last one would win in `serde_json::Value`), bounded
-//! nesting (traps 13).
+//! nesting (docs/platform.md §5).
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::problem::{Code, Problem};
 
-/// Levels of arrays and objects in a body (protocols §1).
+/// Levels of arrays and objects in a body (docs/conventions.md §1).
 const MAX_DEPTH: usize = 64;
 
 /// Parses a body.

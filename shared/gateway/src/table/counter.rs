@@ -8,7 +8,8 @@ use crate::problem::Problem;
 
 impl Table {
     /// The next number of a counter, which begins at 1. A number may be skipped: when the caller
-    /// fails after it, or when the SDK sends the update twice (traps 1). None is handed out twice.
+    /// fails after it, or when the SDK sends the update twice (docs/platform.md §1). None is handed
+    /// out twice.
     ///
     /// # Errors
     /// 503.

@@ -11,7 +11,7 @@ use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
-/// still have a next key (traps 5).
+/// still have a next key (docs/platform.md §1).
 const MAX_PAGES: u32 = 20;
 
 /// Items found by one `BatchGetItem`.

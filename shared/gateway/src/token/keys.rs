@@ -205,7 +205,7 @@ impl SigningKey {
     }
 
     /// Proves that the key works before anything depends on it: `jsonwebtoken` built without a
-    /// cryptographic back end compiles, and panics at first use (traps 9).
+    /// cryptographic back end compiles, and panics at first use (docs/platform.md §6).
     fn new(secret: SecretKey) -> Result<Self, KeyError> {
         let public = Point::of(&secret.public_key());
         let pkcs8 = secret.to_pkcs8_der().map_err(|_| KeyError::NotP256)?;

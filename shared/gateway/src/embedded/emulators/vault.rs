@@ -28,7 +28,7 @@ pub(super) struct Vault {
     changing: tokio::sync::Mutex<()>,
 }
 
-/// What `secrets.json` keeps of one secret, in the interface's own words.
+/// What `secrets.json` keeps of one secret, in the words of the Secrets Manager API.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SavedSecret {
