@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What can be checked of the documents without running anything: links, citations of their sections in
+the code, the paths that they name, the README's length, and the example of a webhook signature."""
+
+import base64
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+README_LINES = 120
+CITATION = re.compile(r"docs/([\w-]+\.md)(?:((?:,? §\d+)+))?")
+# Places in the tree that a document names; a placeholder is none.
+PLACE = re.compile(r"`((?:shared|functions|tests|events|docs|\.ci|\.github)/[\w./-]+)`")
+
+
+def main():
+    faults = [*links(), *places(), *citations(), *readme(), *signature()]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    if faults:
+        sys.exit(1)
+    print(f"{len(PAGES)} documents, no faults")
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def prose(page):
+    """A page's text without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def headings(page):
+    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+
+
+def anchor(heading):
+    """What GitHub makes of a heading."""
+    kept = re.sub(r"[^\w\- ]", "", heading.lower())
+    return kept.replace(" ", "-")
+
+
+def links():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, fragment = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists():
+                yield f"{name(page)}: {target} leads nowhere"
+            elif fragment and fragment not in map(anchor, headings(file)):
+                yield f"{name(page)}: {target} leads to no heading"
+
+
+def places():
+    for page in PAGES:
+        for place in PLACE.findall(prose(page)):
+            if not (ROOT / place).exists():
+                yield f"{name(page)}: {place} is not in the tree"
+
+
+def citations():
+    """`docs/page.md §3` stands for the heading `3. …` of that page."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard",
+         "*.rs", "*.py", "*.toml", "*.yaml"],
+        cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True,
+    )
+    files = [file for file in map(ROOT.joinpath, listed.stdout.split()) if file.exists()]
+    for file in files:
+        if file == Path(__file__).resolve():
+            continue
+        for page, sections in CITATION.findall(file.read_text()):
+            cited = ROOT / "docs" / page
+            if not cited.exists():
+                yield f"{name(file)}: docs/{page} is not in the tree"
+                continue
+            known = {heading.split(".")[0] for heading in headings(cited)}
+            for section in re.findall(r"\d+", sections):
+                if section not in known:
+                    yield f"{name(file)}: docs/{page} has no section {section}"
+
+
+def readme():
+    lines = len((ROOT / "README.md").read_text().splitlines())
+    if lines > README_LINES:
+        yield f"README.md has {lines} lines, more than {README_LINES}"
+
+
+def signature():
+    """The vector of docs/conventions.md, computed anew with `openssl`."""
+    text = (ROOT / "docs/conventions.md").read_text()
+    row = dict(re.findall(r"^\| ([\w`-]+(?: id)?) \| `(.*)` \|$", text, re.MULTILINE))
+    names = ["secret", "timestamp", "event id", "body"]
+    if any(wanted not in row for wanted in names):
+        yield "docs/conventions.md: the example of a signature is not there"
+        return
+    secret, time, event, body = (row[wanted] for wanted in names)
+    key = base64.b64decode(secret.removeprefix("whsec_")).hex()
+    expected = {
+        "`X-Service-Hmac-SHA256`": mac(key, f"{time}.{body}"),
+        "`webhook-signature`": "v1," + mac(key, f"{event}.{time}.{body}"),
+    }
+    for header, value in expected.items():
+        if row.get(header) != value:
+            yield f"docs/conventions.md: {header} of the example is {value}"
+
+
+def mac(key, text):
+    command = ["openssl", "dgst", "-sha256", "-mac", "HMAC", "-macopt", f"hexkey:{key}", "-binary"]
+    done = subprocess.run(command, input=text.encode(), check=True, stdout=subprocess.PIPE)
+    return base64.b64encode(done.stdout).decode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Runs the documents' own text: every `sh` block of README.md and of docs/quickstart.md, in order, each
+document in a shell of its own, against one local system on free ports. The first step that fails ends it.
+
+What differs from the text: the ports, and where the Python package comes from (.venv). What is only
+shown and not run is a `console` block.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+API = "http://127.0.0.1:3000"
+PROVIDERS = "http://127.0.0.1:3100"
+RECEIVERS = ["4900", "4901"]
+INSTALL = "python3 -m venv $WORK/venv && $WORK/venv/bin/pip install -q standardwebhooks"
+# Before the text of each document.
+STRICT = """set -euo pipefail
+trap 'echo "failed: $BASH_COMMAND" >&2' ERR
+"""
+LIMIT = 300
+
+
+class Document:
+    """A document, what is replaced in it, and what must have been said at its end."""
+
+    def __init__(self, name, blocks, replaced, said):
+        self.name, self.blocks, self.replaced, self.said = name, blocks, replaced, said
+
+    def script(self):
+        text = (ROOT / self.name).read_text()
+        blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        if len(blocks) != self.blocks:
+            self.fail(f"{len(blocks)} blocks to run, not {self.blocks}; mend one of both")
+        return STRICT + "\n".join(blocks)
+
+    def fail(self, why):
+        sys.exit(f"{self.name}: {why}")
+
+
+DOCUMENTS = [
+    Document("README.md", 1, [API], [r'"handle":', r'"has_more":', r'"email":"demo@example\.com"']),
+    Document(
+        "docs/quickstart.md", 12, [API, PROVIDERS, *RECEIVERS, INSTALL],
+        [r"^verified by standardwebhooks: store\.updated$", r"^verified by openssl$", r"^paid$",
+         r"^refunded$"],
+    ),
+]
+
+
+def main():
+    scripts = [(document, document.script()) for document in DOCUMENTS]
+    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
+    with tempfile.TemporaryDirectory() as work:
+        system, addresses = start(work)
+        try:
+            for document, text in scripts:
+                said = run(document, replaced(document, text, addresses), work)
+                missing = [wanted for wanted in document.said if not re.search(wanted, said, re.M)]
+                if missing:
+                    document.fail(f"nothing said {missing}:\n{said}")
+                print(f"{document.name}: every step works", flush=True)
+        finally:
+            system.send_signal(signal.SIGTERM)
+            system.wait(timeout=30)
+
+
+def start(work):
+    """A local system, and where its API and its payment providers are."""
+    command = [target() / "debug/local", "--port", "0", "--providers-port", "0"]
+    system = subprocess.Popen(
+        [*command, "--data", f"{work}/data"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    found = {}
+    names = {"The API is at": API, "Payment providers are played at": PROVIDERS}
+    for line in system.stdout:
+        for name, address in names.items():
+            if line.startswith(name):
+                found[address] = line.removeprefix(name).strip()
+        if len(found) == len(names):
+            # Its log goes on; nobody reads it, and it must not stand still for that.
+            subprocess.Popen(["cat"], stdin=system.stdout, stdout=subprocess.DEVNULL)
+            return system, found
+    sys.exit("the local system did not start")
+
+
+def target():
+    """Where cargo builds."""
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+
+
+def replaced(document, text, addresses):
+    places = {
+        **addresses,
+        **{port: str(free_port()) for port in RECEIVERS},
+        INSTALL: f"ln -s {ROOT / '.venv'} $WORK/venv",
+    }
+    for old in document.replaced:
+        if old not in text:
+            document.fail(f"{old} is not in the text any more; mend {__file__}")
+        text = text.replace(old, places[old])
+    return text
+
+
+def run(document, text, work):
+    file = Path(work) / "document.sh"
+    file.write_text(text)
+    environment = {**os.environ, "TMPDIR": work}
+    try:
+        done = subprocess.run(
+            ["bash", file], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL, timeout=LIMIT, check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        document.fail(f"not done after {LIMIT} s:\n{(late.stdout or b'').decode()}")
+    if done.returncode != 0:
+        document.fail(f"a step failed, after this was said:\n{done.stdout}")
+    return done.stdout
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main()

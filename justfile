@@ -1,0 +1,30 @@
+# The daily commands. `just` lists them.
+
+# List the commands.
+default:
+    @just --list
+
+# Run the whole system on this machine; `just run --help` has its options.
+run *options:
+    cargo run -p local -- {{ options }}
+
+# Run all tests.
+test:
+    cargo test
+
+# Run the tests whose names contain this: `just one a_code_is_redeemed`, `just one refunds::`.
+one name:
+    cargo test -p tests --test it -- {{ name }}
+
+# Format the code, and lint it as CI does.
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Check the documents' links, citations and examples.
+docs:
+    python3 .ci/check_documents.py
+
+# Everything that must hold before a change is accepted.
+ci:
+    .ci/run
