@@ -2,7 +2,8 @@
 document in a shell of its own, against one local system on free ports. The first step that fails ends it.
 
 What differs from the text: the ports, and where the Python package comes from (.venv). What is only
-shown and not run is a `console` block.
+shown and not run is a `console` block. With an argument, that binary of `local` is run; without one it
+is built.
 """
 
 import os
@@ -55,9 +56,9 @@ DOCUMENTS = [
 
 def main():
     scripts = [(document, document.script()) for document in DOCUMENTS]
-    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
+    binary = Path(sys.argv[1]).resolve() if sys.argv[1:] else build()
     with tempfile.TemporaryDirectory() as work:
-        system, addresses = start(work)
+        system, addresses = start(binary, work)
         try:
             for document, text in scripts:
                 said = run(document, replaced(document, text, addresses), work)
@@ -70,12 +71,15 @@ def main():
             system.wait(timeout=30)
 
 
-def start(work):
+def build():
+    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/local"
+
+
+def start(binary, work):
     """A local system, and where its API and its payment providers are."""
-    command = [target() / "debug/local", "--port", "0", "--providers-port", "0"]
-    system = subprocess.Popen(
-        [*command, "--data", f"{work}/data"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+    command = [binary, "--port", "0", "--providers-port", "0", "--data", f"{work}/data"]
+    system = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     found = {}
     names = {"The API is at": API, "Payment providers are played at": PROVIDERS}
     for line in system.stdout:
@@ -87,11 +91,6 @@ def start(work):
             subprocess.Popen(["cat"], stdin=system.stdout, stdout=subprocess.DEVNULL)
             return system, found
     sys.exit("the local system did not start")
-
-
-def target():
-    """Where cargo builds."""
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def replaced(document, text, addresses):
