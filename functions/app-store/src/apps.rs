@@ -21,6 +21,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text, Written};
 use gateway::table;
 use serde::Serialize;
@@ -200,7 +201,7 @@ pub async fn list(
     State(app): State<App>,
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CatalogueView>, Problem> {
     if let (Visitor::Owner(owner), true) = (&visitor, query.installed.0.0) {
         return installed(owner, &app, &query, paging).await;
     }
@@ -221,7 +222,7 @@ async fn installed(
     app: &App,
     query: &CatalogueQuery,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CatalogueView>, Problem> {
     let wanted = table::Query::index(Index::Gsi1, format!("STO#{}#INS", owner.store.id));
     let present = |each: &Installation| each.status != InstallationStatus::Uninstalled;
     let found = paging.read::<Installation>(app, &wanted, present).await?;

@@ -24,6 +24,7 @@ use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, Given, Judgement, Path, Query, Ruled,
     Rules, Text,
@@ -91,7 +92,7 @@ pub async fn list(
     State(app): State<App>,
     Query(query): Query<AppsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AppView>, Problem> {
     let admits = |each: &CommerceApp| query.status.is_none_or(|status| each.status == status);
     let own = developer::apps_of(&developer.account.id).newest_first();
     paging.answer(&app, &own, admits, |each| AppView::from(&each)).await

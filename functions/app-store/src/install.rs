@@ -14,6 +14,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Path, Query};
 use gateway::table::{self, retry};
 use serde::Serialize;
@@ -158,7 +159,7 @@ pub async fn list(
     State(app): State<App>,
     Query(query): Query<InstallationsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<InstallationView>, Problem> {
     let wanted = table::Query::index(Index::Gsi1, format!("STO#{}#INS", owner.store.id));
     let admits = |each: &Installation| match query.status {
         Some(status) => each.status == status,
@@ -188,7 +189,7 @@ async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installati
 
 /// One line of an installation's history.
 #[derive(Debug, Serialize)]
-struct AccessView {
+pub struct AccessView {
     id: EventId,
     #[serde(rename = "type")]
     name: String,
@@ -221,7 +222,7 @@ pub async fn access_log(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AccessView>, Problem> {
     let installation = own(&app, &owner, &id).await?;
     let partition = format!("STO#{}#ENT#{}", owner.store.id, installation.id);
     let wanted = table::Query::index(Index::Gsi2, partition).newest_first();

@@ -15,6 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, Condition};
 
@@ -48,7 +49,7 @@ pub async fn list(
     Path(id): Path<AppId>,
     Query(query): Query<ReviewsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AppReviewView>, Problem> {
     let found = published(&app, &id).await?;
     let wanted = table::Query::index(Index::Gsi1, format!("APP#{id}#REV")).newest_first();
     let stars = query.rating.map(|stars| kept(stars.0));

@@ -21,6 +21,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     AtMost, Body, FieldErrors, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text,
 };
@@ -58,7 +59,7 @@ pub async fn list(
     Path(id): Path<AppId>,
     Query(query): Query<SubmissionsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<SubmissionView>, Problem> {
     own(&app, &developer, &id).await?;
     let wanted =
         table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
@@ -221,7 +222,7 @@ pub async fn queue(
     State(app): State<App>,
     Query(query): Query<SubmissionsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<SubmissionView>, Problem> {
     let status = query.status.unwrap_or(SubmissionStatus::Submitted);
     let wanted = table::Query::index(Index::Gsi1, format!("SUBQ#{status}"));
     paging.answer(&app, &wanted, |_: &Submission| true, |each| SubmissionView::from(&each)).await

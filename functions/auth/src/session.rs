@@ -18,6 +18,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Inbound, Path, Raw};
 use gateway::table::{Condition, Query};
 use http::{StatusCode, header};
@@ -175,7 +176,7 @@ pub(crate) async fn custom(
 
 /// A session as its owner sees it among the others.
 #[derive(Debug, Serialize)]
-struct SessionView {
+pub struct SessionView {
     id: SessionId,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -198,7 +199,7 @@ pub(crate) async fn list(
     caller: caller::Merchant,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<SessionView>, Problem> {
     let now = app.clock.now();
     let account = &caller.account;
     let view = |session: Session| SessionView {

@@ -6,11 +6,11 @@ use commerce::event::Event;
 use commerce::id::EventId;
 use commerce::key;
 use deserr::Deserr;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules, Text};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::range::{self, KEPT, Range};
 
 /// One entry.
 #[derive(Debug, Serialize)]
-struct EntryView {
+pub struct EntryView {
     id: EventId,
     action: String,
     /// `merchant:mer_…` or `installation:ins_…`; none for the service itself.
@@ -59,7 +59,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<EntryView>, Problem> {
     let store = &caller.store;
     let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let days = range.queries(|day| key::events_on(&store.id, day));

@@ -17,6 +17,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules, Text};
 use gateway::table::{self, Change};
 use serde_json::json;
@@ -63,7 +64,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<DeliveryView>, Problem> {
     let store = &caller.store;
     let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let scope = scope_of(Some(&store.id), None);
@@ -116,7 +117,7 @@ pub(crate) async fn attempts(
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AttemptView>, Problem> {
     find(&app, &caller, &id).await?;
     let all = table::Query::partition(key::delivery(&id).pk).begins_with(key::ATTEMPTS);
     paging.answer(&app, &all, |_: &Attempt| true, AttemptView::from).await

@@ -7,6 +7,7 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Path, Text};
 use http::header;
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub(crate) async fn list(
     _: Public,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<Value>, Problem> {
     let all: Vec<Value> = event::catalogue().iter().map(view).collect();
     let name = |entry: &Value| entry["type"].to_string();
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))

@@ -12,6 +12,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules};
 use gateway::table;
 use serde::Serialize;
@@ -21,7 +22,7 @@ use crate::range::{self, KEPT, Range};
 
 /// An event as the outbox shows it.
 #[derive(Debug, Serialize)]
-struct OutboxView {
+pub struct OutboxView {
     id: EventId,
     r#type: String,
     status: OutboxState,
@@ -110,7 +111,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<OutboxView>, Problem> {
     let store = &caller.store;
     let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let days = range.queries(|day| key::events_on(&store.id, day));

@@ -20,6 +20,7 @@ use gateway::egress::Refusal;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Body, FieldErrors, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text,
 };
@@ -95,7 +96,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Query(query): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<SubscriptionView>, Problem> {
     let partition = key::store(&caller.store.id).pk;
     let all = table::Query::partition(partition).begins_with(key::SUBSCRIPTIONS);
     let now = app.clock.now();

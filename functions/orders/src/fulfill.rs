@@ -27,6 +27,7 @@ use gateway::idempotency;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::Write;
 use serde_json::{Value, json};
@@ -224,7 +225,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<FulfillmentView>, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = parts.fulfillments.iter().map(FulfillmentView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await

@@ -20,6 +20,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     AtMost, Body, Fault, FieldErrors, FromText, IfMatch, Patch, Path, Query, Text,
 };
@@ -110,7 +111,7 @@ pub async fn list(
     State(app): State<App>,
     Query(query): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<OrderView>, Problem> {
     let now = app.clock.now();
     if let Some(number) = &query.number {
         let mut found = number::find(&app, &caller.store.id, number.as_str()).await?;
@@ -230,7 +231,7 @@ pub async fn events(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<Value>, Problem> {
     let order = load(&app, &caller.store.id, &id).await?;
     let scope = format!("STO#{}", order.store_id);
     let (now, any) = (app.clock.now(), commerce::id::EventId::derive(&["any"]));

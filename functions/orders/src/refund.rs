@@ -17,6 +17,7 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     AtMost, Body, FieldErrors, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled,
     Rules, Text,
@@ -260,7 +261,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<RefundView>, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = parts.refunds.iter().map(RefundView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await

@@ -15,6 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Path, Query};
 use gateway::table;
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub async fn list(
     State(app): State<App>,
     Query(query): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<PaymentView>, Problem> {
     let store = &caller.store.id;
     let matches = |payment: &Payment| {
         query.status.is_none_or(|status| payment.status == status)
@@ -149,7 +150,7 @@ pub async fn events(
     State(app): State<App>,
     Path(id): Path<PaymentId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<EventView>, Problem> {
     let store = &caller.store.id;
     let order = locate(&app, store, &id).await?.order_id;
     let anywhen = Timestamp::from_millis(0);

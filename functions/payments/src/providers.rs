@@ -17,6 +17,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Body, Exact, Fault, FieldErrors, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled,
     Rules, Text,
@@ -32,7 +33,7 @@ pub async fn list(
     caller: Owner,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AccountView>, Problem> {
     let accounts = account::all(&app, &caller.store).await?;
     let view = |account: &Account| AccountView::of(account, &caller.store, &app.config.base_url);
     let views = accounts.iter().map(view).collect();

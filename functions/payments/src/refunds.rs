@@ -18,6 +18,7 @@ use gateway::context::Context;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Raw, Text};
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<PaymentId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<PaymentRefund>, Problem> {
     let payment = find(&app, &caller.store.id, &id).await?;
     paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
 }

@@ -16,6 +16,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Patch, Path, Text};
 use gateway::table::{Condition, Write, retry};
 
@@ -66,7 +67,7 @@ pub async fn list(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CategoryView>, Problem> {
     let tree = Tree::load(&app, &caller.store.id).await?;
     let views = tree.walk().into_iter().map(|(category, _)| CategoryView::of(category, &tree));
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await

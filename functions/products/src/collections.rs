@@ -22,6 +22,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     AtMost, Body, FieldErrors, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
     Written,
@@ -69,7 +70,7 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
     gateway::request::Query(query): gateway::request::Query<ListQuery>,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CollectionView>, Problem> {
     let (since, any) = (Timestamp::from_millis(0), CollectionId::derive(&[]));
     let (index, place) = key::collections_of_store(&caller.store.id, since, &any);
     let takes = |collection: &Collection| {

@@ -8,11 +8,11 @@ use commerce::id::CustomerId;
 use commerce::key;
 use commerce::scope::ReadCustomers;
 use deserr::Deserr;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::Problem;
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Query, Text};
 use gateway::table;
 
@@ -63,7 +63,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Query(asked): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CustomerView>, Problem> {
     let store = &access.store;
     if let Some(email) = &asked.email {
         let email_key = key::unique_customer_email(&store.id, &email.normalized());

@@ -15,6 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Query};
 use gateway::table::{self, Condition};
 
@@ -68,7 +69,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Query(asked): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<FormSubmissionView>, Problem> {
     let view = |submission: FormSubmission| FormSubmissionView::from(&submission);
     let query = asked.query(&access.store);
     paging.answer(&app, &query, |submission| asked.takes(submission), view).await

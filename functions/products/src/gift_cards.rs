@@ -24,6 +24,7 @@ use gateway::idempotency::Required;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text,
 };
@@ -58,7 +59,7 @@ pub async fn list(
     State(app): State<App>,
     Query(ask): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<GiftCardView>, Problem> {
     let now = app.clock.now();
     let probe = GiftCardId::derive(&[]);
     let (index, place) = key::gift_cards_of_store(&caller.store.id, now, &probe);
@@ -359,7 +360,7 @@ pub async fn transactions(
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<GiftCardEntryView>, Problem> {
     let card = load(&app, &caller.store, &id).await?;
     let query =
         TableQuery::partition(card.key().pk).begins_with(key::GIFT_CARD_ENTRIES).newest_first();

@@ -12,11 +12,11 @@ use commerce::inventory::{Level, LevelView, Movement, MovementView};
 use commerce::scope::ReadInventory;
 use commerce::{key, location};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Fault, FieldErrors, FromText, Path, Query};
 use gateway::table::Query as TableQuery;
 
@@ -80,7 +80,7 @@ pub async fn list(
     State(app): State<App>,
     Query(ask): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<LevelView>, Problem> {
     let store = &caller.store.id;
     let locations = if let Some(locations) = ask.location_ids {
         locations.0
@@ -130,7 +130,7 @@ pub async fn ledger(
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<MovementView>, Problem> {
     let place = key::level(&caller.store.id, &item, &location);
     let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
     let view = |movement: Movement| MovementView::from(&movement);

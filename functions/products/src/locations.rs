@@ -21,6 +21,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{Write, retry};
 
@@ -43,7 +44,7 @@ pub async fn list(
     State(app): State<App>,
     Query(ask): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<LocationView>, Problem> {
     let mut locations = location::all(&app, &caller.store.id).await?;
     locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0.0));
     locations.sort_by_key(|location| (location.priority, location.created_at));

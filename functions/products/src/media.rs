@@ -19,6 +19,7 @@ use gateway::egress::{Outgoing, Refusal, SendError};
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Argument, Body, Exact, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads,
     Ruled, Rules, Text,
@@ -51,7 +52,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Query(asked): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<MediaView>, Problem> {
     let store = &access.store;
     let query = table::Query::partition(store.key().pk).begins_with(key::MEDIA).newest_first();
     let wanted =

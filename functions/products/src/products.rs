@@ -18,6 +18,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{self, Fault, FieldErrors, FromText, Path, Text};
 use gateway::table::{Query, Scanned};
 
@@ -123,7 +124,7 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
     request::Query(query): request::Query<ListQuery>,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ProductSummary>, Problem> {
     let store = &caller.store.id;
     let takes = |product: &Product| query.takes(product);
     let collection = match &query.collection_id {
@@ -161,7 +162,7 @@ pub(crate) async fn of_collection(
     collection: &Collection,
     paging: Paging,
     takes: impl Fn(&Product) -> bool,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ProductSummary>, Problem> {
     let store = &collection.store_id;
     if collection.kind == CollectionKind::Automated {
         let holds = |product: &Product| {
@@ -192,7 +193,7 @@ async fn resolve(
     paging: Paging,
     found: Scanned<ProductId>,
     takes: impl Fn(&Product) -> bool,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ProductSummary>, Problem> {
     page::count_read(found.items.len());
     let mut products = product::get_many(app, store, &found.items).await?;
     let found = found.filter_map(|id| {

@@ -13,6 +13,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, retry};
 
@@ -69,7 +70,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Query(asked): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ReviewView>, Problem> {
     let view = |review: Review| ReviewView::from(&review);
     let query = asked.query(&access.store);
     paging.answer(&app, &query, |review| asked.takes(review), view).await

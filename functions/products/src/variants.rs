@@ -16,6 +16,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::retry;
 
@@ -43,7 +44,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<ProductId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<VariantView>, Problem> {
     let (_, variants) = load(&app, &caller.store, &id).await?;
     let views = variants.iter().map(VariantView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await

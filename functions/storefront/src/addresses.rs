@@ -14,6 +14,7 @@ use gateway::app::App;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text,
 };
@@ -176,7 +177,7 @@ pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
     mut paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<AddressView>, Problem> {
     let default = caller.account.default_address_id.as_ref();
     let mut book = book(&app, &caller.account).await?;
     let first = paging.leader(default.map(ToString::to_string));

@@ -15,11 +15,12 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::Problem;
+use gateway::reply::Page;
 use gateway::request::{Path, Query, Ruled};
 use gateway::table::Scanned;
 
 use ask::ListQuery;
-use page::Page;
+use page::ProductPage;
 use source::Source;
 use stock::Stock;
 use view::{Card, Detail};
@@ -41,7 +42,7 @@ pub async fn list(
     State(app): State<App>,
     Ruled(Query(ask)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<Card>, Problem> {
     let store = caller.store();
     let source = Source::open(&app, store, &ask).await?;
     let wanted = ask.in_stock.map(|flag| flag.0.0);
@@ -74,6 +75,6 @@ pub async fn show(
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Answer, Problem> {
     let store = caller.store();
-    let page = Page::load(&app, store, &handle).await?;
+    let page = ProductPage::load(&app, store, &handle).await?;
     Ok(Answer::ok(&Detail::of(&page, store)).cached(FRESH))
 }

@@ -26,6 +26,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Inbound, Patch, Path, Raw, Text};
 use gateway::table::{Condition, Query, Write};
 use http::StatusCode;
@@ -276,7 +277,7 @@ pub(crate) async fn orders(
     caller: caller::Customer,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ShopperOrderView>, Problem> {
     let account = &caller.account;
     let any = OrderId::derive(&["any"]);
     let (index, place) =

@@ -16,6 +16,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::Path;
 use gateway::table::Query;
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,7 @@ pub async fn menus(
     caller: Shopfront,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<MenuView>, Problem> {
     let query = in_store(&caller.store().id).begins_with("NAV#");
     let answer = paging.answer(&app, &query, |_| true, |menu: Menu| MenuView::from(&menu)).await?;
     Ok(answer.cached(FRESH))
@@ -150,7 +151,7 @@ pub async fn policies(
     caller: Shopfront,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<PolicySummary>, Problem> {
     let query = in_store(&caller.store().id).begins_with("POL#");
     let mut policies = app.table.all::<Policy>(&query, PolicyHandle::ALL.len()).await?;
     policies.retain(|policy| policy.published);

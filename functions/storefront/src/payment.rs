@@ -23,6 +23,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Page;
 use gateway::request::{
     Body, Exact, FieldErrors, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled,
     Rules, Text, Written,
@@ -315,7 +316,7 @@ pub async fn methods(
     State(app): State<App>,
     Query(query): Query<MethodsQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<MethodView>, Problem> {
     let store = caller.store();
     let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
     let is_due = query.amount.is_none_or(|amount| amount.0.0 > 0);

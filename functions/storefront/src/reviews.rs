@@ -19,6 +19,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, FromText, Inbound, Int, Raw, Text};
 use gateway::table::Query;
 use serde::Serialize;
@@ -65,7 +66,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Raw(inbound): Raw,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<PublicReview>, Problem> {
     let product = named(&app, shop.store(), &inbound).await?;
     let any = ReviewId::derive(&["any"]);
     let (index, place) =

@@ -5,13 +5,14 @@ use commerce::caller;
 use commerce::id::{ProductId, VariantId};
 use commerce::key;
 use commerce::product::{Product, Variant};
-use commerce::wishlist::{self, Wish};
+use commerce::wishlist::{self, Wish, WishView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Argument, Body, FieldErrors, Inbound, Judgement, Raw, Reads, Text};
 use gateway::table::{Query, retry};
 use http::request::Parts;
@@ -28,7 +29,7 @@ pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<WishView>, Problem> {
     let account = &caller.account;
     let query = Query::partition(account.key().pk).begins_with(key::WISHES).newest_first();
     let found = paging.read(&app, &query, |_: &Wish| true).await?;

@@ -19,6 +19,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Patch};
 use gateway::table::{Query, Write};
 
@@ -52,7 +53,7 @@ pub async fn list(
     caller: Merchant,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<StoreView>, Problem> {
     let query = stores_of(&caller).newest_first();
     // The index may still show a store that was deleted a moment ago.
     let exists = |store: &Store| store.status != StoreStatus::Deleted;

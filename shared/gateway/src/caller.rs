@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::budget::Tier;
 use crate::problem::Problem;
-use crate::request::{Argument, Inbound, Judgement, Reads};
+use crate::request::Inbound;
 
 /// What a row of a route table demands of its caller: for the guards, the contract tests and the
 /// documents.
@@ -150,44 +150,3 @@ impl Caller for Public {
 }
 
 crate::caller_argument!(Public);
-
-/// Argument lists of handlers: the first is a [`Caller`], the others are [`Argument`]s.
-#[diagnostic::on_unimplemented(
-    message = "this handler does not say who may call it",
-    label = "its first argument must be a `Caller`: Public, Merchant, StoreAccess<_>, …",
-    note = "the others must be `Argument`s: Body<_>, Query<_>, Paging, Path<_>, …"
-)]
-pub trait Guarded {
-    /// The first argument.
-    type Caller: Caller;
-
-    /// Judges what the arguments read, together.
-    ///
-    /// # Errors
-    /// `validation_failed` with every fault; what leaves nothing to judge.
-    fn judge(app: &App, inbound: &Inbound) -> impl Future<Output = Result<(), Problem>> + Send;
-}
-
-macro_rules! guarded {
-    ($($argument:ident),*) => {
-        // The `M` is axum's marker for how the last argument is extracted.
-        impl<M, C: Caller, $($argument: Argument),*> Guarded for (M, C, $($argument,)*) {
-            type Caller = C;
-
-            async fn judge(app: &App, inbound: &Inbound) -> Result<(), Problem> {
-                let reads = Reads::NOTHING$(.and($argument::READS))*;
-                #[allow(unused_mut, reason = "there may be no argument but the caller")]
-                let mut case = Judgement::new(app, inbound, reads);
-                $($argument::judge(&mut case).await?;)*
-                case.verdict()
-            }
-        }
-    };
-}
-guarded!();
-guarded!(A1);
-guarded!(A1, A2);
-guarded!(A1, A2, A3);
-guarded!(A1, A2, A3, A4);
-guarded!(A1, A2, A3, A4, A5);
-guarded!(A1, A2, A3, A4, A5, A6);

@@ -44,7 +44,6 @@ struct State {
     charge: Option<Charge>,
     actual_cost: Option<u32>,
     claim: Option<Claim>,
-    speaks_oauth: bool,
     principal: String,
     store: Option<String>,
 }
@@ -156,14 +155,6 @@ impl Context {
     }
 
     /// Has every problem of this request written as RFC 6749 §5.2 wants it.
-    pub(crate) fn speak_oauth(&self) {
-        self.state().speaks_oauth = true;
-    }
-
-    pub(crate) fn speaks_oauth(&self) -> bool {
-        self.state().speaks_oauth
-    }
-
     pub(crate) fn set_charge(&self, charge: Charge) {
         self.state().charge = Some(charge);
     }

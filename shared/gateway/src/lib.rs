@@ -1,8 +1,8 @@
 //! The machinery under every function; it knows no commerce.
 //!
 //! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`],
-//!   [`budget`], [`idempotency`] → a handler with arguments of [`request`] → [`answer`] or
-//!   [`problem`].
+//!   [`budget`], [`idempotency`] → a [`handler`] with arguments of [`request`] → a [`reply`] or
+//!   a [`problem`], sent as an [`answer`].
 //! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
 //! - Outside: [`queue`], [`secrets`], [`egress`]; what comes back in from there is [`bridged`].
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
@@ -18,7 +18,10 @@ pub mod clock;
 pub mod config;
 pub mod context;
 pub mod cors;
+#[cfg(feature = "openapi")]
+pub mod describe;
 pub mod egress;
+pub mod handler;
 pub mod id;
 pub mod idempotency;
 pub mod item;
@@ -29,6 +32,7 @@ pub mod page;
 pub mod password;
 pub mod problem;
 pub mod queue;
+pub mod reply;
 pub mod request;
 pub mod routes;
 pub mod seal;

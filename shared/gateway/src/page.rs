@@ -18,8 +18,13 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::budget::Cost;
 use crate::context::Context;
+#[cfg(feature = "openapi")]
+use crate::describe::{Operation, Place};
 use crate::item::{Attributes, Item};
 use crate::problem::{Code, FieldError, Problem};
+use crate::reply::Page;
+#[cfg(feature = "openapi")]
+use crate::request::Int;
 use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
 use crate::seal::{self, SteadyKey};
 use crate::size::{Escaped, PAGE_LIMIT};
@@ -87,6 +92,13 @@ impl Argument for Paging {
         }
         inbound.keep(paging);
         Ok(())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes::<Int<1, 100>>(Place::Query, "limit", false);
+        operation.takes::<String>(Place::Query, "cursor", false);
+        operation.refuses(&[Code::InvalidCursor, Code::ValidationFailed]);
     }
 }
 
@@ -160,14 +172,15 @@ impl Paging {
         app.table.page(query, self.limit(), self.place()?, filter).await
     }
 
-    /// Runs the query and answers with the page, each item as `view` shows it.
-    pub async fn answer<T: Item, V: Serialize>(
+    /// Runs the query and answers with the page, each item as `view` shows it. `E` is what
+    /// [`Paging::with`] adds.
+    pub async fn answer<T: Item, V: Serialize, E>(
         self,
         app: &App,
         query: &Query,
         filter: impl Fn(&T) -> bool,
         view: impl Fn(T) -> V,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<Page<V, E>, Problem> {
         let found = self.read(app, query, filter).await?;
         self.finish(app, found, view).await
     }
@@ -176,13 +189,13 @@ impl Paging {
     /// which partition it goes on, and where in it; without a place, at its beginning. All of
     /// them share one budget of queries: a filter that passes little ends the page early, with a
     /// cursor.
-    pub async fn answer_over<T: Item, V: Serialize>(
+    pub async fn answer_over<T: Item, V: Serialize, E>(
         self,
         app: &App,
         queries: &[Query],
         filter: impl Fn(&T) -> bool,
         view: impl Fn(T) -> V,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<Page<V, E>, Problem> {
         let (first, mut start) = self.resume(queries)?;
         let mut found = Scanned::at(None);
         let mut left = MOST_QUERIES;
@@ -231,12 +244,12 @@ impl Paging {
 
     /// Answers with a page that was read elsewhere. It ends early, with a cursor, where more would
     /// be too much to be sent at once; one item it always has.
-    pub async fn finish<T, V: Serialize>(
+    pub async fn finish<T, V: Serialize, E>(
         mut self,
         app: &App,
         found: Scanned<T>,
         view: impl Fn(T) -> V,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<Page<V, E>, Problem> {
         let (data, next) = fitting(found, view);
         if self.key.is_none() && next.is_some() {
             self.key = Some(app.secrets.keys().await?.pages.clone());
@@ -244,7 +257,7 @@ impl Paging {
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
         let next = next.map(|place| place.into_iter().chain(leader).collect());
         let next = next.and_then(|place| self.seal(&place));
-        Ok(self.respond(data, next))
+        Ok(Page::of(self.respond(data, next)))
     }
 
     /// Answers with a page of a list that is known whole because it is short, in its own order;
@@ -252,12 +265,12 @@ impl Paging {
     ///
     /// # Errors
     /// `invalid_cursor`.
-    pub async fn whole<V: Serialize>(
+    pub async fn whole<V: Serialize, E>(
         self,
         app: &App,
         all: Vec<V>,
         key: impl Fn(&V) -> String,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<Page<V, E>, Problem> {
         let found = self.part(all, key)?;
         self.finish(app, found, |item| item).await
     }

@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::request::Fault;
 
+pub use written::OAuthError;
+
 /// The base of every problem's `type` (docs/conventions.md §2).
 pub const TYPE_BASE: &str = "https://errors.service.invalid/";
 

@@ -8,6 +8,7 @@
 mod arguments;
 mod fields;
 mod json;
+mod schema;
 
 use std::any::Any;
 use std::net::IpAddr;
@@ -22,8 +23,12 @@ use serde_json::{Map, Value};
 
 pub use arguments::{Argument, Given, Judgement, NoFields, Reads, Ruled, Rules};
 pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
+pub use gateway_macros::request;
+pub use schema::Described;
 
 use crate::context;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
 use crate::problem::{Code, FieldError, Problem};
 use crate::routes::Row;
 
@@ -266,23 +271,38 @@ pub struct Path<T>(pub T);
 pub trait FromPath: Sized {
     /// Reads the values in path order.
     fn from_path(values: &[&str]) -> Option<Self>;
+
+    /// Says what they look like.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation);
 }
 
-impl<A: FromText> FromPath for A {
+impl<A: FromText + Described> FromPath for A {
     fn from_path(values: &[&str]) -> Option<Self> {
         match values {
             [first] => A::from_text(first).ok(),
             _ => None,
         }
     }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_in_path::<A>(0);
+    }
 }
 
-impl<A: FromText, B: FromText> FromPath for (A, B) {
+impl<A: FromText + Described, B: FromText + Described> FromPath for (A, B) {
     fn from_path(values: &[&str]) -> Option<Self> {
         match values {
             [first, second] => Some((A::from_text(first).ok()?, B::from_text(second).ok()?)),
             _ => None,
         }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_in_path::<A>(0);
+        operation.takes_in_path::<B>(1);
     }
 }
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
-use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
@@ -23,8 +22,11 @@ use crate::answer::{self, Answer};
 use crate::app::App;
 use crate::bridged;
 use crate::budget::{self, Cost};
-use crate::caller::{Access, Caller, Guarded};
+use crate::caller::{Access, Caller};
 use crate::context::Context;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
+use crate::handler::{Handler, Refusal};
 use crate::idempotency::{self, Claimed};
 use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
@@ -60,111 +62,89 @@ pub struct Row {
 pub struct Routes {
     rows: Vec<Row>,
     router: Router<App>,
+    #[cfg(feature = "openapi")]
+    described: Vec<Described>,
+}
+
+/// A row whose handler can say what it takes and answers.
+#[cfg(feature = "openapi")]
+#[derive(Debug, Clone)]
+pub struct Described {
+    /// The row.
+    pub row: Row,
+    /// The handler's path in the code: its documentation stands there.
+    pub handler: &'static str,
+    /// What it says.
+    pub describe: fn(&mut Operation),
 }
 
 impl Routes {
     /// `GET`, and `HEAD`.
     #[must_use]
-    pub fn get<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::GET, MethodFilter::GET), path, cost, false, handler)
+    pub fn get<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::GET, MethodFilter::GET), path, cost, handler)
     }
 
     /// `POST`.
     #[must_use]
-    pub fn post<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::POST, MethodFilter::POST), path, cost, false, handler)
+    pub fn post<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
     /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
-    pub fn post_large<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
+    pub fn post_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         let post = (Method::POST, MethodFilter::POST);
-        self.row_of(post, path, cost, false, LARGE_BODY_LIMIT, handler)
+        self.row_of(post, path, cost, LARGE_BODY_LIMIT, handler)
     }
 
     /// `PUT`.
     #[must_use]
-    pub fn put<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::PUT, MethodFilter::PUT), path, cost, false, handler)
+    pub fn put<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::PUT, MethodFilter::PUT), path, cost, handler)
     }
 
     /// `PATCH`.
     #[must_use]
-    pub fn patch<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::PATCH, MethodFilter::PATCH), path, cost, false, handler)
+    pub fn patch<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::PATCH, MethodFilter::PATCH), path, cost, handler)
     }
 
     /// `DELETE`.
     #[must_use]
-    pub fn delete<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::DELETE, MethodFilter::DELETE), path, cost, false, handler)
+    pub fn delete<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        self.row((Method::DELETE, MethodFilter::DELETE), path, cost, handler)
     }
 
-    /// `POST` to an OAuth endpoint: errors as in RFC 6749 §5.2.
-    #[must_use]
-    pub fn oauth<H: Handler<T, App>, T: Guarded>(
-        self,
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row((Method::POST, MethodFilter::POST), path, cost, true, handler)
-    }
-
-    fn row<H: Handler<T, App>, T: Guarded>(
+    fn row<H: Handler<A>, A>(
         self,
         method: (Method, MethodFilter),
         path: &'static str,
         cost: Cost,
-        oauth: bool,
         handler: H,
     ) -> Self {
-        self.row_of(method, path, cost, oauth, BODY_LIMIT, handler)
+        self.row_of(method, path, cost, BODY_LIMIT, handler)
     }
 
-    fn row_of<H: Handler<T, App>, T: Guarded>(
+    fn row_of<H: Handler<A>, A>(
         mut self,
         (method, filter): (Method, MethodFilter),
         path: &'static str,
         cost: Cost,
-        oauth: bool,
         body_limit: usize,
         handler: H,
     ) -> Self {
-        let row = Row { method, path, cost, access: T::Caller::access(), oauth, body_limit };
+        let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
+        let row = Row { method, path, cost, access, oauth, body_limit };
         self.rows.push(row.clone());
+        #[cfg(feature = "openapi")]
+        self.described.push(Described {
+            row: row.clone(),
+            handler: std::any::type_name::<H>(),
+            describe: H::describe,
+        });
         let endpoint = move |State(app): State<App>, request: Request| {
-            handle::<H, T>(handler.clone(), row.clone(), app, request)
+            handle::<H, A>(handler.clone(), row.clone(), app, request)
         };
         self.router = self.router.route(path, on(filter, endpoint));
         self
@@ -175,12 +155,20 @@ impl Routes {
     pub fn merge(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
         self.router = self.router.merge(other.router);
+        #[cfg(feature = "openapi")]
+        self.described.extend(other.described);
         self
     }
 
     /// The rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The rows, with what their handlers say of themselves.
+    #[cfg(feature = "openapi")]
+    pub fn described(&self) -> &[Described] {
+        &self.described
     }
 
     /// The service: the routes, with problems for what they do not cover.
@@ -200,26 +188,16 @@ impl std::fmt::Debug for Routes {
 }
 
 /// One request of one row.
-async fn handle<H: Handler<T, App>, T: Guarded>(
-    handler: H,
-    row: Row,
-    app: App,
-    request: Request,
-) -> Response {
-    if row.oauth
-        && let Some(context) = Context::current()
-    {
-        context.speak_oauth();
-    }
-    let outcome = guard::<T::Caller>(&app, row.clone(), request).await;
-    let (request, inbound) = match outcome {
-        Ok(Admission::Call(request, inbound)) => (request, inbound),
+async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Request) -> Response {
+    let outcome = guard::<H::Caller>(&app, row.clone(), request).await;
+    let (parts, inbound) = match outcome {
+        Ok(Admission::Call(parts, inbound)) => (parts, inbound),
         Ok(Admission::Replay(answer)) => return answer.into_response(),
-        Err(problem) => return problem.into_response(),
+        Err(problem) => return H::Refusal::from(problem).into_response(),
     };
-    let mut response = match T::judge(&app, &inbound).await {
-        Ok(()) => handler.call(request, app.clone()).await,
-        Err(problem) => problem.into_response(),
+    let mut response = match H::judge(&app, &inbound).await {
+        Ok(()) => handler.call(parts, app.clone()).await,
+        Err(problem) => H::Refusal::from(problem).into_response(),
     };
     if row.method == Method::GET && row.access == Access::Public {
         response = answer::tagged(response).await;
@@ -228,7 +206,7 @@ async fn handle<H: Handler<T, App>, T: Guarded>(
 }
 
 enum Admission {
-    Call(Request, Arc<Inbound>),
+    Call(Parts, Arc<Inbound>),
     Replay(Answer),
 }
 
@@ -255,7 +233,7 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
     }
     parts.extensions.insert(caller);
     parts.extensions.insert(Arc::clone(&inbound));
-    Ok(Admission::Call(Request::from_parts(parts, Body::empty()), inbound))
+    Ok(Admission::Call(parts, inbound))
 }
 
 /// Reads the request and finds out who calls. Whoever is refused here costs their network.

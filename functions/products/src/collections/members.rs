@@ -8,13 +8,14 @@ use commerce::collection::{
 use commerce::event::{COLLECTION_UPDATED, Event};
 use commerce::id::{CollectionId, ProductId, StoreId};
 use commerce::key;
-use commerce::product::{self, Faults};
+use commerce::product::{self, Faults, ProductSummary};
 use commerce::scope::{ReadProducts, WriteProducts};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path};
 use gateway::table::retry;
 
@@ -59,7 +60,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<ProductSummary>, Problem> {
     let collection = load(&app, &caller.store.id, &id).await?;
     of_collection(&app, &collection, paging, |_| true).await
 }

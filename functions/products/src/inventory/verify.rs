@@ -15,12 +15,12 @@ use commerce::inventory::{Delta, Level, Movement, Quantities};
 use commerce::key;
 use commerce::scope::ReadInventory;
 use deserr::Deserr;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Attributes, Item, Key};
 use gateway::page::{Paging, place_of, recall};
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::{FieldErrors, Int, Path, Query, Written};
 use gateway::table::{Scanned, retry};
 use serde::Serialize;
@@ -120,7 +120,7 @@ pub async fn verify(
     Path((item, location)): Path<(VariantId, LocationId)>,
     Query(ask): Query<VerifyQuery>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<Value>, Problem> {
     let place = key::level(&caller.store.id, &item, &location);
     let most = ask.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);

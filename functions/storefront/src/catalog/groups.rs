@@ -14,6 +14,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Page;
 use gateway::request::Path;
 use gateway::table::Query;
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub async fn categories(
     caller: Shopfront,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<Branch>, Problem> {
     let tree = Tree::load(&app, &caller.store().id).await?;
     let branches = tree.children(None).map(|category| Branch::of(category, &tree)).collect();
     let id = |branch: &Branch| branch.category.id.to_string();
@@ -71,7 +72,7 @@ pub async fn category(
 
 /// A collection as shoppers see it: what it is chosen by is the merchant's own.
 #[derive(Debug, Serialize)]
-struct CollectionPage {
+pub struct CollectionPage {
     id: CollectionId,
     handle: Handle,
     title: String,
@@ -112,7 +113,7 @@ pub async fn collections(
     caller: Shopfront,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Answer, Problem> {
+) -> Result<Page<CollectionPage>, Problem> {
     let query = Query::index(Index::Gsi1, key::collections_in(&caller.store().id)).newest_first();
     let answer = paging
         .answer(

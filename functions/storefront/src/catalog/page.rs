@@ -29,7 +29,7 @@ const CHOSEN: usize = MAX_RELATED.saturating_add(1);
 
 /// What a product's page shows.
 #[derive(Debug)]
-pub struct Page {
+pub struct ProductPage {
     /// The product, which shoppers see.
     pub product: Product,
     /// Its variants, in their order.
@@ -40,7 +40,7 @@ pub struct Page {
     pub stock: Stock,
 }
 
-impl Page {
+impl ProductPage {
     /// The page of a handle: two round trips; those for more than 100 items go side by side. What
     /// they do not show may be a moment too new for them, and is read again as it is now.
     ///

@@ -9,7 +9,7 @@ use commerce::store::Store;
 use gateway::clock::Timestamp;
 use serde::Serialize;
 
-use super::page::Page;
+use super::page::ProductPage;
 use super::stock::Stock;
 
 /// A product as lists show it.
@@ -118,8 +118,8 @@ struct Choice {
 
 impl Detail {
     /// The page as it was read.
-    pub fn of(page: &Page, store: &Store) -> Self {
-        let Page { product, variants, related, stock } = page;
+    pub fn of(page: &ProductPage, store: &Store) -> Self {
+        let ProductPage { product, variants, related, stock } = page;
         let choice = |variant: &Variant| Choice {
             id: variant.id.clone(),
             title: variant.title.clone(),

@@ -1,4 +1,4 @@
-//! Problems as they are written: RFC 9457, or RFC 6749 §5.2 at the OAuth endpoints.
+//! Problems as they are written: RFC 9457, or RFC 6749 §5.2 at the OAuth endpoints ([`OAuthError`]).
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -103,14 +103,33 @@ impl Problem {
         }
         response
     }
+
+    /// Logs the cause, and writes what the caller sees.
+    fn write(self, oauth: bool) -> Response {
+        self.log();
+        let context = Context::current();
+        self.completed(context.as_deref()).respond(oauth)
+    }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        self.log();
-        let context = Context::current();
-        let oauth = context.as_ref().is_some_and(|context| context.speaks_oauth());
-        let problem = self.completed(context.as_deref());
-        problem.respond(oauth)
+        self.write(false)
+    }
+}
+
+/// A problem as the OAuth endpoints say it: `{error, error_description}` (RFC 6749 §5.2).
+#[derive(Debug)]
+pub struct OAuthError(Problem);
+
+impl<P: Into<Problem>> From<P> for OAuthError {
+    fn from(problem: P) -> Self {
+        Self(problem.into())
+    }
+}
+
+impl IntoResponse for OAuthError {
+    fn into_response(self) -> Response {
+        self.0.write(true)
     }
 }

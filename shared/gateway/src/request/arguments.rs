@@ -10,8 +10,10 @@ use http::Method;
 use http::request::Parts;
 use serde_json::{Map, Value};
 
-use super::{Body, FieldErrors, FromPath, IfMatch, Inbound, Path, Query, Raw, Whole};
+use super::{Body, Described, FieldErrors, FromPath, IfMatch, Inbound, Path, Query, Raw, Whole};
 use crate::app::App;
+#[cfg(feature = "openapi")]
+use crate::describe::{Operation, Place};
 use crate::idempotency::Required;
 use crate::problem::{Code, FieldError, Problem};
 
@@ -83,6 +85,12 @@ pub trait Argument {
     fn judge(case: &mut Judgement<'_>) -> impl Future<Output = Result<(), Problem>> + Send {
         let _ = case;
         std::future::ready(Ok(()))
+    }
+
+    /// Says what it reads.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        let _ = operation;
     }
 }
 
@@ -211,11 +219,22 @@ impl<T: FromPath> Argument for Path<T> {
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         Self::of(case.inbound).map(drop)
     }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        T::describe(operation);
+    }
 }
 
 impl Argument for IfMatch {
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         Self::of(&case.inbound.headers).map(drop)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes::<String>(Place::Header, "If-Match", false);
+        operation.refuses(&[Code::InvalidHeader, Code::PreconditionFailed]);
     }
 }
 
@@ -224,9 +243,15 @@ impl Argument for Required {
         let named = case.inbound.headers.contains_key("idempotency-key");
         if named { Ok(()) } else { Err(Code::IdempotencyKeyRequired.into()) }
     }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes::<String>(Place::Header, "Idempotency-Key", true);
+        operation.refuses(&[Code::IdempotencyKeyRequired]);
+    }
 }
 
-impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Body<T> {
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     const READS: Reads = Reads::BODY;
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
@@ -235,9 +260,15 @@ impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Body<T> {
         case.keep(read);
         Ok(())
     }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_body::<T>("application/json");
+        operation.refuses(&[Code::ValidationFailed]);
+    }
 }
 
-impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Query<T> {
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> {
     const READS: Reads = Reads::QUERY;
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
@@ -245,6 +276,12 @@ impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Query<T> {
         let read = case.read(fields).map(Query::<T>);
         case.keep(read);
         Ok(())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_query::<T>();
+        operation.refuses(&[Code::ValidationFailed]);
     }
 }
 
@@ -290,7 +327,7 @@ pub trait Rules {
 #[derive(Debug)]
 pub struct Ruled<E>(pub E);
 
-impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Body<T>> {
+impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Body<T>> {
     const READS: Reads = Reads::BODY;
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
@@ -301,9 +338,15 @@ impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Body<T>
         case.keep(read);
         Ok(())
     }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_body::<T>("application/json");
+        operation.refuses(&[Code::ValidationFailed]);
+    }
 }
 
-impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Query<T>> {
+impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Query<T>> {
     const READS: Reads = Reads::QUERY;
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
@@ -313,6 +356,12 @@ impl<T: Deserr<FieldErrors> + Rules + Send + 'static> Argument for Ruled<Query<T
         let read = case.read(fields).map(Query::<T>);
         case.keep(read);
         Ok(())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_query::<T>();
+        operation.refuses(&[Code::ValidationFailed]);
     }
 }
 

@@ -19,6 +19,7 @@ use crate::idempotency::Claim;
 use crate::item::{self, Attributes, Item, Key};
 use crate::outbox::Outgoing;
 use crate::problem::{Code, Problem};
+use crate::reply::Reply;
 
 /// Attempts at one transaction that meets conflicts or throttling.
 const ATTEMPTS: u32 = 9;
@@ -254,23 +255,23 @@ impl Write {
         }
     }
 
-    /// Commits, and answers with `answer`. When the request holds an idempotency key, its record
+    /// Commits, and answers with `reply`. When the request holds an idempotency key, its record
     /// is completed with the answer in the same transaction.
     ///
     /// # Errors
     /// The problem of the first action, in order, whose condition was refused.
-    pub async fn answer(mut self, answer: Answer, now: Timestamp) -> Result<Answer, Problem> {
+    pub async fn answer<R: Reply>(mut self, reply: R, now: Timestamp) -> Result<R, Problem> {
         if let Some(context) = Context::current()
             && let Some(claim) = context.take_claim()
         {
-            self = claim.complete(self, &answer, now);
+            self = claim.complete(self, reply.as_answer(), now);
             let outcome = self.commit().await;
             if outcome.is_err() {
                 context.set_claim(claim);
             }
-            return outcome.map(|()| answer);
+            return outcome.map(|()| reply);
         }
-        self.commit().await.map(|()| answer)
+        self.commit().await.map(|()| reply)
     }
 
     /// Commits without completing an idempotency record.

@@ -1,0 +1,109 @@
+//! A row's handler: an async function whose first argument says who may call it, whose others say
+//! what it reads of the request, and whose result says what it answers.
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+
+use crate::app::App;
+use crate::caller::Caller;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
+use crate::problem::{OAuthError, Problem};
+use crate::reply::Reply;
+use crate::request::{Argument, Inbound, Judgement, Reads};
+
+/// What a handler refuses with: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. What is
+/// refused before the handler is called is said in the same way.
+pub trait Refusal: From<Problem> + IntoResponse + Send {
+    /// Whether it is that of RFC 6749 §5.2.
+    const OAUTH: bool;
+}
+
+impl Refusal for Problem {
+    const OAUTH: bool = false;
+}
+
+impl Refusal for OAuthError {
+    const OAUTH: bool = true;
+}
+
+/// A handler; `A` are its arguments.
+#[diagnostic::on_unimplemented(
+    message = "this is no handler of a row",
+    label = "its first argument must be a `Caller`: Public, Merchant, StoreAccess<_>, …",
+    note = "the others must be `Argument`s: Body<_>, Query<_>, Paging, Path<_>, …; and it answers `Result<impl Reply, Problem>`, or with an `OAuthError`"
+)]
+pub trait Handler<A>: Clone + Send + Sync + 'static {
+    /// The first argument.
+    type Caller: Caller;
+    /// What it refuses with.
+    type Refusal: Refusal;
+
+    /// Judges what the arguments read, together.
+    ///
+    /// # Errors
+    /// `validation_failed` with every fault; what leaves nothing to judge.
+    fn judge(app: &App, inbound: &Inbound) -> impl Future<Output = Result<(), Problem>> + Send;
+
+    /// Calls it.
+    fn call(self, parts: Parts, app: App) -> impl Future<Output = Response> + Send;
+
+    /// Says what it takes and answers.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation);
+}
+
+macro_rules! handler {
+    ($($argument:ident $value:ident),*) => {
+        impl<F, Fut, R, E, C, $($argument),*> Handler<(C, $($argument,)*)> for F
+        where
+            F: Fn(C, $($argument),*) -> Fut + Clone + Send + Sync + 'static,
+            Fut: Future<Output = Result<R, E>> + Send,
+            R: Reply,
+            E: Refusal,
+            C: Caller + FromRequestParts<App>,
+            $($argument: Argument + FromRequestParts<App> + Send,)*
+        {
+            type Caller = C;
+            type Refusal = E;
+
+            async fn judge(app: &App, inbound: &Inbound) -> Result<(), Problem> {
+                let reads = Reads::NOTHING$(.and($argument::READS))*;
+                #[allow(unused_mut, reason = "there may be no argument but the caller")]
+                let mut case = Judgement::new(app, inbound, reads);
+                $($argument::judge(&mut case).await?;)*
+                case.verdict()
+            }
+
+            async fn call(self, mut parts: Parts, app: App) -> Response {
+                let caller = match C::from_request_parts(&mut parts, &app).await {
+                    Ok(caller) => caller,
+                    Err(refusal) => return refusal.into_response(),
+                };
+                $(let $value = match $argument::from_request_parts(&mut parts, &app).await {
+                    Ok(value) => value,
+                    Err(refusal) => return refusal.into_response(),
+                };)*
+                match self(caller, $($value),*).await {
+                    Ok(reply) => reply.into_answer().into_response(),
+                    Err(refusal) => refusal.into_response(),
+                }
+            }
+
+            #[cfg(feature = "openapi")]
+            fn describe(operation: &mut Operation) {
+                $($argument::describe(operation);)*
+                R::describe(operation);
+                operation.refuses_as(E::OAUTH);
+            }
+        }
+    };
+}
+handler!();
+handler!(A1 a1);
+handler!(A1 a1, A2 a2);
+handler!(A1 a1, A2 a2, A3 a3);
+handler!(A1 a1, A2 a2, A3 a3, A4 a4);
+handler!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5);
+handler!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6);

@@ -1,0 +1,284 @@
+//! What a handler answers, said by its type: the status, the body's shape, and whether it may be
+//! stored. A reply is written as soon as it is made ([`Answer`]), so that an idempotency record can
+//! keep it in the transaction that it reports.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use http::{HeaderName, StatusCode};
+use serde::Serialize;
+
+use crate::answer::Answer;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
+use crate::request::Described;
+
+/// A successful answer of a handler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what it answers",
+    note = "a handler answers `Result<Json<View>, Problem>`, or `Created<_>`, `Accepted<_>`, `NoContent`, `Page<_>`, `NoStore<_>`, `Either<_, _>`, `File`"
+)]
+pub trait Reply: Sized + Send {
+    /// The answer as it is sent.
+    fn as_answer(&self) -> &Answer;
+
+    /// The answer as it is sent.
+    fn into_answer(self) -> Answer;
+
+    /// The same reply with another head.
+    #[must_use]
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self;
+
+    /// Says what it looks like.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation);
+}
+
+/// A JSON body of this shape, with this status.
+#[derive(Debug, Clone)]
+pub struct Typed<const STATUS: u16, T> {
+    answer: Answer,
+    shape: PhantomData<fn() -> T>,
+}
+
+/// 200 with a JSON body.
+pub type Json<T> = Typed<200, T>;
+/// 201 with a JSON body.
+pub type Created<T> = Typed<201, T>;
+/// 202 with a JSON body: what was asked for is begun.
+pub type Accepted<T> = Typed<202, T>;
+
+impl<const STATUS: u16, T: Serialize> Typed<STATUS, T> {
+    /// This body.
+    pub fn new(body: &T) -> Self {
+        let status = StatusCode::from_u16(STATUS).unwrap_or_default();
+        Self { answer: Answer::json(status, body), shape: PhantomData }
+    }
+}
+
+impl<const STATUS: u16, T> Typed<STATUS, T> {
+    /// With this version as its `ETag`: [`Answer::version`].
+    #[must_use]
+    pub fn version(self, version: u64) -> Self {
+        Self { answer: self.answer.version(version), ..self }
+    }
+
+    /// For anybody to keep so long: [`Answer::cached`].
+    #[must_use]
+    pub fn cached(self, max_age: Duration) -> Self {
+        Self { answer: self.answer.cached(max_age), ..self }
+    }
+
+    /// With this header.
+    #[must_use]
+    pub fn header(self, name: HeaderName, value: &str) -> Self {
+        Self { answer: self.answer.header(name, value), ..self }
+    }
+
+    /// For nobody to keep.
+    pub fn no_store(self) -> NoStore<Self> {
+        NoStore(Self { answer: self.answer.no_store(), ..self })
+    }
+}
+
+impl<const STATUS: u16, T: Described> Reply for Typed<STATUS, T> {
+    fn as_answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn into_answer(self) -> Answer {
+        self.answer
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self { answer: change(self.answer), ..self }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers::<T>(STATUS);
+    }
+}
+
+/// 204.
+#[derive(Debug, Clone)]
+pub struct NoContent(Answer);
+
+impl Default for NoContent {
+    fn default() -> Self {
+        Self(Answer::no_content())
+    }
+}
+
+impl Reply for NoContent {
+    fn as_answer(&self) -> &Answer {
+        &self.0
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(change(self.0))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_nothing(StatusCode::NO_CONTENT.as_u16());
+    }
+}
+
+/// 200 with a page of a list: `{data, page}` and, when it goes on, a `Link`. `E` is what the list
+/// says about itself as a whole, beside them.
+#[derive(Debug, Clone)]
+pub struct Page<T, E = ()> {
+    answer: Answer,
+    shape: PhantomData<fn() -> (T, E)>,
+}
+
+impl<T, E> Page<T, E> {
+    pub(crate) fn of(answer: Answer) -> Self {
+        Self { answer, shape: PhantomData }
+    }
+
+    /// For anybody to keep so long: [`Answer::cached`].
+    #[must_use]
+    pub fn cached(self, max_age: Duration) -> Self {
+        Self { answer: self.answer.cached(max_age), ..self }
+    }
+
+    /// With this header.
+    #[must_use]
+    pub fn header(self, name: HeaderName, value: &str) -> Self {
+        Self { answer: self.answer.header(name, value), ..self }
+    }
+}
+
+impl<T: Described, E: Described> Reply for Page<T, E> {
+    fn as_answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn into_answer(self) -> Answer {
+        self.answer
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self { answer: change(self.answer), ..self }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_page::<T, E>();
+    }
+}
+
+/// A reply that carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
+#[derive(Debug, Clone)]
+pub struct NoStore<R>(R);
+
+impl<R: Reply> Reply for NoStore<R> {
+    fn as_answer(&self) -> &Answer {
+        self.0.as_answer()
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0.into_answer()
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(self.0.map(change))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        R::describe(operation);
+        operation.stores_nothing();
+    }
+}
+
+/// One reply or the other.
+#[derive(Debug, Clone)]
+pub enum Either<A, B> {
+    /// The first.
+    Left(A),
+    /// The second.
+    Right(B),
+}
+
+impl<A: Reply, B: Reply> Reply for Either<A, B> {
+    fn as_answer(&self) -> &Answer {
+        match self {
+            Self::Left(reply) => reply.as_answer(),
+            Self::Right(reply) => reply.as_answer(),
+        }
+    }
+
+    fn into_answer(self) -> Answer {
+        match self {
+            Self::Left(reply) => reply.into_answer(),
+            Self::Right(reply) => reply.into_answer(),
+        }
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        match self {
+            Self::Left(reply) => Self::Left(reply.map(change)),
+            Self::Right(reply) => Self::Right(reply.map(change)),
+        }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        A::describe(operation);
+        B::describe(operation);
+    }
+}
+
+/// 200 with a body that is not JSON: its type is what was stored with it.
+#[derive(Debug, Clone)]
+pub struct File(Answer);
+
+impl File {
+    /// These bytes.
+    pub fn new(content_type: &str, bytes: Vec<u8>) -> Self {
+        Self(Answer::bytes(content_type, bytes))
+    }
+}
+
+impl Reply for File {
+    fn as_answer(&self) -> &Answer {
+        &self.0
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(change(self.0))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_bytes(StatusCode::OK.as_u16());
+    }
+}
+
+impl Reply for Answer {
+    fn as_answer(&self) -> &Answer {
+        self
+    }
+
+    fn into_answer(self) -> Answer {
+        self
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        change(self)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(_: &mut Operation) {}
+}

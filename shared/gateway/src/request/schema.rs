@@ -1,0 +1,59 @@
+//! What the types of request fields look like, as JSON Schemas (2020-12).
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::{AtMost, Exact, Flag, Int, Patch, Text, Written};
+
+/// What can be said of a type where the document is made: its JSON Schema.
+#[cfg(feature = "openapi")]
+pub trait Described: JsonSchema {}
+#[cfg(feature = "openapi")]
+impl<T: JsonSchema> Described for T {}
+
+/// What can be said of a type where the document is made: its JSON Schema. Here it is not made.
+#[cfg(not(feature = "openapi"))]
+pub trait Described {}
+#[cfg(not(feature = "openapi"))]
+impl<T> Described for T {}
+
+/// Implements [`JsonSchema`] in place.
+macro_rules! inline_schema {
+    ([$($generics:tt)*] $name:ty, $title:expr, |$generator:ident| $schema:expr) => {
+        impl<$($generics)*> JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $title.into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+inline_schema!([const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("Text{MIN}To{MAX}"), |_generator| {
+    json_schema!({"type": "string", "minLength": MIN, "maxLength": MAX})
+});
+inline_schema!([const MAX: usize] Exact<MAX>, format!("Exact{MAX}"), |_generator| {
+    json_schema!({"type": "string", "minLength": 1, "maxLength": MAX})
+});
+inline_schema!([const MIN: i64, const MAX: i64] Int<MIN, MAX>, format!("Int{MIN}To{MAX}"), |_generator| {
+    json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX})
+});
+inline_schema!([] Flag, "Flag", |_generator| json_schema!({"type": "boolean"}));
+inline_schema!([T: JsonSchema] Written<T>, format!("Written{}", T::schema_name()), |generator| {
+    T::json_schema(generator)
+});
+inline_schema!([T: JsonSchema] Patch<T>, format!("Patch{}", T::schema_name()), |generator| {
+    <Option<T>>::json_schema(generator)
+});
+inline_schema!([T: JsonSchema, const MAX: usize] AtMost<T, MAX>, format!("AtMost{MAX}{}", T::schema_name()), |generator| {
+    let items = generator.subschema_for::<T>();
+    json_schema!({"type": "array", "items": items, "maxItems": MAX})
+});

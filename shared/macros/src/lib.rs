@@ -1,0 +1,91 @@
+//! Attributes that `gateway` exports.
+
+use proc_macro::TokenStream;
+use quote::quote;
+use syn::{Expr, Field, Fields, ItemStruct, LitStr, Token, Type, parse_macro_input, parse_quote};
+
+/// Types of fields that may be left out: each has a default that says so.
+const OPTIONAL: [&str; 3] = ["Option", "Patch", "Flag"];
+
+/// Marks the type of a request: a body or a query.
+///
+/// Its fields are read by `deserr`, which names every fault at once and refuses unknown members,
+/// and they are described by `schemars`. A field whose type is `Option`, `Patch` or `Flag` may be
+/// left out; another may when it carries `#[deserr(default)]`.
+///
+/// ```ignore
+/// #[request]
+/// pub struct ReplyRequest {
+///     /// What the store answers.
+///     body: Text<1, 5000>,
+///     /// Whether customers see it; they do unless said otherwise.
+///     published: Option<Flag>,
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn request(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = proc_macro2::TokenStream::from(arguments);
+    let mut item = parse_macro_input!(item as ItemStruct);
+    if let Fields::Named(fields) = &mut item.fields {
+        for field in &mut fields.named {
+            describe(field);
+        }
+    }
+    let arguments = if arguments.is_empty() { quote!() } else { quote!(, #arguments) };
+    quote! {
+        #[derive(::deserr::Deserr, ::schemars::JsonSchema)]
+        #[deserr(error = ::gateway::request::FieldErrors, deny_unknown_fields #arguments)]
+        #[schemars(deny_unknown_fields)]
+        #item
+    }
+    .into()
+}
+
+/// Adds what the type of a field says, and tells `schemars` what `deserr` is told.
+fn describe(field: &mut Field) {
+    let told = Told::of(field);
+    if is_optional(&field.ty) && !told.default {
+        field.attrs.push(parse_quote!(#[deserr(default)]));
+    }
+    if is_optional(&field.ty) || told.default {
+        field.attrs.push(parse_quote!(#[schemars(default)]));
+    }
+    if let Some(name) = told.name {
+        field.attrs.push(parse_quote!(#[schemars(rename = #name)]));
+    }
+}
+
+/// What a field's own attributes tell `deserr`.
+#[derive(Default)]
+struct Told {
+    /// What it is when it is left out.
+    default: bool,
+    /// What it is called.
+    name: Option<LitStr>,
+}
+
+impl Told {
+    fn of(field: &Field) -> Self {
+        let mut told = Self::default();
+        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("deserr"))
+        {
+            // What is not understood here, `deserr` judges.
+            let _ = attribute.parse_nested_meta(|meta| {
+                told.default |= meta.path.is_ident("default");
+                if meta.path.is_ident("rename") {
+                    told.name = Some(meta.value()?.parse()?);
+                } else if meta.input.peek(Token![=]) {
+                    let _: Expr = meta.value()?.parse()?;
+                }
+                Ok(())
+            });
+        }
+        told
+    }
+}
+
+fn is_optional(kind: &Type) -> bool {
+    let Type::Path(path) = kind else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|segment| OPTIONAL.iter().any(|name| segment.ident == name))
+}
