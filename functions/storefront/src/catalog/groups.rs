@@ -23,7 +23,7 @@ use super::source;
 
 /// A category with those below it.
 #[derive(Debug, Serialize)]
-struct Branch {
+pub struct Branch {
     #[serde(flatten)]
     category: CategoryView,
     /// The categories below it, in their order.
