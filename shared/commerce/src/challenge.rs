@@ -326,6 +326,8 @@ mod tests {
         let codes: std::collections::HashSet<_> = (0..1_000).map(|_| six_digits()).collect();
         assert!(codes.iter().all(|code| code.len() == 6 && code.parse::<u32>().is_ok()));
         assert!(codes.len() > 990, "{}", codes.len());
+        // Of a thousand, one in thirty is that high.
+        assert!(codes.iter().any(|code| code.as_str() > "967295"), "none is high");
     }
 
     #[test]
@@ -362,5 +364,80 @@ mod tests {
         assert!(!proof.fits(&merchant.verified(now)));
         let (nobody, _) = Link::begin(Purpose::Reset, None::<&Merchant>, now);
         assert_eq!(nobody.leads_to(Purpose::Reset, now), None);
+    }
+
+    #[test]
+    fn a_proof_is_of_one_stores_customer_or_of_a_merchant() {
+        use crate::id::{CustomerId, StoreId};
+        use gateway::request::FromText;
+        let now = Timestamp::from_millis(0);
+        let store_id = StoreId::derive(&["s"]);
+        let email = crate::fields::Email::from_text("ann@example.com").unwrap();
+        let application = Application {
+            email: email.clone(),
+            password_hash: None,
+            name: None,
+            phone: None,
+            accepts_marketing: false,
+        };
+        let customer_id = CustomerId::derive(&["c"]);
+        for holder in [
+            Holder::Customer { store_id: store_id.clone(), customer_id: customer_id.clone() },
+            Holder::Applicant { store_id: store_id.clone(), application: Box::new(application) },
+            Holder::Mover {
+                store_id: store_id.clone(),
+                customer_id,
+                email,
+                password_generation: 1,
+            },
+        ] {
+            assert_eq!(holder.store_id(), Some(&store_id));
+        }
+        assert_eq!(ann(now).holder().store_id(), None);
+    }
+
+    #[test]
+    fn a_link_leads_nobody_into_a_closed_account_or_one_of_another_address() {
+        use gateway::request::FromText;
+        let now = Timestamp::from_millis(0);
+        let merchant = ann(now);
+        let (link, _) = Link::begin(Purpose::Reset, Some(&merchant), now);
+        let closed = crate::merchant::MerchantStatus::Disabled;
+        assert!(!link.fits(&Merchant { status: closed, ..merchant.clone() }));
+        let email = crate::fields::Email::from_text("bob@example.com").unwrap();
+        assert!(!link.fits(&Merchant { email, ..merchant }));
+    }
+
+    #[test]
+    fn what_counts_a_try_or_uses_a_proof_up_demands_that_there_is_one() {
+        let now = Timestamp::from_millis(0);
+        let (tried, used) = (Challenge::count_try(now), use_up(now));
+        for (written, demanded) in [
+            (&tried, "tries_left > :none AND #state = :pending AND expires_at > :now"),
+            (&tried, "tries_left = tries_left - :one"),
+            (&used, "#state = :pending AND expires_at > :now"),
+            (&used, "SET #state = :used"),
+        ] {
+            let written = format!("{written:?}");
+            assert!(written.contains(demanded), "{demanded}: {written}");
+        }
+    }
+
+    #[test]
+    fn proofs_last_as_long_as_promised_and_are_forgotten_a_day_later() {
+        let now = Timestamp::from_millis(0);
+        let id = ChallengeId::mint(now);
+        let code = Challenge::begin(id, (None, "account"), String::new(), now);
+        let code = Challenge { version: 7, ..code };
+        assert_eq!(code.expires_at, now.plus(MINUTE * 10));
+        assert_eq!((code.forget_at(), code.version()), (Some(code.expires_at.plus(DAY)), 7));
+        for (purpose, lifetime) in
+            [(Purpose::Reset, MINUTE * 30), (Purpose::Verify, DAY), (Purpose::Mfa, MINUTE * 5)]
+        {
+            let (link, _) = Link::begin(purpose, None::<&Merchant>, now);
+            let link = Link { version: 8, ..link };
+            assert_eq!(link.expires_at, now.plus(lifetime), "{purpose:?}");
+            assert_eq!((link.forget_at(), link.version()), (Some(link.expires_at.plus(DAY)), 8));
+        }
     }
 }

@@ -174,4 +174,16 @@ mod tests {
         assert_eq!(money(5, "JPY").decimal(), "5");
         assert_eq!(money(1_234, "KWD").decimal(), "1.234");
     }
+
+    #[test]
+    fn an_amount_is_asked_for_in_the_stores_currency() {
+        let asked = AskedMoney {
+            amount: gateway::request::Int(5),
+            currency: Currency::from_text("INR").unwrap(),
+        };
+        let inr = Currency::from_text("INR").unwrap();
+        assert_eq!(asked.in_currency(&inr).unwrap(), money(5, "INR"));
+        let usd = Currency::from_text("USD").unwrap();
+        assert_eq!(asked.in_currency(&usd).unwrap_err().code, "currency_mismatch");
+    }
 }

@@ -278,4 +278,51 @@ mod tests {
             .intersection(&scopes("read_orders write_products"));
         assert_eq!(both, scopes("read_orders read_products"));
     }
+
+    #[test]
+    fn a_set_covers_another_when_it_covers_each_of_it() {
+        let ours = scopes("write_orders read_products");
+        for (others, covered) in [
+            ("", true),
+            ("read_orders", true),
+            ("read_orders write_orders read_products", true),
+            ("write_products", false),
+            ("read_orders read_themes", false),
+        ] {
+            assert_eq!(ours.cover_all(&scopes(others)), covered, "{others}");
+        }
+        assert!(scopes("").is_empty() && !ours.is_empty());
+        assert_eq!(ours.to_vec(), ["read_products", "write_orders"]);
+    }
+
+    #[test]
+    fn scopes_are_asked_for_as_a_string_or_as_strings_and_judged_where_the_caller_expects_it() {
+        use gateway::problem::Code;
+        use serde_json::{Value, json};
+        let strict = |value: Value| deserr::deserialize::<Scopes, _, FieldErrors>(value);
+        let asked = |value: Value| deserr::deserialize::<Requested, _, FieldErrors>(value);
+        for value in [json!("write_orders,read_products"), json!(["write_orders", "read_products"])]
+        {
+            let expected = scopes("write_orders read_products");
+            assert_eq!(strict(value.clone()).unwrap(), expected);
+            assert_eq!(asked(value.clone()).unwrap().scopes().unwrap(), expected);
+        }
+        let stored: Scopes = serde_json::from_value(json!(["write_orders"])).unwrap();
+        assert_eq!(stored, scopes("write_orders"));
+        for value in [json!("read_everything"), json!(["read_orders", "read_everything"])] {
+            assert!(strict(value.clone()).is_err(), "{value}");
+            let problem = asked(value).unwrap().scopes().unwrap_err();
+            assert_eq!(problem.code, Code::InvalidScope);
+        }
+        for value in [json!(1), json!({}), json!(null), json!(["read_orders", 1])] {
+            assert!(strict(value.clone()).is_err() && asked(value.clone()).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_merchant_is_told_what_a_scope_is_over_and_whether_it_writes() {
+        assert_eq!(explain("read_orders"), "View orders");
+        assert_eq!(explain("write_forms"), "View and change form submissions");
+        assert_eq!(explain("read_everything"), "read_everything");
+    }
 }

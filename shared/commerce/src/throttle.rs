@@ -292,4 +292,35 @@ mod tests {
         };
         assert_eq!(account("a"), account("b"), "ceilings go by account");
     }
+
+    #[test]
+    fn what_sends_mail_and_what_guesses_a_code_has_a_ceiling_of_its_own() {
+        let of = |kind: Kind| kind.ceiling().map(|ceiling| ceiling.of);
+        assert_eq!(of(Kind::SignIn), None, "nobody can be kept from their password");
+        let kinds = [Kind::Code, Kind::Reset, Kind::Verify, Kind::Move, Kind::Totp];
+        let names: std::collections::BTreeSet<_> = kinds.into_iter().filter_map(of).collect();
+        assert_eq!(names.len(), kinds.len(), "{names:?}");
+        assert_eq!(Kind::Totp.ceiling(), Some(JUDGED_TOTP));
+    }
+
+    #[test]
+    fn a_ceiling_goes_by_the_digest_of_an_account_and_a_stores_are_its_own() {
+        let email = |text: &str| Email::from_text(text).unwrap();
+        let subject = |text: &str| Subject::new(Kind::Code, &email(text), "a");
+        let ann = subject("ann@example.com");
+        assert_eq!(ann.account(), seal::digest("ann@example.com"));
+        assert_ne!(ann.account(), subject("bob@example.com").account());
+        let store = StoreId::derive(&["s"]);
+        let customer = Subject::on_store(Kind::Code, &store, &email("ann@example.com"), "a");
+        assert_ne!(ann.account(), customer.account());
+        assert_ne!(ann.key(), customer.key());
+    }
+
+    #[test]
+    fn a_throttle_is_forgotten_only_after_its_attempts_are() {
+        let now = Timestamp::from_millis(0);
+        let counted = Throttle::count(None, &subject(Kind::SignIn), now).unwrap();
+        let counted = Throttle { version: 7, ..counted };
+        assert_eq!((counted.forget_at(), counted.version()), (Some(now.plus(2 * DAY)), 7));
+    }
 }

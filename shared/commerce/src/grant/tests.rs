@@ -211,3 +211,44 @@ fn a_grant_knows_its_newest_twenty_tokens() {
     assert!(!ended.access_tokens.contains_key("t2"), "what has ended is forgotten");
     assert!(ended.access_tokens.contains_key("t3"));
 }
+
+#[test]
+fn a_revoked_grant_has_no_token_left_and_is_a_new_version() {
+    let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
+    assert_eq!(rotated.version, 2);
+    rotated.access_tokens.insert("t".into(), NOW.plus(DAY));
+    rotated.current.push("r2".into());
+    let revoked = rotated.revoked(NOW.plus(MINUTE));
+    assert_eq!((revoked.revoked_at, revoked.version), (Some(NOW.plus(MINUTE)), 3));
+    assert!(revoked.access_tokens.is_empty() && revoked.current.is_empty());
+    assert_eq!((revoked.previous, revoked.previous_until), (None, None));
+}
+
+#[test]
+fn a_redemption_demands_again_what_was_judged() {
+    let written = format!("{:?}", code().redemption(NOW));
+    for demanded in [
+        "#state = :issued",
+        "expires_at > :now",
+        "client_id = :client",
+        "redirect_digest = :redirect",
+        "SET #state = :redeemed",
+    ] {
+        assert!(written.contains(demanded), "{demanded}: {written}");
+    }
+}
+
+#[test]
+fn a_code_is_kept_until_every_token_it_gave_has_ended() {
+    let end = NOW.plus(CODE_LIFETIME);
+    assert_eq!(code().forget_at(), Some(end.plus(DAY)));
+    let redeemed = AuthorizationCode { state: CodeState::Redeemed, version: 7, ..code() };
+    assert_eq!(redeemed.forget_at(), Some(end.plus(91 * DAY)));
+    let grant = Grant { version: 8, ..grant() };
+    let (refresh, _) = RefreshToken::mint(&grant, NOW);
+    let refresh = RefreshToken { version: 9, ..refresh };
+    assert_eq!(grant.forget_at(), Some(NOW.plus(91 * DAY)));
+    assert_eq!(refresh.forget_at(), grant.forget_at());
+    // Each is written under its version.
+    assert_eq!((redeemed.version(), grant.version(), refresh.version()), (7, 8, 9));
+}

@@ -181,4 +181,14 @@ mod tests {
         let mails = Ceiling::of_mails("otp_mails");
         assert_eq!((mails.most, mails.window), (10, HOUR));
     }
+
+    #[test]
+    fn what_is_counted_is_forgotten_a_day_after_the_last_of_it() {
+        let now = Timestamp::from_millis(0);
+        let counted = JUDGED_CODES.count(None, "d", now).unwrap();
+        let counted = JUDGED_CODES.count(Some(counted), "d", now.plus(MINUTE)).unwrap();
+        assert_eq!((counted.forget_at(), counted.version()), (Some(now.plus(MINUTE + DAY)), 2));
+        let counted = JUDGED_CODES.count(Some(counted), "d", now.plus(2 * MINUTE)).unwrap();
+        assert_eq!(counted.version(), 3);
+    }
 }
