@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 #![expect(clippy::print_stdout, reason = "its output is its result")]
 
-use commerce::fields::{Currency, Handle};
-use commerce::id::{ProductId, StoreId, VariantId};
-use commerce::product::{Product, ProductStatus, Seo};
+use catalogue::product::{Product, ProductStatus, Seo};
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
+use ground::fields::{Currency, Handle};
+use ground::id::{ProductId, StoreId, VariantId};
 use support::{Gateway, Merchant, Reply, json};
 
 /// Products that one transaction writes.

@@ -16,11 +16,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use commerce::order::{self, Order};
-use commerce::payment::due::Patience;
 use futures_util::StreamExt;
 use gateway::clock::MINUTE;
 use gateway::outbox::{Due, SHARDS};
+use sales::order::{self, Order};
+use sales::payment::due::Patience;
 use support::{
     Gateway, Merchant, Providers, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET, json, unique,
 };

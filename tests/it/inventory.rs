@@ -7,11 +7,11 @@ mod orders;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use commerce::id::{LocationId, StoreId, VariantId};
-use commerce::inventory::Level;
-use commerce::key;
-use commerce::product::Sellable;
+use catalogue::inventory::Level;
+use catalogue::product::Sellable;
 use gateway::problem::Code;
+use ground::id::{LocationId, StoreId, VariantId};
+use ground::key;
 use support::{Client, Gateway, Merchant, Reply, Value, json, unique};
 
 const LOCATIONS: &str = "/v1/inventory/locations";

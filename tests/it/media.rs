@@ -1,6 +1,6 @@
 //! Images: uploaded, fetched, shown, deleted; and their bytes, which are stored once.
 
-use commerce::storefront::KEPT;
+use identity::storefront::KEPT;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race, unique};
 
 const MEDIA: &str = "/v1/media";

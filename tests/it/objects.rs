@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use commerce::id::{DERIVED, PREFIXES};
+use ground::id::{DERIVED, PREFIXES};
 use http::Method;
 use support::{
     Client, Market, Reply, Shop, Shopper, Value, address, cart, eventually, inr, json, unique,
@@ -279,7 +279,7 @@ async fn world() -> World {
     let owner = shop.owner();
     let activate = format!("/v1/stores/{}/activate", shop.store.id);
     owner.post(&activate).json(json!({})).await.expect(200);
-    shop.gateway.advance(commerce::storefront::KEPT);
+    shop.gateway.advance(identity::storefront::KEPT);
     let platform_of = Platform {
         developer: (**shop.developer).clone(),
         operator: (**shop.operator).clone(),

@@ -26,7 +26,7 @@ impl Callers {
         let shop = Shop::with_installed_app().await;
         let activate = format!("/v1/stores/{}/activate", shop.store.id);
         shop.merchant.post(&activate).json(json!({})).await.expect(200);
-        shop.gateway.advance(commerce::storefront::KEPT);
+        shop.gateway.advance(identity::storefront::KEPT);
         let shopper = Shopper::register(&shop.gateway, &shop.store).await;
         let embedded = shop.embedded_client().await;
         Self { shop, shopper, embedded }

@@ -52,7 +52,7 @@ impl World {
         let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on".to_vec();
         let media = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
         let media = media.expect(201).str("/id");
-        shop.gateway.advance(commerce::storefront::KEPT);
+        shop.gateway.advance(identity::storefront::KEPT);
         Self { shop, media }
     }
 

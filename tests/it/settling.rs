@@ -1,11 +1,11 @@
 //! How payments and orders settle: promises that lapse, money that went back at the provider's own
 //! desk, two ways to pay one order, and what it all means for a customer's account.
 
-use commerce::id::{OrderId, PaymentId, StoreId};
-use commerce::key;
 use gateway::clock::MINUTE;
 use gateway::problem::Code;
 use gateway::table::Change;
+use ground::id::{OrderId, PaymentId, StoreId};
+use ground::key;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,

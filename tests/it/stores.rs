@@ -1,11 +1,11 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
-use commerce::id::{MerchantId, OrderId, StoreId};
-use commerce::key;
-use commerce::order::{Order, OrderStatus};
 use gateway::clock::{DAY, MINUTE};
 use gateway::problem::Code;
 use gateway::table::Change;
+use ground::id::{MerchantId, OrderId, StoreId};
+use ground::key;
+use sales::order::{Order, OrderStatus};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
 
 fn fields(subdomain: &str) -> Value {

@@ -121,9 +121,9 @@ impl Market {
 
     /// The store's account with a provider is lost: no request takes one whose payments are open.
     pub async fn lose_account(&self, provider: &str) {
-        let store = commerce::id::StoreId::parse(&self.store.id).expect("an id");
+        let store = ground::id::StoreId::parse(&self.store.id).expect("an id");
         let write = self.gateway.app().table.write();
-        let lost = write.delete(&commerce::key::payment_provider(&store, provider));
+        let lost = write.delete(&ground::key::payment_provider(&store, provider));
         lost.commit().await.expect("it is lost");
     }
 

@@ -4,15 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppStatus, Category, Rating};
-use commerce::caller::Owner;
-use commerce::developer::Developer;
-use commerce::fields::WebUrl;
-use commerce::id::{AppId, InstallationId, MerchantId};
-use commerce::installation::{Installation, InstallationStatus};
-use commerce::key;
-use commerce::scope;
-use commerce::submission::{Submission, SubmissionStatus};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -24,6 +15,16 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text, Written};
 use gateway::table;
+use ground::fields::WebUrl;
+use ground::id::{AppId, InstallationId, MerchantId};
+use ground::key;
+use ground::rating::Rating;
+use ground::scope;
+use platform::app::{App as CommerceApp, AppStatus, Category};
+use platform::caller::Owner;
+use platform::developer::Developer;
+use platform::installation::{Installation, InstallationStatus};
+use platform::submission::{Submission, SubmissionStatus};
 use serde::Serialize;
 
 /// Approved versions that an app's page shows, the newest first (our choice).

@@ -2,14 +2,6 @@
 //! RFC 7636, RFC 9207).
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppStatus};
-use commerce::caller::Owner;
-use commerce::event::{APP_AUTHORIZED, APP_INSTALLED, About, Event};
-use commerce::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
-use commerce::id::{AppId, GrantId};
-use commerce::installation::{Installation, InstallationStatus, InstallationView};
-use commerce::key;
-use commerce::scope::{Requested, Scopes};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +10,16 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path};
 use gateway::seal;
 use gateway::table::{Change, Condition, Write, retry};
+use ground::event::{About, Event};
+use ground::id::{AppId, GrantId};
+use ground::key;
+use ground::scope::{Requested, Scopes};
+use platform::app::{App as CommerceApp, AppStatus};
+use platform::caller::Owner;
+use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
+use platform::installation::{
+    APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus, InstallationView,
+};
 use serde::Serialize;
 
 /// What a merchant's admin sends when the merchant has agreed.
@@ -80,8 +82,8 @@ struct AuthorizeResponse {
     scopes: Vec<String>,
     granted_scopes: Vec<String>,
     app_id: AppId,
-    installation_id: commerce::id::InstallationId,
-    store_id: commerce::id::StoreId,
+    installation_id: ground::id::InstallationId,
+    store_id: ground::id::StoreId,
 }
 
 /// `POST /v1/app-store/apps/{id}/oauth/authorize`: upserts an active installation and issues a
@@ -249,7 +251,7 @@ fn authorized(
         status: InstallationStatus::Active,
         scopes: scopes.clone(),
         generation: 1,
-        configuration: commerce::installation::Configuration::default(),
+        configuration: platform::installation::Configuration::default(),
         installed_by: owner.account.id.clone(),
         installed_at: Some(now),
         uninstalled_at: None,

@@ -8,12 +8,6 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use commerce::app::App as CommerceApp;
-use commerce::caller::{Bridge, EmbeddedApp};
-use commerce::id::{AppId, InstallationId, StoreId};
-use commerce::installation::Installation;
-use commerce::key;
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -24,7 +18,13 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
     Body, Exact, Fault, FieldErrors, FromText, Given, Judgement, Raw, Ruled, Rules,
 };
+use ground::id::{AppId, InstallationId, StoreId};
+use ground::key;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use identity::store::Store;
+use platform::app::App as CommerceApp;
+use platform::caller::{Bridge, EmbeddedApp};
+use platform::installation::Installation;
 use serde_json::{Map, Value, json};
 
 use crate::oauth;

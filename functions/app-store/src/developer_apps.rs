@@ -5,18 +5,6 @@ mod update;
 mod webhook;
 
 use axum::extract::State;
-use commerce::app::{
-    App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_REDIRECT_URIS, UniqueSlug,
-    is_loopback, is_registrable_redirect,
-};
-use commerce::caller::Developer;
-use commerce::developer::{self, Developer as Profile};
-use commerce::event::{APP_CREATED, About, Event, Topic};
-use commerce::fields::{Handle, WebUrl};
-use commerce::id::{AppId, MerchantId};
-use commerce::key;
-use commerce::merchant::MerchantStatus;
-use commerce::scope::Scopes;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -31,6 +19,18 @@ use gateway::request::{
 };
 use gateway::seal;
 use gateway::table::{Condition, Write};
+use ground::event::{About, Event, Topic};
+use ground::fields::{Handle, WebUrl};
+use ground::id::{AppId, MerchantId};
+use ground::key;
+use ground::scope::Scopes;
+use identity::merchant::MerchantStatus;
+use platform::app::{
+    APP_CREATED, App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_REDIRECT_URIS,
+    UniqueSlug, is_loopback, is_registrable_redirect,
+};
+use platform::caller::Developer;
+use platform::developer::{self, Developer as Profile};
 use serde::Serialize;
 
 pub use life::{delete, publish, rotate_secret, unpublish};

@@ -1,12 +1,6 @@
 //! Developer profiles: what makes a merchant account a developer's.
 
 use axum::extract::State;
-use commerce::caller::{Developer as DeveloperCaller, Merchant};
-use commerce::developer::{Developer, DeveloperStatus, DeveloperView};
-use commerce::event::{About, DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Event, Topic};
-use commerce::fields::{Country, Email, WebUrl};
-use commerce::id::DeveloperId;
-use commerce::key;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -14,6 +8,14 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
     Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text,
+};
+use ground::event::{About, Event, Topic};
+use ground::fields::{Country, Email, WebUrl};
+use ground::id::DeveloperId;
+use ground::key;
+use platform::caller::{Developer as DeveloperCaller, Merchant};
+use platform::developer::{
+    DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
 
 /// `GET /v1/app-store/developers/register`: the caller's own profile.

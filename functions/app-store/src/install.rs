@@ -1,12 +1,6 @@
 //! Choosing an app for a store, and what a store has chosen.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppStatus};
-use commerce::caller::Owner;
-use commerce::event::{APP_INSTALLED, About, Event};
-use commerce::id::{AppId, EventId, InstallationId};
-use commerce::installation::{Installation, InstallationStatus, InstallationView};
-use commerce::key;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -17,6 +11,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Path, Query};
 use gateway::table::{self, retry};
+use ground::event::{About, Event};
+use ground::id::{AppId, EventId, InstallationId};
+use ground::key;
+use platform::app::{App as CommerceApp, AppStatus};
+use platform::caller::Owner;
+use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,15 +1,7 @@
 //! What a merchant does to an installation: suspend, resume, revoke its tokens, uninstall.
 
 use axum::extract::State;
-use commerce::app::AppStatus;
-use commerce::caller::Owner;
-use commerce::event::{
-    APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, About, Event, Topic,
-};
-use commerce::id::InstallationId;
-use commerce::installation::{Installation, InstallationStatus, InstallationView};
-use commerce::key;
-use commerce::subscription::{Subscription, remove_of_app};
+use delivery::subscription::{Subscription, remove_of_app};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -17,6 +9,15 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Path, Text};
 use gateway::table::{Change, Query, Write, retry};
+use ground::event::{About, Event, Topic};
+use ground::id::InstallationId;
+use ground::key;
+use platform::app::AppStatus;
+use platform::caller::Owner;
+use platform::installation::{
+    APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, Installation,
+    InstallationStatus, InstallationView,
+};
 
 /// Why, in the merchant's words.
 #[derive(Debug, Clone, Deserr)]

@@ -9,16 +9,16 @@ mod refresh;
 mod tokens;
 
 use axum::extract::State;
-use commerce::app::Client;
-use commerce::caller::OAuthClient;
-use commerce::id::{InstallationId, StoreId};
-use commerce::scope::{Requested, Scopes};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Exact, FieldErrors, Whole, read};
+use ground::id::{InstallationId, StoreId};
+use ground::scope::{Requested, Scopes};
+use platform::app::Client;
+use platform::caller::OAuthClient;
 use serde::Serialize;
 
 pub use documents::{jwks, metadata};

@@ -3,13 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, MAX_APPS, Rating};
-use commerce::caller::{Developer, Merchant};
-use commerce::developer::{self, Developer as Profile};
-use commerce::id::AppId;
-use commerce::key;
-use commerce::subscription::{HealthWord, Subscription};
-use commerce::usage::{self, Counter};
+use delivery::subscription::{HealthWord, Subscription};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -17,6 +11,13 @@ use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
+use ground::id::AppId;
+use ground::key;
+use ground::rating::Rating;
+use platform::app::{App as CommerceApp, MAX_APPS};
+use platform::caller::{Developer, Merchant};
+use platform::developer::{self, Developer as Profile};
+use platform::usage::{self, Counter};
 use serde::Serialize;
 use serde_json::{Number, Value, json};
 

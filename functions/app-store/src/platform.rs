@@ -1,11 +1,6 @@
 //! What operators do to an app: stop it, and let it go on.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppView, Stop};
-use commerce::caller::Operator;
-use commerce::event::{APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, Topic};
-use commerce::id::AppId;
-use commerce::key;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -13,6 +8,13 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
 use gateway::table::{Write, retry};
+use ground::event::Topic;
+use ground::id::AppId;
+use ground::key;
+use platform::app::{
+    APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, App as CommerceApp, AppView, Stop,
+};
+use platform::caller::Operator;
 
 use crate::developer_apps::event;
 

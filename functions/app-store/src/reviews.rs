@@ -1,12 +1,6 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
 use axum::extract::State;
-use commerce::app_review::{self, AppReview, AppReviewView};
-use commerce::caller::{Developer, Owner};
-use commerce::event::{APP_REVIEWED, About, Event};
-use commerce::id::{AppId, ReviewId};
-use commerce::installation::{Installation, InstallationStatus};
-use commerce::key;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +12,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, Condition};
+use ground::event::{About, Event};
+use ground::id::{AppId, ReviewId};
+use ground::key;
+use platform::app_review::{self, APP_REVIEWED, AppReview, AppReviewView};
+use platform::caller::{Developer, Owner};
+use platform::installation::{Installation, InstallationStatus};
 
 use crate::apps::published;
 

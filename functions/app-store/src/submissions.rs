@@ -1,18 +1,6 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, Category, Client, Listing};
-use commerce::caller::{Developer, Operator};
-use commerce::event::{
-    APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN, APP_SUBMITTED,
-    About, Event, Topic,
-};
-use commerce::fields::WebUrl;
-use commerce::id::{AppId, SubmissionId};
-use commerce::key;
-use commerce::submission::{
-    self, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
-};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -26,6 +14,16 @@ use gateway::request::{
     AtMost, Body, FieldErrors, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text,
 };
 use gateway::table::{self, retry};
+use ground::event::{About, Event, Topic};
+use ground::fields::WebUrl;
+use ground::id::{AppId, SubmissionId};
+use ground::key;
+use platform::app::{App as CommerceApp, Category, Client, Listing};
+use platform::caller::{Developer, Operator};
+use platform::submission::{
+    self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
+    APP_SUBMITTED, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
+};
 
 use crate::developer_apps::own;
 

@@ -1,17 +1,6 @@
 //! The account: read, changed, given up.
 
 use axum::extract::State;
-use commerce::account::{Account, confirm};
-use commerce::caller;
-use commerce::challenge::{Link, Purpose};
-use commerce::developer::{self, Developer};
-use commerce::event::{MERCHANT_DELETED, MERCHANT_UPDATED};
-use commerce::fields::{Email, Locale};
-use commerce::key;
-use commerce::mail::{Letter, Mail};
-use commerce::merchant::{Merchant, MerchantView, UniqueEmail};
-use commerce::password::Guess;
-use commerce::throttle::Ceiling;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -21,6 +10,18 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Patch, Raw, Text};
 use gateway::seal;
 use gateway::table::Write;
+use ground::fields::{Email, Locale};
+use ground::key;
+use ground::mail::Mail;
+use identity::account::Account;
+use identity::authentication::confirm;
+use identity::challenge::{Link, Purpose};
+use identity::merchant::{MERCHANT_DELETED, MERCHANT_UPDATED, Merchant, MerchantView, UniqueEmail};
+use identity::notifications;
+use identity::password::Guess;
+use identity::throttle::Ceiling;
+use platform::caller;
+use platform::developer::{self, Developer};
 use serde_json::json;
 
 use crate::mfa;
@@ -120,10 +121,10 @@ async fn moved(
 ) -> Result<Write, Problem> {
     let key = app.secrets.mail_key().await?;
     let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
-    let letter = Letter::verify_email(&next.email, &token, &app.config.base_url);
+    let letter = notifications::verify_email(&next.email, &token, &app.config.base_url);
     // An address that was never proven may be a stranger's, who is not told of this account.
     let notice = former.email_verified.then(|| {
-        let letter = Letter::email_changed(&former.email, &next.email, now);
+        let letter = notifications::email_changed(&former.email, &next.email, now);
         Mail::compose(&key, &letter, now)
     });
     let former_key = key::unique_email(&former.email.normalized());
@@ -170,7 +171,7 @@ pub(crate) async fn delete(
     let gone = account.given_up(now);
     let delete_at = gone.delete_at.unwrap_or(now);
     let notice = account.email_verified.then(|| {
-        let letter = Letter::account_deleted(&gone.email, delete_at);
+        let letter = notifications::account_deleted(&gone.email, delete_at);
         Mail::compose(&key, &letter, now)
     });
     let held = UniqueEmail::is_held_by(&account);

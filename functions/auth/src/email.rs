@@ -3,15 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::account::{self, Account, Found, MailRequest};
-use commerce::caller;
-use commerce::challenge::{self, Purpose};
-use commerce::event::MERCHANT_UPDATED;
-use commerce::mail::{Letter, Mail};
-use commerce::merchant::{Merchant, Platform};
-use commerce::password::Guess;
-use commerce::session::Session;
-use commerce::throttle::Kind;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -21,6 +12,16 @@ use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
 use gateway::table::{Write, retry};
+use ground::mail::Mail;
+use identity::account::Account;
+use identity::authentication::{self, Found, MailRequest};
+use identity::challenge::{self, Purpose};
+use identity::merchant::{MERCHANT_UPDATED, Merchant, Platform};
+use identity::notifications;
+use identity::password::Guess;
+use identity::session::Session;
+use identity::throttle::Kind;
+use platform::caller;
 use serde_json::json;
 
 /// Whoever has a link: the owner of the account who is signed in to it, or anybody.
@@ -99,14 +100,15 @@ pub(crate) async fn verify(
     let token = ask.token.as_str();
     let mut subject = None;
     if let Some(guess) = &ask.password {
-        let (_, account) = account::follow::<Merchant>(&app, Purpose::Verify, token).await?;
+        let (_, account) = authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         // An account without a password has none that the right one could be.
         account.password_hash().ok_or(Code::InvalidCredentials)?;
         let needed_to = "Needed to confirm the address.";
-        subject = account::confirm(&app, &account, Some(guess), needed_to, &inbound).await?;
+        subject = authentication::confirm(&app, &account, Some(guess), needed_to, &inbound).await?;
     }
     retry(|| async {
-        let (link, account) = account::follow::<Merchant>(&app, Purpose::Verify, token).await?;
+        let (link, account) =
+            authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         let now = app.clock.now();
         let session = prover.session_of(&account).map(Item::key);
         let knows = session.is_some() || subject.is_some();
@@ -122,7 +124,7 @@ pub(crate) async fn verify(
         let used = challenge::use_up(now);
         let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
         next.save(write, Code::VersionConflict)
-            .also(session, |write, session| account::keep_session(write, &session, &next))
+            .also(session, |write, session| authentication::keep_session(write, &session, &next))
             .also(subject.as_ref(), |write, subject| write.delete(&subject.key()))
             .also(notice, Write::emit)
             .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
@@ -139,7 +141,7 @@ pub(crate) async fn set_up_anew(
     now: Timestamp,
 ) -> Result<Mail, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = Letter::address_proven(&account.email, &app.config.base_url);
+    let letter = notifications::address_proven(&account.email, &app.config.base_url);
     Mail::compose(&key, &letter, now)
 }
 
@@ -155,8 +157,10 @@ pub(crate) async fn resend(
     Body(ask): Body<MailRequest>,
 ) -> Result<Answer, Problem> {
     let at = (&Platform, &ask.email);
-    let found: Found<Merchant> = account::find(&app, Kind::Verify, at, &inbound, None).await?;
+    let found: Found<Merchant> =
+        authentication::find(&app, Kind::Verify, at, &inbound, None).await?;
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;
-    let letter = |to: &_, token: &str| Letter::verify_email(to, token, &app.config.base_url);
-    account::send_link(&app, Purpose::Verify, found.account.filter(waits).as_ref(), letter).await
+    let letter = |to: &_, token: &str| notifications::verify_email(to, token, &app.config.base_url);
+    authentication::send_link(&app, Purpose::Verify, found.account.filter(waits).as_ref(), letter)
+        .await
 }

@@ -1,16 +1,6 @@
 //! The second factor: taken up, confirmed, given up, and asked for at sign-in.
 
 use axum::extract::State;
-use commerce::account::{Account, confirm};
-use commerce::caller;
-use commerce::challenge::{Link, Purpose};
-use commerce::event::MERCHANT_UPDATED;
-use commerce::key;
-use commerce::mail::{Letter, Mail};
-use commerce::merchant::Merchant;
-use commerce::mfa::{Mfa, MfaState};
-use commerce::password::Guess;
-use commerce::throttle::{self, Kind, Subject};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,7 +9,18 @@ use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
 use gateway::table::{Condition, Write};
+use ground::key;
+use ground::mail::Mail;
 use http::{StatusCode, header};
+use identity::account::Account;
+use identity::authentication::confirm;
+use identity::challenge::{Link, Purpose};
+use identity::merchant::{MERCHANT_UPDATED, Merchant};
+use identity::mfa::{Mfa, MfaState};
+use identity::notifications;
+use identity::password::Guess;
+use identity::throttle::{self, Kind, Subject};
+use platform::caller;
 use serde_json::json;
 
 /// A second factor that was judged right: how it is written down, and who showed it.
@@ -249,7 +250,7 @@ async fn switched(
 ) -> Result<Write, Problem> {
     let (key, now) = (app.secrets.mail_key().await?, app.clock.now());
     let next = Merchant { mfa_enabled: on, ..account.changed(now) };
-    let notice = Mail::compose(&key, &Letter::mfa_switched(&next.email, on, now), now)?;
+    let notice = Mail::compose(&key, &notifications::mfa_switched(&next.email, on, now), now)?;
     let write = write_down(next.save(app.table.write(), Code::VersionConflict));
     Ok(write.emit(next.event(&MERCHANT_UPDATED, &app.config, now)).emit(notice))
 }

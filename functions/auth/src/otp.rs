@@ -1,14 +1,6 @@
 //! Sign-in by one-time code.
 
 use axum::extract::State;
-use commerce::account::code::{self, Named};
-use commerce::account::{Account, MailRequest};
-use commerce::challenge::{Challenge, Holder};
-use commerce::event::MERCHANT_UPDATED;
-use commerce::fields::Email;
-use commerce::merchant::{Merchant, MerchantView, Platform};
-use commerce::session::CreatedVia;
-use commerce::throttle::Kind;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,7 +10,16 @@ use gateway::request::{
     Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
 };
 use gateway::table::retry;
+use ground::fields::Email;
 use http::StatusCode;
+use identity::account::Account;
+use identity::authentication::code::Named;
+use identity::authentication::{MailRequest, code};
+use identity::challenge::Challenge;
+use identity::holder::Holder;
+use identity::merchant::{MERCHANT_UPDATED, Merchant, MerchantView, Platform};
+use identity::session::CreatedVia;
+use identity::throttle::Kind;
 
 use crate::email;
 use crate::mfa;

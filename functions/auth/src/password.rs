@@ -1,16 +1,16 @@
 //! Passwords: reset by mail, update by link or by session.
 
 use axum::extract::State;
-use commerce::account::MailRequest;
-use commerce::account::password::{self, Changer, UpdateRequest};
-use commerce::caller;
-use commerce::mail::Letter;
-use commerce::merchant::{Merchant, Platform};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
 use gateway::request::{Body, Raw, Ruled};
+use identity::authentication::password::{Changer, UpdateRequest};
+use identity::authentication::{MailRequest, password};
+use identity::merchant::{Merchant, Platform};
+use identity::notifications;
+use platform::caller;
 
 /// `POST /v1/auth/password/reset` — mails a link that sets a new password. The answer and the
 /// work are the same for an address without an account: a link is written that leads nowhere.
@@ -23,7 +23,8 @@ pub(crate) async fn reset(
     Raw(inbound): Raw,
     Body(ask): Body<MailRequest>,
 ) -> Result<Answer, Problem> {
-    let letter = |to: &_, token: &str| Letter::password_reset(to, token, &app.config.base_url);
+    let letter =
+        |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
     password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, letter).await
 }
 

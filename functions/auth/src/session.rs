@@ -3,14 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::account;
-use commerce::caller::{self, SESSION_COOKIE};
-use commerce::fields::Subdomain;
-use commerce::id::{SessionId, StoreId};
-use commerce::key;
-use commerce::merchant::{Merchant, MerchantView};
-use commerce::session::{CreatedVia, Session};
-use commerce::store::{MAX_STORES, Store, StoreView};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
@@ -21,7 +13,15 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Inbound, Path, Raw};
 use gateway::table::{Condition, Query};
+use ground::fields::Subdomain;
+use ground::id::{SessionId, StoreId};
+use ground::key;
 use http::{StatusCode, header};
+use identity::authentication;
+use identity::merchant::{Merchant, MerchantView};
+use identity::session::{CreatedVia, Session};
+use identity::store::{MAX_STORES, Store, StoreView};
+use platform::caller::{self, SESSION_COOKIE};
 use serde::Serialize;
 
 /// What a sign-in answers with.
@@ -216,7 +216,7 @@ pub(crate) async fn list(
         version: session.version,
     };
     let is_alive = |session: &Session| session.is_alive(account, now);
-    paging.answer(&app, &account::sessions(account), is_alive, view).await
+    paging.answer(&app, &authentication::sessions(account), is_alive, view).await
 }
 
 /// `DELETE /v1/auth/sessions/{id}` — ends one of the account's sessions, the current one included.

@@ -1,17 +1,7 @@
 //! Sign-up, sign-in by password, sign-out.
 
 use axum::extract::State;
-use commerce::account::{self, SignOutRequest};
-use commerce::caller;
-use commerce::challenge::{self, Link, Purpose};
-use commerce::event::{About, Event, MERCHANT_CREATED, STORE_CREATED};
-use commerce::fields::{Country, Currency, Email, Locale, Subdomain};
-use commerce::location;
-use commerce::mail::{Letter, Mail};
-use commerce::merchant::{Merchant, MerchantView, Platform, Registration, UniqueEmail};
-use commerce::password::{Guess, NewPassword};
-use commerce::session::{CreatedVia, Session};
-use commerce::store::{Opening, Store, StoreView, UniqueSubdomain};
+use catalogue::location;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -23,7 +13,20 @@ use gateway::request::{
     Body, Fault, FieldErrors, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
 };
 use gateway::table::Write;
+use ground::event::{About, Event};
+use ground::fields::{Country, Currency, Email, Locale, Subdomain};
+use ground::mail::Mail;
 use http::StatusCode;
+use identity::authentication::{self, SignOutRequest};
+use identity::challenge::{self, Link, Purpose};
+use identity::merchant::{
+    MERCHANT_CREATED, Merchant, MerchantView, Platform, Registration, UniqueEmail,
+};
+use identity::notifications;
+use identity::password::{Guess, NewPassword};
+use identity::session::{CreatedVia, Session};
+use identity::store::{Opening, STORE_CREATED, Store, StoreView, UniqueSubdomain};
+use platform::caller;
 
 use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};
@@ -123,7 +126,7 @@ pub(crate) async fn signup(
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
     let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
-    let letter = Letter::verify_email(&account.email, &link_token, &app.config.base_url);
+    let letter = notifications::verify_email(&account.email, &link_token, &app.config.base_url);
     let view = MerchantView::of(&account, &app.config);
     let created = account.event(&MERCHANT_CREATED, &app.config, now);
     let base_url = &app.config.base_url;
@@ -243,11 +246,12 @@ pub(crate) async fn signin(
         First::Password(email, password) => {
             let at = (&Platform, email);
             let (account, subject): (Merchant, _) =
-                account::by_password(&app, at, password, &inbound).await?;
+                authentication::by_password(&app, at, password, &inbound).await?;
             (account, begun.delete(&subject.key()), ask.totp.as_ref())
         }
         First::Token(token, totp) => {
-            let (link, account) = account::follow::<Merchant>(&app, Purpose::Mfa, token).await?;
+            let (link, account) =
+                authentication::follow::<Merchant>(&app, Purpose::Mfa, token).await?;
             let used = challenge::use_up(app.clock.now());
             let write = begun.update(&link.key(), used, Code::InvalidOrExpiredToken);
             (account, write, Some(totp))
@@ -292,5 +296,5 @@ pub(crate) async fn signout(
     Body(ask): Body<SignOutRequest>,
 ) -> Result<Answer, Problem> {
     let answer = session::without_cookie(Answer::no_content(), &inbound);
-    account::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
+    authentication::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
 }

@@ -1,7 +1,7 @@
 //! The products of a deleted category, which lose it part by part.
 
-use commerce::category::Emptying;
-use commerce::product::Product;
+use catalogue::category::Emptying;
+use catalogue::product::Product;
 use futures_util::TryStreamExt;
 use gateway::app::App;
 use gateway::item::Item;

@@ -14,14 +14,14 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use commerce::order::{self, Order};
-use commerce::payment::due::Patience;
-use commerce::payment::{self, Payment};
 use futures_util::{StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::Problem;
+use sales::order::{self, Order};
+use sales::payment::due::Patience;
+use sales::payment::{self, Payment};
 use serde::{Deserialize, Serialize};
 
 use crate::PARALLEL;

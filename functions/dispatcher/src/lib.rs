@@ -23,12 +23,12 @@ mod shelves;
 mod sweep;
 
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
-use commerce::event::{Event, OutboxState};
-use commerce::mail;
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
+use ground::event::{Event, OutboxState};
+use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! What happened to an entity before an event and has not been published yet.
 
-use commerce::event::{Event, OutboxState};
 use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::table::Query;
+use ground::event::{Event, OutboxState};
 
 /// Events that one look takes in: what is pending is among the newest, and one batch reads them.
 const LOOK: usize = 25;

@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use commerce::app::Stop;
-use commerce::delivery::Delivery;
-use commerce::event::{Event, OutboxState};
-use commerce::id::AppId;
-use commerce::installation::Installation;
-use commerce::key;
-use commerce::subscription::{MAX_PER_STORE, Payload, Subscription};
-use commerce::usage;
+use commerce::topics;
+use delivery::delivery::Delivery;
+use delivery::subscription::{MAX_PER_STORE, Payload, Subscription};
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query};
+use ground::event::{Event, OutboxState};
+use ground::id::AppId;
+use ground::key;
+use platform::app::Stop;
+use platform::installation::Installation;
+use platform::usage;
 
 use crate::order;
 
@@ -128,9 +129,10 @@ async fn deliveries(app: &App, event: &Event) -> Result<Vec<Delivery>, Problem> 
     let installations = installations(app, event, &subscriptions).await?;
     let now = app.clock.now();
     let payload = Payload::from(event);
+    let scope = topics::scope_of(&event.name);
     let takes = |subscription: &&Subscription| {
         let installation = subscription.app_id.as_ref().and_then(|app| installations.get(app));
-        subscription.takes(event, installation) && subscription.wants(&payload)
+        subscription.takes(event, scope, installation) && subscription.wants(&payload)
     };
     Ok(subscriptions
         .iter()

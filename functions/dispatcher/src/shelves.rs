@@ -13,15 +13,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use commerce::event::Event;
-use commerce::id::{ProductId, StoreId};
-use commerce::key;
-use commerce::product::{self, Product};
-use commerce::shelf::{MAX_SHELVED, Shelf};
+use catalogue::product::{self, Product};
+use catalogue::shelf::{MAX_SHELVED, Shelf};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
+use ground::event::Event;
+use ground::id::{ProductId, StoreId};
+use ground::key;
 
 use crate::PARALLEL;
 

@@ -7,18 +7,18 @@
 
 use std::time::Duration;
 
-use commerce::category::Emptying;
-use commerce::delivery::{Delivery, Message};
-use commerce::event::{About, Event, OutboxState, STORE_REDACTED};
-use commerce::id::MailId;
-use commerce::mail;
-use commerce::product::Remainder;
-use commerce::store::{self, Store, StoreStatus, StoreView};
+use catalogue::category::Emptying;
+use catalogue::product::Remainder;
+use delivery::delivery::{Delivery, Message};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::{Code, Problem};
+use ground::event::{About, Event, OutboxState};
+use ground::id::MailId;
+use ground::mail;
+use identity::store::{self, STORE_REDACTED, Store, StoreStatus, StoreView};
 use serde::Serialize;
 
 use crate::PARALLEL;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::caller::Operator;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -13,6 +12,7 @@ use gateway::problem::Problem;
 use gateway::request::{FieldErrors, Inbound, Query, Text};
 use gateway::routes::Routes;
 use http::StatusCode;
+use platform::caller::Operator;
 use serde_json::{Map, Value, json};
 
 /// The routes of this family.

@@ -25,14 +25,16 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
-use commerce::key;
-use commerce::mail::{Letter, Mail, Message, Sender, Take, allowance};
+use delivery::mail::{Sender, allowance};
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use ground::key;
+use ground::mail::{Letter, Mail, Message, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use sales::notifications;
 use tokio::task::JoinSet;
 
 /// The longest one mail may take, far below the lease on it.
@@ -148,7 +150,7 @@ impl Failure {
 async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
     let key = app.secrets.mail_key().await.map_err(Failure::passing)?;
     let letter = mail.letter(&key).map_err(Failure::permanent)?;
-    if !letter.is_wanted(app).await.map_err(Failure::passing)? {
+    if !notifications::is_wanted(app, &letter).await.map_err(Failure::passing)? {
         return Ok(Fate::Void);
     }
     let sender = Sender::of(app, &letter).await.map_err(Failure::passing)?;

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
+use ::delivery::delivery::{self, Delivery, DeliveryView};
+use ::delivery::subscription::{DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret};
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::delivery::{self, Delivery, DeliveryView};
-use commerce::event::{self, About, Entry, Event};
-use commerce::id::SubscriptionId;
-use commerce::scope::{Required, WriteWebhooks};
-use commerce::subscription::{DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret};
+use commerce::topics;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,6 +16,10 @@ use gateway::request::{
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
+use ground::event::{self, About, Entry, Event};
+use ground::id::SubscriptionId;
+use ground::scope::{Required, WriteWebhooks};
+use platform::caller::StoreAccess;
 use serde_json::{Map, Value, json};
 
 use crate::subscriptions::{WithSecret, find, may_read, replace};
@@ -123,7 +124,7 @@ pub(crate) async fn test(
 impl Rules for TestRequest {
     async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
         let named = given.get::<Text<1, 100>>("event_type");
-        let unknown = named.filter(|name| event::find(name.as_str()).is_none());
+        let unknown = named.filter(|name| topics::find(name.as_str()).is_none());
         unknown.map(|_| unknown_topic()).into_iter().collect()
     }
 }
@@ -137,7 +138,7 @@ fn unknown_topic() -> FieldError {
 fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = asked {
-        return event::find(name).ok_or_else(unknown);
+        return topics::find(name).ok_or_else(unknown);
     }
     let takes = |entry: &Entry| {
         let wanted = |filter: &String| event::matches(filter, entry.name);
@@ -147,7 +148,7 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
             .is_none_or(|scopes| entry.scope.is_some_and(|scope| scopes.cover(scope)));
         allowed && subscription.event_types.iter().any(wanted)
     };
-    event::catalogue().into_iter().find(takes).ok_or_else(unknown)
+    topics::catalogue().into_iter().find(takes).ok_or_else(unknown)
 }
 
 /// What would be sent, to the byte; but for the values of custom headers, which nobody is shown

@@ -1,10 +1,6 @@
 //! The audit log: what happened on a store, and who did it.
 
 use axum::extract::State;
-use commerce::caller::Owner;
-use commerce::event::Event;
-use commerce::id::EventId;
-use commerce::key;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -12,6 +8,10 @@ use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules, Text};
+use ground::event::Event;
+use ground::id::EventId;
+use ground::key;
+use platform::caller::Owner;
 use serde::Serialize;
 
 use crate::outbox::EntityView;

@@ -1,15 +1,10 @@
 //! Webhook deliveries: what was sent, what was answered, and sending it again.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::delivery::{
+use delivery::delivery::{
     Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of, wake_next,
 };
-use commerce::event::Event;
-use commerce::id::{DeliveryId, EventId, SubscriptionId};
-use commerce::key;
-use commerce::scope::{ReadWebhooks, Required, WriteWebhooks};
-use commerce::subscription::Subscription;
+use delivery::subscription::Subscription;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -20,6 +15,11 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules, Text};
 use gateway::table::{self, Change};
+use ground::event::Event;
+use ground::id::{DeliveryId, EventId, SubscriptionId};
+use ground::key;
+use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
+use platform::caller::StoreAccess;
 use serde_json::json;
 
 use crate::actions::queue;

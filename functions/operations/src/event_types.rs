@@ -1,7 +1,7 @@
 //! The catalogue of events.
 
 use axum::extract::State;
-use commerce::event::{self, Entry};
+use commerce::topics;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -9,6 +9,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Path, Text};
+use ground::event::Entry;
 use http::header;
 use serde_json::{Value, json};
 
@@ -33,13 +34,13 @@ pub(crate) async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<Value>, Problem> {
-    let all: Vec<Value> = event::catalogue().iter().map(view).collect();
+    let all: Vec<Value> = topics::catalogue().iter().map(view).collect();
     let name = |entry: &Value| entry["type"].to_string();
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
 /// `GET /v1/operations/event-types/{type}` (docs/conventions.md §10).
 pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Answer, Problem> {
-    let entry = event::find(name.as_str()).ok_or(Code::NotFound)?;
+    let entry = topics::find(name.as_str()).ok_or(Code::NotFound)?;
     Ok(Answer::ok(&view(&entry)).header(header::CACHE_CONTROL, CACHED))
 }

@@ -1,12 +1,12 @@
 //! What requests cost, and how much the caller has left.
 
 use axum::extract::State;
-use commerce::caller::Owner;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::{self, Cost, Tier};
 use gateway::caller::Caller;
 use gateway::problem::Problem;
+use platform::caller::Owner;
 use serde_json::{Value, json};
 
 /// `GET /v1/operations/rate-limits` — the table of costs, the buckets, and the caller's own as it

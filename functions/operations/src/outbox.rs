@@ -1,11 +1,7 @@
 //! The outbox: events and how far they have come on their way out (docs/conventions.md §10).
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{self, Event, OutboxState};
-use commerce::id::EventId;
-use commerce::key;
-use commerce::scope::{ReadOperations, Required, WriteOperations};
+use commerce::topics;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -15,6 +11,11 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules};
 use gateway::table;
+use ground::event::{Event, OutboxState};
+use ground::id::EventId;
+use ground::key;
+use ground::scope::{ReadOperations, Required, WriteOperations};
+use platform::caller::StoreAccess;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -136,7 +137,7 @@ pub(crate) async fn show(
     Path(id): Path<EventId>,
 ) -> Result<Answer, Problem> {
     let event = find(&app, &caller, &id).await?;
-    let scope = event::find(&event.name).and_then(|entry| entry.scope);
+    let scope = topics::scope_of(&event.name);
     let readable =
         caller.actor.app().is_none() || scope.is_some_and(|scope| caller.actor.may(scope));
     let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();

@@ -1,12 +1,7 @@
 //! Receipts: what became of a delivery, signed, for whoever has to prove it to somebody else.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::delivery::{Attempt, Delivery};
-use commerce::event::Event;
-use commerce::id::{DeliveryId, EventId, StoreId, SubscriptionId};
-use commerce::key;
-use commerce::scope::ReadWebhooks;
+use delivery::delivery::{Attempt, Delivery};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -14,7 +9,12 @@ use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::request::Path;
 use gateway::{seal, table, token};
+use ground::event::Event;
+use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
+use ground::key;
+use ground::scope::ReadWebhooks;
 use http::Uri;
+use platform::caller::StoreAccess;
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::delivery::{Delivery, DeliveryStatus};
-use commerce::id::SubscriptionId;
-use commerce::key;
-use commerce::scope::{ReadWebhooks, WriteWebhooks};
-use commerce::subscription::Stats;
+use delivery::delivery::{Delivery, DeliveryStatus};
+use delivery::subscription::Stats;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +14,10 @@ use gateway::item::Index;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, FieldErrors, Given, Judgement, Path, Ruled, Rules};
 use gateway::table::{Query, Write};
+use ground::id::SubscriptionId;
+use ground::key;
+use ground::scope::{ReadWebhooks, WriteWebhooks};
+use platform::caller::StoreAccess;
 use serde_json::json;
 
 use crate::range::{self, Range};

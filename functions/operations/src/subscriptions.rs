@@ -4,13 +4,10 @@
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
 use axum::extract::State;
-use commerce::caller::{Actor, StoreAccess, insufficient_scope};
-use commerce::id::SubscriptionId;
-use commerce::key;
-use commerce::scope::{ReadWebhooks, Required, WriteWebhooks};
-use commerce::subscription::{
-    CustomHeaders, EventTypes, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus,
-    SubscriptionView, give_place_back, hint, seal_secret, take_place,
+use commerce::event_filter::EventTypes;
+use delivery::subscription::{
+    CustomHeaders, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
+    give_place_back, hint, seal_secret, take_place,
 };
 use deserr::Deserr;
 use gateway::answer::Answer;
@@ -26,6 +23,10 @@ use gateway::request::{
 };
 use gateway::signature::SigningSecret;
 use gateway::table::{self, Condition};
+use ground::id::SubscriptionId;
+use ground::key;
+use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
+use platform::caller::{Actor, StoreAccess, insufficient_scope};
 use serde::Serialize;
 
 /// The longest URL, in characters.

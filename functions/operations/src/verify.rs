@@ -4,15 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppStatus};
-use commerce::caller::StoreAccess;
-use commerce::delivery::{Delivery, scope_of};
-use commerce::event::{Event, OutboxState};
-use commerce::id::{AppId, EventId, StoreId};
-use commerce::installation::Installation;
-use commerce::key;
-use commerce::scope::ReadOperations;
-use commerce::subscription::{Payload, Subscription};
+use commerce::topics;
+use delivery::delivery::{Delivery, scope_of};
+use delivery::subscription::{Payload, Subscription};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -21,6 +15,13 @@ use gateway::item::{Item, Key};
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
 use gateway::table;
+use ground::event::{Event, OutboxState};
+use ground::id::{AppId, EventId, StoreId};
+use ground::key;
+use ground::scope::ReadOperations;
+use platform::app::{App as CommerceApp, AppStatus};
+use platform::caller::StoreAccess;
+use platform::installation::Installation;
 use serde_json::json;
 
 use crate::range::{self, Range};
@@ -132,7 +133,7 @@ async fn expected(
             };
             if settled(subscription.updated_at)
                 && by.is_none_or(hears)
-                && subscription.takes(event, installation)
+                && subscription.takes(event, topics::scope_of(&event.name), installation)
                 && subscription.wants(&payload)
             {
                 keys.push(key::delivery(&Delivery::first_id(&event.id, &subscription.id)));

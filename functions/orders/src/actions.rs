@@ -1,16 +1,6 @@
 //! What else is done with an order: close, reopen, hold, release, mark as paid, capture.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{Event, ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Topic};
-use commerce::id::OrderId;
-use commerce::order::by_hand::{self, PaidByHand};
-use commerce::order::settle::confirm as confirm_order;
-use commerce::order::spent::Spending;
-use commerce::order::{Order, OrderAction, OrderView, parts, settle};
-use commerce::payment::account::connect;
-use commerce::payment::settle as settlement;
-use commerce::scope::WriteOrders;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,6 +9,19 @@ use gateway::idempotency;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
 use gateway::table::retry;
+use ground::event::{Event, Topic};
+use ground::id::OrderId;
+use ground::scope::WriteOrders;
+use platform::caller::StoreAccess;
+use sales::order::by_hand::PaidByHand;
+use sales::order::settle::confirm as confirm_order;
+use sales::order::spent::Spending;
+use sales::order::{
+    ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView,
+    by_hand, parts, settle,
+};
+use sales::payment::account::connect;
+use sales::payment::settle as settlement;
 
 use crate::orders::{load, shown};
 

@@ -1,19 +1,18 @@
 //! Calling an order off: its stock and its money go back.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::OrderId;
-use commerce::order::due;
-use commerce::order::issue::{self, Ask, CallOff};
-use commerce::order::refund::{RefundReason, RefundView, Wanted};
-use commerce::order::{Order, OrderView};
-use commerce::scope::WriteOrders;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::Problem;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Raw, Text};
+use ground::id::OrderId;
+use ground::scope::WriteOrders;
+use platform::caller::StoreAccess;
+use sales::order::issue::{Ask, CallOff};
+use sales::order::refund::{RefundReason, RefundView, Wanted};
+use sales::order::{Order, OrderView, due, issue};
 use serde_json::{Value, json};
 
 use crate::refund::seed;

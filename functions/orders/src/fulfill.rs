@@ -1,24 +1,7 @@
 //! Fulfilment: lines leave, are followed, arrive, or are called back.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{
-    Event, FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
-    ORDER_FULFILLED, ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Topic,
-};
-use commerce::fields::WebUrl;
-use commerce::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use commerce::key;
-use commerce::location::Location;
-use commerce::mail::{Letter, Mail};
-use commerce::order::cart::fault;
-use commerce::order::fulfillment::{
-    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
-};
-use commerce::order::{FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderView, parts};
-use commerce::scope::{ReadFulfillments, WriteFulfillments};
-use commerce::settings::Settings;
-use commerce::store::Store;
+use catalogue::location::Location;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -30,6 +13,25 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::Write;
+use ground::event::{Event, Topic};
+use ground::fields::WebUrl;
+use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use ground::key;
+use ground::mail::Mail;
+use ground::scope::{ReadFulfillments, WriteFulfillments};
+use identity::settings::Settings;
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use sales::notifications;
+use sales::order::cart::fault;
+use sales::order::fulfillment::{
+    FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
+    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
+};
+use sales::order::{
+    FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED, ORDER_PARTIALLY_FULFILLED,
+    ORDER_UPDATED, Order, OrderView, parts,
+};
 use serde_json::{Value, json};
 
 /// Units of a line.
@@ -130,7 +132,7 @@ pub async fn fulfill(
     _: idempotency::Required,
     Body(ask): Body<FulfillRequest>,
 ) -> Result<Answer, Problem> {
-    commerce::inventory::persist(|| async {
+    catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let (before, fault) = look(&app, &caller.store.id, &id, ask.location_id.as_ref()).await?;
         if_match.check(before.version)?;
@@ -198,7 +200,7 @@ async fn notice(
     if !settings.unwrap_or(untouched).notifications.shipping_confirmation {
         return Ok(None);
     }
-    let letter = Letter::order_shipped(email, &store.name, order, &fulfillment.tracking);
+    let letter = notifications::order_shipped(email, &store.name, order, &fulfillment.tracking);
     let key = app.secrets.mail_key().await?;
     Mail::compose(&key, &letter, now).map(Some)
 }
@@ -277,7 +279,7 @@ pub async fn cancel(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Answer, Problem> {
-    commerce::inventory::persist(|| async {
+    catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let parts = parts::load(&app, &caller.store.id, &id).await?;
         let before = parts.fulfillment(&fulfillment_id)?;

@@ -1,20 +1,20 @@
 //! Units of an order that are called off, or come back, without money.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::{LocationId, OrderId, OrderItemId};
-use commerce::inventory;
-use commerce::order::lines::{CancelledLine, Changed, ReturnedLine};
-use commerce::order::refund::RestockType;
-use commerce::order::spent::Spending;
-use commerce::order::{MAX_LINES, MAX_QUANTITY, Order};
-use commerce::scope::WriteOrders;
+use catalogue::inventory;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, IfMatch, Int, Path, Text};
+use ground::id::{LocationId, OrderId, OrderItemId};
+use ground::scope::WriteOrders;
+use platform::caller::StoreAccess;
+use sales::order::lines::{CancelledLine, Changed, ReturnedLine};
+use sales::order::refund::RestockType;
+use sales::order::spent::Spending;
+use sales::order::{MAX_LINES, MAX_QUANTITY, Order};
 
 use crate::orders::load;
 

@@ -1,19 +1,7 @@
 //! A store's orders: the list, one of them with all that belongs to it, its data, its timeline.
 
 use axum::extract::State;
-use commerce::address::{AddressInput, PostalAddress};
-use commerce::caller::StoreAccess;
-use commerce::event::{self, Event, ORDER_UPDATED};
-use commerce::fields::Email;
-use commerce::id::{CustomerId, OrderId, StoreId};
-use commerce::key;
-use commerce::order::change::Update;
-use commerce::order::fulfillment::FulfillmentView;
-use commerce::order::refund::RefundView;
-use commerce::order::{
-    FinancialStatus, FulfillmentStatus, Order, OrderStatus, OrderView, number, parts,
-};
-use commerce::scope::{ReadOrders, WriteOrders};
+use commerce::topics;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -25,6 +13,19 @@ use gateway::request::{
     AtMost, Body, Fault, FieldErrors, FromText, IfMatch, Patch, Path, Query, Text,
 };
 use gateway::table::{Query as Search, retry};
+use ground::event::Event;
+use ground::fields::Email;
+use ground::id::{CustomerId, OrderId, StoreId};
+use ground::key;
+use ground::scope::{ReadOrders, WriteOrders};
+use identity::address::{AddressInput, PostalAddress};
+use platform::caller::StoreAccess;
+use sales::order::change::Update;
+use sales::order::fulfillment::FulfillmentView;
+use sales::order::refund::RefundView;
+use sales::order::{
+    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, number, parts,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -234,10 +235,10 @@ pub async fn events(
 ) -> Result<Page<Value>, Problem> {
     let order = load(&app, &caller.store.id, &id).await?;
     let scope = format!("STO#{}", order.store_id);
-    let (now, any) = (app.clock.now(), commerce::id::EventId::derive(&["any"]));
+    let (now, any) = (app.clock.now(), ground::id::EventId::derive(&["any"]));
     let (index, place) = key::timeline(&scope, order.id.as_str(), now, &any);
     let search = Search::index(index, place.pk).newest_first();
-    let topics = event::catalogue();
+    let topics = topics::catalogue();
     let topic = |event: &Event| topics.iter().find(|topic| topic.name == event.name);
     let may_see = |event: &Event| {
         let scope = topic(event).and_then(|topic| topic.scope);

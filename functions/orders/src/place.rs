@@ -1,28 +1,28 @@
 //! Orders that a merchant or an app makes: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
-use commerce::address::{AddressInput, PostalAddress};
-use commerce::caller::StoreAccess;
-use commerce::customer::Customer;
-use commerce::fields::Email;
-use commerce::gift_card::GiftCardCode;
-use commerce::id::CustomerId;
-use commerce::key;
-use commerce::money::AskedMoney;
-use commerce::order::cart::{
-    self, CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
-};
-use commerce::order::checkout::{self, Cart, Placing};
-use commerce::order::place::Buyer;
-use commerce::order::{MAX_GIFT_CARDS, Order, OrderView};
-use commerce::scope::WriteOrders;
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, Flag, Given, Judgement, Ruled, Rules, Text};
+use ground::fields::Email;
+use ground::id::CustomerId;
+use ground::key;
+use ground::money::AskedMoney;
+use ground::scope::WriteOrders;
+use identity::address::{AddressInput, PostalAddress};
+use identity::customer::Customer;
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use sales::gift_card::GiftCardCode;
+use sales::order::cart::{
+    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+};
+use sales::order::checkout::{Cart, Placing};
+use sales::order::place::Buyer;
+use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart, checkout};
 
 use crate::orders::MAX_TAGS;
 

@@ -1,16 +1,6 @@
 //! Refunds: what would go back, what goes back, what has gone back.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::fields::Currency;
-use commerce::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
-use commerce::money::{AskedMoney, Money};
-use commerce::order::issue::{self, Ask};
-use commerce::order::refund::{
-    PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
-};
-use commerce::order::{MAX_LINES, MAX_QUANTITY, Order, parts};
-use commerce::scope::{ReadOrders, WriteRefunds};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -22,6 +12,16 @@ use gateway::request::{
     AtMost, Body, FieldErrors, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled,
     Rules, Text,
 };
+use ground::fields::Currency;
+use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
+use ground::money::{AskedMoney, Money};
+use ground::scope::{ReadOrders, WriteRefunds};
+use platform::caller::StoreAccess;
+use sales::order::issue::Ask;
+use sales::order::refund::{
+    PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
+};
+use sales::order::{MAX_LINES, MAX_QUANTITY, Order, issue, parts};
 use serde_json::{Value, json};
 
 use crate::orders::load;
@@ -242,7 +242,7 @@ pub async fn calculate(
 
 async fn plan(
     app: &App,
-    store: &commerce::id::StoreId,
+    store: &ground::id::StoreId,
     id: &OrderId,
     wanted: &Wanted,
 ) -> Result<Answer, Problem> {

@@ -1,20 +1,20 @@
 //! What is done with a payment: capture, void, sync.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::PaymentId;
-use commerce::money::AskedMoney;
-use commerce::payment::account::connect;
-use commerce::payment::provider::{Connected, Provider};
-use commerce::payment::settle::{self, Known, News};
-use commerce::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source};
-use commerce::scope::WritePayments;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path};
+use ground::id::PaymentId;
+use ground::money::AskedMoney;
+use ground::scope::WritePayments;
+use platform::caller::StoreAccess;
+use sales::payment::account::connect;
+use sales::payment::provider::{Connected, Provider};
+use sales::payment::settle::{Known, News};
+use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source, settle};
 
 use crate::payments::locate;
 

@@ -1,13 +1,6 @@
 //! Payments as the merchant and their apps see them.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::Event;
-use commerce::id::{EventId, OrderId, PaymentId, StoreId};
-use commerce::key;
-use commerce::payment::place::PaymentPlace;
-use commerce::payment::{Payment, PaymentStatus, PaymentView, ProviderName, ProviderReference};
-use commerce::scope::ReadPayments;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +11,14 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Path, Query};
 use gateway::table;
+use ground::event::Event;
+use ground::id::{EventId, OrderId, PaymentId, StoreId};
+use ground::key;
+use ground::provider::ProviderName;
+use ground::scope::ReadPayments;
+use platform::caller::StoreAccess;
+use sales::payment::place::PaymentPlace;
+use sales::payment::{Payment, PaymentStatus, PaymentView, ProviderReference};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,12 +4,6 @@
 //! goes, and that is more than an app with `write_payments` is trusted with.
 
 use axum::extract::State;
-use commerce::caller::Owner;
-use commerce::id::PaymentId;
-use commerce::payment::account::{self, Account, AccountView, Credentials};
-use commerce::payment::provider::{Failure, Provider};
-use commerce::payment::{CaptureMethod, Mode, ProviderName};
-use commerce::store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -23,6 +17,13 @@ use gateway::request::{
     Rules, Text,
 };
 use gateway::table::Condition;
+use ground::id::PaymentId;
+use ground::provider::ProviderName;
+use identity::store;
+use platform::caller::Owner;
+use sales::payment::account::{Account, AccountView, Credentials};
+use sales::payment::provider::{Failure, Provider};
+use sales::payment::{CaptureMethod, Mode, account};
 use serde_json::json;
 
 /// How many open payments are named to who wants to delete their account.

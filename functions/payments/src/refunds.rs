@@ -1,16 +1,6 @@
 //! Giving a payment's money back.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::{PaymentId, RefundId};
-use commerce::money::{AskedMoney, Money};
-use commerce::order::issue::{self, Ask};
-use commerce::order::refund::{
-    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
-};
-use commerce::order::{FinancialStatus, Order, parts};
-use commerce::payment::{Payment, PaymentRefund, RefundState, refund};
-use commerce::scope::{ReadRefunds, WriteRefunds};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -20,6 +10,16 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Raw, Text};
+use ground::id::{PaymentId, RefundId};
+use ground::money::{AskedMoney, Money};
+use ground::scope::{ReadRefunds, WriteRefunds};
+use platform::caller::StoreAccess;
+use sales::order::issue::Ask;
+use sales::order::refund::{
+    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
+};
+use sales::order::{FinancialStatus, Order, issue, parts};
+use sales::payment::{Payment, PaymentRefund, RefundState, refund};
 use serde::Serialize;
 
 use crate::payments::find;
@@ -79,7 +79,7 @@ struct CreatedView {
 /// As much of an order as a refund changes.
 #[derive(Debug, Serialize)]
 struct OrderState {
-    id: commerce::id::OrderId,
+    id: ground::id::OrderId,
     financial_status: FinancialStatus,
     refunded_total: Money,
 }

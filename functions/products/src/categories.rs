@@ -1,14 +1,11 @@
 //! Categories: the tree of what a store sells.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::category::{Category, CategoryView, Emptying, Tree, TreeGuard};
-use commerce::event::{About, CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Event, Topic};
-use commerce::fields::Handle;
-use commerce::id::CategoryId;
-use commerce::product::slug;
-use commerce::scope::{ReadProducts, WriteProducts};
-use commerce::store::Store;
+use catalogue::category::{
+    CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryView, Emptying, Tree,
+    TreeGuard,
+};
+use catalogue::product::slug;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,6 +16,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Patch, Path, Text};
 use gateway::table::{Condition, Write, retry};
+use ground::event::{About, Event, Topic};
+use ground::fields::Handle;
+use ground::id::CategoryId;
+use ground::scope::{ReadProducts, WriteProducts};
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 use crate::products::derived;
 

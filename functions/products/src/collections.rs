@@ -3,18 +3,12 @@
 mod members;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::collection::{
-    Collection, CollectionKind, CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule,
-    RuleAsk, SortOrder,
+use catalogue::collection::{
+    COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
+    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleAsk, SortOrder,
 };
-use commerce::event::{About, COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Event};
-use commerce::fields::{Handle, WebUrl};
-use commerce::id::{CollectionId, ProductId, StoreId};
-use commerce::key;
-use commerce::policy::SafeHtml;
-use commerce::product::{Seo, SeoAsk, slug};
-use commerce::scope::{ReadProducts, WriteProducts};
+use catalogue::policy::SafeHtml;
+use catalogue::product::{Seo, SeoAsk, slug};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -28,6 +22,12 @@ use gateway::request::{
     Written,
 };
 use gateway::table::{Condition, Query, Write, retry};
+use ground::event::{About, Event};
+use ground::fields::{Handle, WebUrl};
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key;
+use ground::scope::{ReadProducts, WriteProducts};
+use platform::caller::StoreAccess;
 
 use crate::products::derived;
 

@@ -1,12 +1,6 @@
 //! Customers, as the store sees them.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::customer::{Customer, CustomerView, UniqueCustomerEmail};
-use commerce::fields::Email;
-use commerce::id::CustomerId;
-use commerce::key;
-use commerce::scope::ReadCustomers;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -15,6 +9,12 @@ use gateway::problem::Problem;
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Query, Text};
 use gateway::table;
+use ground::fields::Email;
+use ground::id::CustomerId;
+use ground::key;
+use ground::scope::ReadCustomers;
+use identity::customer::{Customer, CustomerView, UniqueCustomerEmail};
+use platform::caller::StoreAccess;
 
 /// Customers that one round trip looks at when they are filtered, and how many it takes for a page
 /// at most; then the page ends early, with a cursor.

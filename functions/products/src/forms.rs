@@ -1,13 +1,7 @@
 //! Form submissions, as the store deals with them.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::fields::Handle;
-use commerce::form::{FormStatus, FormSubmission, FormSubmissionView};
-use commerce::id::{FormSubmissionId, StoreId};
-use commerce::key;
-use commerce::scope::{ReadForms, WriteForms};
-use commerce::store::Store;
+use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +12,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Query};
 use gateway::table::{self, Condition};
+use ground::fields::Handle;
+use ground::id::{FormSubmissionId, StoreId};
+use ground::key;
+use ground::scope::{ReadForms, WriteForms};
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 /// Submissions that one round trip looks at, and how many it takes for a page at most; then the
 /// page ends early, with a cursor.

@@ -3,19 +3,7 @@
 mod balance;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{Event, GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED};
-use commerce::fields::Email;
-use commerce::gift_card::{
-    GiftCard, GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus,
-    GiftCardView, Issue, IssuedGiftCardView, LastDay, Recipient,
-};
-use commerce::id::{CustomerId, GiftCardId};
-use commerce::key;
-use commerce::mail::{Letter, Mail, allowance};
-use commerce::money::{AskedMoney, Money};
-use commerce::scope::{ReadGiftCards, WriteGiftCards};
-use commerce::store::{self, Store};
+use delivery::mail::allowance;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -29,6 +17,21 @@ use gateway::request::{
     Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text,
 };
 use gateway::table::{Condition, Query as TableQuery, Write};
+use ground::event::Event;
+use ground::fields::Email;
+use ground::id::{CustomerId, GiftCardId};
+use ground::key;
+use ground::mail::Mail;
+use ground::money::{AskedMoney, Money};
+use ground::scope::{ReadGiftCards, WriteGiftCards};
+use identity::store::{self, Store};
+use platform::caller::StoreAccess;
+use sales::gift_card::{
+    GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED, GiftCard, GiftCardCode,
+    GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus, GiftCardView, Issue,
+    IssuedGiftCardView, LastDay, Recipient,
+};
+use sales::notifications;
 
 pub use balance::{credit, debit};
 
@@ -210,7 +213,7 @@ pub async fn issue(
     let mail = match &card.recipient {
         None => None,
         Some(to) => {
-            let letter = Letter::gift_card(to, store, &card, &code);
+            let letter = notifications::gift_card(to, store, &card, &code);
             let mail = Mail::compose(&*app.secrets.mail_key().await?, &letter, now)?;
             Some(mail.scheduled(to.send_at.unwrap_or(now)))
         }
@@ -334,7 +337,7 @@ pub async fn disable(
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
 ) -> Result<Answer, Problem> {
-    commerce::inventory::persist(|| async {
+    catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let before = load(&app, &caller.store, &id).await?;
         if_match.check(before.version)?;

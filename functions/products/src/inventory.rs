@@ -6,11 +6,8 @@ mod changes;
 mod verify;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::{LocationId, VariantId};
-use commerce::inventory::{Level, LevelView, Movement, MovementView};
-use commerce::scope::ReadInventory;
-use commerce::{key, location};
+use catalogue::inventory::{Level, LevelView, Movement, MovementView};
+use catalogue::location;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -19,6 +16,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Fault, FieldErrors, FromText, Path, Query};
 use gateway::table::Query as TableQuery;
+use ground::id::{LocationId, VariantId};
+use ground::key;
+use ground::scope::ReadInventory;
+use platform::caller::StoreAccess;
 
 pub use changes::{adjust, move_stock, set};
 pub use verify::verify;

@@ -3,18 +3,10 @@
 mod emptying;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{
-    Event, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Topic,
+use catalogue::location::{
+    self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
+    LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
 };
-use commerce::fields::{Country, Phone};
-use commerce::id::{LocationId, StoreId};
-use commerce::key;
-use commerce::location::{
-    self, Location, LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
-};
-use commerce::scope::{ReadLocations, WriteLocations};
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -24,6 +16,13 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{Write, retry};
+use ground::event::{Event, Topic};
+use ground::fields::{Country, Phone};
+use ground::id::{LocationId, StoreId};
+use ground::key;
+use ground::scope::{ReadLocations, WriteLocations};
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 /// Which locations to list.
 #[derive(Debug, Deserr)]

@@ -4,14 +4,10 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
 use bytes::Bytes;
-use commerce::blob::{Blob, Deposit};
-use commerce::caller::StoreAccess;
-use commerce::event::{Event, MEDIA_CREATED, MEDIA_DELETED};
-use commerce::id::{MediaId, StoreId};
-use commerce::key;
-use commerce::media::{self, Caption, MAX_BYTES, Media, MediaType, MediaView};
-use commerce::scope::{ReadMedia, WriteMedia};
-use commerce::store::Store;
+use catalogue::blob::{Blob, Deposit};
+use catalogue::media::{
+    self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
+};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -25,8 +21,14 @@ use gateway::request::{
     Ruled, Rules, Text,
 };
 use gateway::table::{self, retry};
+use ground::event::Event;
+use ground::id::{MediaId, StoreId};
+use ground::key;
+use ground::scope::{ReadMedia, WriteMedia};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 /// How long fetching an image may take.
 const FETCH_LIMIT: Duration = Duration::from_secs(10);

@@ -6,12 +6,8 @@ mod update;
 pub(crate) mod write;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::collection::{self, Collection, CollectionKind, Members};
-use commerce::id::{CollectionId, ProductId, StoreId};
-use commerce::key;
-use commerce::product::{self, Product, ProductStatus, ProductSummary};
-use commerce::scope::ReadProducts;
+use catalogue::collection::{self, Collection, CollectionKind, Members};
+use catalogue::product::{self, Product, ProductStatus, ProductSummary};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -21,6 +17,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{self, Fault, FieldErrors, FromText, Path, Text};
 use gateway::table::{Query, Scanned};
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key;
+use ground::scope::ReadProducts;
+use platform::caller::StoreAccess;
 
 pub use create::create;
 pub(crate) use create::derived;

@@ -1,13 +1,9 @@
 //! Reviews of products, as the store decides on them.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{Event, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Topic};
-use commerce::id::{CustomerId, ProductId, ReviewId};
-use commerce::key;
-use commerce::review::{self, Review, ReviewStatus, ReviewView};
-use commerce::scope::{ReadReviews, WriteReviews};
-use commerce::store::Store;
+use catalogue::review::{
+    self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
+};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -16,6 +12,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
 use gateway::table::{self, retry};
+use ground::event::{Event, Topic};
+use ground::id::{CustomerId, ProductId, ReviewId};
+use ground::key;
+use ground::scope::{ReadReviews, WriteReviews};
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 /// Reviews that one round trip looks at, and how many it takes for a page at most; then the page
 /// ends early, with a cursor.

@@ -1,15 +1,9 @@
 //! Variants of a product.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::PRODUCT_UPDATED;
-use commerce::id::{ProductId, VariantId};
-use commerce::money::AskedMoney;
-use commerce::product::{
-    self, Faults, MAX_VARIANTS, Product, Sku, Variant, VariantView, variant_title,
+use catalogue::product::{
+    self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
-use commerce::scope::{ReadProducts, WriteProducts};
-use commerce::store::{InventoryPolicy, Store};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,6 +13,11 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
 use gateway::table::retry;
+use ground::id::{ProductId, VariantId};
+use ground::money::AskedMoney;
+use ground::scope::{ReadProducts, WriteProducts};
+use identity::store::{InventoryPolicy, Store};
+use platform::caller::StoreAccess;
 
 use crate::products::ask::{
     ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_references, locations,

@@ -1,13 +1,6 @@
 //! A customer's address book.
 
 use axum::extract::{FromRequestParts, State};
-use commerce::address::{
-    self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
-};
-use commerce::caller;
-use commerce::customer::Customer;
-use commerce::id::AddressId;
-use commerce::key;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -19,7 +12,14 @@ use gateway::request::{
     Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text,
 };
 use gateway::table::{Query, retry};
+use ground::id::AddressId;
+use ground::key;
 use http::request::Parts;
+use identity::address::{
+    self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
+};
+use identity::customer::Customer;
+use platform::caller;
 use serde_json::{Map, Value};
 
 /// What an address is sent along with.

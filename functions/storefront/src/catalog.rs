@@ -8,9 +8,7 @@ mod stock;
 mod view;
 
 use axum::extract::State;
-use commerce::fields::{Handle, Subdomain};
-use commerce::product::Product;
-use commerce::storefront::{FRESH, Shopfront};
+use catalogue::product::Product;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
@@ -18,6 +16,8 @@ use gateway::problem::Problem;
 use gateway::reply::Page;
 use gateway::request::{Path, Query, Ruled};
 use gateway::table::Scanned;
+use ground::fields::{Handle, Subdomain};
+use identity::storefront::{FRESH, Shopfront};
 
 use ask::ListQuery;
 use page::ProductPage;

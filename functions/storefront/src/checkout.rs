@@ -2,21 +2,6 @@
 //! the token that came with it, or by the customer it belongs to.
 
 use axum::extract::State;
-use commerce::address::{AddressInput, PostalAddress};
-use commerce::caller::Shopper;
-use commerce::event::{Event, ORDER_CANCELLED};
-use commerce::fields::Email;
-use commerce::gift_card::GiftCardCode;
-use commerce::id::OrderId;
-use commerce::money::AskedMoney;
-use commerce::order::cart::{
-    self, CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
-};
-use commerce::order::checkout::{self, Cart, Placing, Priced};
-use commerce::order::place::Buyer;
-use commerce::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use commerce::order::{MAX_GIFT_CARDS, Order, OrderView, due, parts, settle};
-use commerce::store::{Store, StoreStatus};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -28,6 +13,23 @@ use gateway::request::{
 };
 use gateway::seal;
 use gateway::table::retry;
+use ground::event::Event;
+use ground::fields::Email;
+use ground::id::OrderId;
+use ground::money::AskedMoney;
+use identity::address::{AddressInput, PostalAddress};
+use identity::store::{Store, StoreStatus};
+use platform::caller::Shopper;
+use sales::gift_card::GiftCardCode;
+use sales::order::cart::{
+    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
+};
+use sales::order::checkout::{Cart, Placing, Priced};
+use sales::order::place::Buyer;
+use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
+use sales::order::{
+    MAX_GIFT_CARDS, ORDER_CANCELLED, Order, OrderView, cart, checkout, due, parts, settle,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -251,7 +253,7 @@ pub async fn cancel(
 ) -> Result<Answer, Problem> {
     let answered = retry(|| async {
         let now = app.clock.now();
-        let key = commerce::key::order(&caller.store().id, &id);
+        let key = ground::key::order(&caller.store().id, &id);
         let before: Order = app.table.get(&key).await?.ok_or(Code::NotFound)?;
         admit(&caller, &inbound, &before)?;
         if !before.is_cancellable_by_shopper() {

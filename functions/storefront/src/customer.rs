@@ -5,20 +5,6 @@
 //! code that was mailed comes back ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
-use commerce::account::{self, Account, SignOutRequest, confirm};
-use commerce::caller;
-use commerce::customer::{
-    AccountView, Customer, CustomerDeleted, CustomerSession, UniqueCustomerEmail,
-};
-use commerce::event::{CUSTOMER_DELETED, CUSTOMER_UPDATED, Event};
-use commerce::fields::{Email, Phone};
-use commerce::id::OrderId;
-use commerce::key;
-use commerce::mail::{Letter, Mail};
-use commerce::order::shopper::ShopperOrderView;
-use commerce::order::{Order, OrderStatus};
-use commerce::password::Guess;
-use commerce::session::CreatedVia;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -29,7 +15,24 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Inbound, Patch, Path, Raw, Text};
 use gateway::table::{Condition, Query, Write};
+use ground::event::Event;
+use ground::fields::{Email, Phone};
+use ground::id::OrderId;
+use ground::key;
+use ground::mail::Mail;
 use http::StatusCode;
+use identity::account::Account;
+use identity::authentication::{self, SignOutRequest, confirm};
+use identity::customer::{
+    AccountView, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
+    UniqueCustomerEmail,
+};
+use identity::notifications;
+use identity::password::Guess;
+use identity::session::CreatedVia;
+use platform::caller;
+use sales::order::shopper::ShopperOrderView;
+use sales::order::{Order, OrderStatus};
 use serde::Serialize;
 
 use crate::customer_email;
@@ -97,7 +100,7 @@ pub(crate) async fn login(
 ) -> Result<Answer, Problem> {
     let at = (&door.store.id, &ask.email);
     let (account, subject): (Customer, _) =
-        account::by_password(&app, at, &ask.password, &inbound).await?;
+        authentication::by_password(&app, at, &ask.password, &inbound).await?;
     let now = app.clock.now();
     let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Password, &inbound, now);
     app.table
@@ -115,7 +118,7 @@ pub(crate) async fn logout(
     Body(ask): Body<SignOutRequest>,
 ) -> Result<Answer, Problem> {
     let answer = Answer::no_content();
-    account::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
+    authentication::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
 }
 
 fn shown(account: &Customer) -> Answer {
@@ -232,7 +235,7 @@ pub(crate) async fn delete(
     // The session stays until the account goes: whoever is refused below can try again.
     erase_belongings(&app, account, key::SESSIONS).await?;
     let now = app.clock.now();
-    let letter = Letter::customer_deleted(&account.email, &caller.store.subdomain, now)
+    let letter = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
         .from_store(Some(&account.store_id));
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());

@@ -4,19 +4,6 @@
 //! Whoever asks learns nothing of the new address: for one that has an account at the store the
 //! answer and the work are the same, its owner is told, and no code passes.
 
-use commerce::account::code::{self, Sending, Sent};
-use commerce::account::{Account, confirm};
-use commerce::caller;
-use commerce::challenge::{Challenge, Holder};
-use commerce::customer::{AccountView, Customer, UniqueCustomerEmail};
-use commerce::event::CUSTOMER_UPDATED;
-use commerce::fields::Email;
-use commerce::id::ChallengeId;
-use commerce::key;
-use commerce::mail::{Letter, Mail};
-use commerce::password::Guess;
-use commerce::session::CreatedVia;
-use commerce::throttle::{self, Kind, Subject};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -24,7 +11,22 @@ use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::table::Write;
+use ground::fields::Email;
+use ground::id::ChallengeId;
+use ground::key;
+use ground::mail::Mail;
 use http::StatusCode;
+use identity::account::Account;
+use identity::authentication::code::{Sending, Sent};
+use identity::authentication::{code, confirm};
+use identity::challenge::Challenge;
+use identity::customer::{AccountView, CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
+use identity::holder::Holder;
+use identity::notifications;
+use identity::password::Guess;
+use identity::session::CreatedVia;
+use identity::throttle::{self, Kind, Subject};
+use platform::caller;
 use serde::Serialize;
 
 use crate::customer::begin;
@@ -84,8 +86,8 @@ pub(crate) async fn ask(
     };
     let shop = &caller.store.subdomain;
     let letter = |code: &str| match taken {
-        None => Some(Letter::customer_moves(&email, shop, code)),
-        Some(_) => Some(Letter::customer_stays(&email, shop)),
+        None => Some(notifications::customer::moves(&email, shop, code)),
+        Some(_) => Some(notifications::customer::stays(&email, shop)),
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
     let sending = Sending::new(app, id, bound, (&counted, &throttle), letter).await?;
@@ -153,7 +155,7 @@ async fn notice(
     now: Timestamp,
 ) -> Result<Mail, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = Letter::email_changed(&former.email, &account.email, now)
+    let letter = notifications::email_changed(&former.email, &account.email, now)
         .from_store(Some(&account.store_id));
     Mail::compose(&key, &letter, now)
 }

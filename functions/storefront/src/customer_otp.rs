@@ -2,20 +2,6 @@
 //! in a known customer.
 
 use axum::extract::State;
-use commerce::account::code::{self, Named, Sending};
-use commerce::account::{self, Account, Found, MailRequest};
-use commerce::challenge::{Challenge, Holder};
-use commerce::customer::{Application, Customer, FIRST_GENERATION, UniqueCustomerEmail};
-use commerce::event::CUSTOMER_CREATED;
-use commerce::fields::{Email, Phone, Subdomain};
-use commerce::id::{ChallengeId, StoreId};
-use commerce::key;
-use commerce::mail::Letter;
-use commerce::password::NewPassword;
-use commerce::session::CreatedVia;
-use commerce::store::{Store, StoreStatus};
-use commerce::storefront::open_store;
-use commerce::throttle::Kind;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -25,7 +11,22 @@ use gateway::request::{
     Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
 };
 use gateway::table::retry;
+use ground::fields::{Email, Phone, Subdomain};
+use ground::id::{ChallengeId, StoreId};
+use ground::key;
 use http::StatusCode;
+use identity::account::Account;
+use identity::authentication::code::{self, Named, Sending};
+use identity::authentication::{self, Found, MailRequest};
+use identity::challenge::Challenge;
+use identity::customer::{CUSTOMER_CREATED, Customer, FIRST_GENERATION, UniqueCustomerEmail};
+use identity::holder::{Application, Holder};
+use identity::notifications;
+use identity::password::NewPassword;
+use identity::session::CreatedVia;
+use identity::store::{Store, StoreStatus};
+use identity::storefront::open_store;
+use identity::throttle::Kind;
 
 use crate::customer::begin;
 use crate::customer_email;
@@ -66,7 +67,7 @@ pub(crate) async fn register(
     let at = (&door.store.id, &ask.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
     let Found::<Customer> { subject, throttle, account } =
-        account::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
+        authentication::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
     let application = Application {
         password_hash: Some(ask.password.hash().await?),
         email: ask.email,
@@ -75,8 +76,8 @@ pub(crate) async fn register(
         accepts_marketing: ask.accepts_marketing.0,
     };
     let letter = match &account {
-        None => Letter::customer_welcome,
-        Some(_) => Letter::customer_known,
+        None => notifications::customer::welcome,
+        Some(_) => notifications::customer::known,
     };
     let to = application.email.clone();
     let store_id = door.store.id.clone();

@@ -1,15 +1,15 @@
 //! A customer's password: reset by mail, update by link or by token.
 
 use axum::extract::State;
-use commerce::account::MailRequest;
-use commerce::account::password::{self, Changer, UpdateRequest};
-use commerce::caller;
-use commerce::customer::Customer;
-use commerce::mail::Letter;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::request::{Body, Raw, Ruled};
+use identity::authentication::password::{Changer, UpdateRequest};
+use identity::authentication::{MailRequest, password};
+use identity::customer::Customer;
+use identity::notifications;
+use platform::caller;
 
 use crate::door::{Door, Said};
 
@@ -26,7 +26,7 @@ pub(crate) async fn reset(
 ) -> Result<Answer, Problem> {
     let shop = &door.store.subdomain;
     let letter =
-        |to: &_, token: &str| Letter::customer_reset(to, shop, token, &app.config.base_url);
+        |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
     password::reset::<Customer>(&app, (&door.store.id, &ask.email), &inbound, letter).await
 }
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use commerce::id::StoreId;
-use commerce::key;
-use commerce::store::{Store, StoreStatus};
-use commerce::storefront::{open_store, visitor};
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Argument, FieldErrors, Inbound, Judgement, Raw, Reads};
+use ground::id::StoreId;
+use ground::key;
 use http::request::Parts;
+use identity::store::{Store, StoreStatus};
+use identity::storefront::{open_store, visitor};
 use serde_json::Value;
 
 /// The names of a store in a body.

@@ -1,15 +1,17 @@
 //! The forms of a storefront: contact, newsletter, whatever the theme has.
 
 use axum::extract::State;
-use commerce::event::{Event, FORM_SUBMITTED};
-use commerce::fields::Handle;
-use commerce::form::{Filled, FormStatus, FormSubmission, FormSubmissionView, MAX_BYTES};
-use commerce::storefront::Shopfront;
+use catalogue::form::{
+    FORM_SUBMITTED, Filled, FormStatus, FormSubmission, FormSubmissionView, MAX_BYTES,
+};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{FromText, Whole};
 use gateway::table::Write;
+use ground::event::Event;
+use ground::fields::Handle;
+use identity::storefront::Shopfront;
 use serde_json::json;
 
 /// `POST /v1/storefront/{subdomain}/forms/{form}` — takes what a visitor filled in: JSON or an HTML

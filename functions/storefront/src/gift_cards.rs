@@ -1,13 +1,13 @@
 //! What is left on a gift card.
 
 use axum::extract::State;
-use commerce::gift_card::{self, GiftCardBalance, GiftCardCode};
-use commerce::storefront::Shopfront;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Raw};
+use identity::storefront::Shopfront;
+use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
 
 /// A card by its code.
 #[derive(Debug, Deserr)]

@@ -1,13 +1,13 @@
 //! Which store a host or a subdomain leads to.
 
 use axum::extract::State;
-use commerce::storefront::{FRESH, open_store};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
 use gateway::request::{FieldErrors, Query, Raw, Text};
+use identity::storefront::{FRESH, open_store};
 
 /// Which storefront.
 #[derive(Debug, Deserr)]

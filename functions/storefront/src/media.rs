@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::blob::Blob;
-use commerce::id::MediaId;
-use commerce::key;
-use commerce::media::Media;
-use commerce::store::Store;
-use commerce::storefront::{OpenStore, any_store, visitor};
+use catalogue::blob::Blob;
+use catalogue::media::Media;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Inbound, Raw};
+use ground::id::MediaId;
+use ground::key;
 use http::{HeaderName, header};
+use identity::store::Store;
+use identity::storefront::{OpenStore, any_store, visitor};
 
 /// What is at a URL never changes, so it may be kept for a year (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";

@@ -1,16 +1,8 @@
 //! The storefront's own pages: the store, its menus and its policies.
 
 use axum::extract::State;
-use commerce::fields::{Handle, Subdomain};
-use commerce::id::StoreId;
-use commerce::key;
-use commerce::navigation::{Menu, MenuView};
-use commerce::payment::ProviderName;
-use commerce::payment::account::Account;
-use commerce::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
-use commerce::store::Contact;
-use commerce::store::branding::BrandingView;
-use commerce::storefront::{FRESH, Shopfront, StorefrontView};
+use catalogue::navigation::{Menu, MenuView};
+use catalogue::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -19,6 +11,14 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::Path;
 use gateway::table::Query;
+use ground::fields::{Handle, Subdomain};
+use ground::id::StoreId;
+use ground::key;
+use ground::provider::ProviderName;
+use identity::store::Contact;
+use identity::store::branding::BrandingView;
+use identity::storefront::{FRESH, Shopfront, StorefrontView};
+use sales::payment::account::Account;
 use serde::{Deserialize, Serialize};
 
 /// Policies and provider accounts of a store: there are no more than these.

@@ -5,17 +5,6 @@ mod verify;
 mod webhook;
 
 use axum::extract::State;
-use commerce::caller::Shopper;
-use commerce::event::{Event, ORDER_UPDATED, PAYMENT_CREATED};
-use commerce::fields::{Currency, Subdomain, WebUrl};
-use commerce::id::{OrderId, PaymentId};
-use commerce::key;
-use commerce::money::{MAX_AMOUNT, Money};
-use commerce::order::{Order, OrderStatus, OrderView};
-use commerce::payment::account::{self, Account, MethodView};
-use commerce::payment::provider::{Client, Connected, Opened, Provider};
-use commerce::payment::{Opening, Payment, PaymentStatus, ProviderName, ProviderReference, place};
-use commerce::settings::Settings;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -30,6 +19,20 @@ use gateway::request::{
 };
 use gateway::seal::SealKey;
 use gateway::table::{self, Condition, Write, retry};
+use ground::event::Event;
+use ground::fields::{Currency, Subdomain, WebUrl};
+use ground::id::{OrderId, PaymentId};
+use ground::key;
+use ground::money::{MAX_AMOUNT, Money};
+use ground::provider::ProviderName;
+use identity::settings::Settings;
+use platform::caller::Shopper;
+use sales::order::{ORDER_UPDATED, Order, OrderStatus, OrderView};
+use sales::payment::account::{Account, MethodView};
+use sales::payment::provider::{Client, Connected, Opened, Provider};
+use sales::payment::{
+    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_count, place,
+};
 use serde::Serialize;
 
 pub use verify::verify;
@@ -132,7 +135,7 @@ async fn open_once(
         amount: order.outstanding(),
         expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
-    if !provider.takes(&opening.amount) {
+    if !can_count(provider, &opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }
     let before = payments_of(app, &order).await?;
@@ -323,9 +326,9 @@ pub async fn methods(
     let amount = query.amount.map_or(0, |amount| amount.0.0);
     let due = Money { amount, currency: store.currency.clone() };
     let accounts = account::all(&app, store).await?;
-    let usable = accounts
-        .iter()
-        .filter(|account| account.enabled && is_ours && is_due && account.provider.takes(&due));
+    let usable = accounts.iter().filter(|account| {
+        account.enabled && is_ours && is_due && can_count(account.provider, &due)
+    });
     let name = |method: &MethodView| method.provider.to_string();
     paging.whole(&app, usable.map(MethodView::from).collect(), name).await
 }

@@ -1,18 +1,10 @@
 //! Reviews of products: read by everybody, written by customers.
 
 use axum::extract::State;
-use commerce::caller;
-use commerce::customer::Customer;
-use commerce::event::{Event, REVIEW_CREATED};
-use commerce::fields::Handle;
-use commerce::id::{OrderId, OrderItemId, ProductId, ReviewId};
-use commerce::key;
-use commerce::order::{Order, OrderStatus};
-use commerce::product::{self, Product};
-use commerce::review::{self, Opinion, PublicReview, Review, ReviewStatus, ReviewView};
-use commerce::settings::Settings;
-use commerce::store::Store;
-use commerce::storefront::Shopfront;
+use catalogue::product::{self, Product};
+use catalogue::review::{
+    self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus, ReviewView,
+};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -22,6 +14,16 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, FromText, Inbound, Int, Raw, Text};
 use gateway::table::Query;
+use ground::event::Event;
+use ground::fields::Handle;
+use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
+use ground::key;
+use identity::customer::Customer;
+use identity::settings::Settings;
+use identity::store::Store;
+use identity::storefront::Shopfront;
+use platform::caller;
+use sales::order::{Order, OrderStatus};
 use serde::Serialize;
 use serde_json::json;
 

@@ -1,11 +1,8 @@
 //! A customer's wishlist.
 
 use axum::extract::{FromRequestParts, State};
-use commerce::caller;
-use commerce::id::{ProductId, VariantId};
-use commerce::key;
-use commerce::product::{Product, Variant};
-use commerce::wishlist::{self, Wish, WishView};
+use catalogue::product::{Product, Variant};
+use catalogue::wishlist::{self, Wish, WishView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -15,7 +12,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Argument, Body, FieldErrors, Inbound, Judgement, Raw, Reads, Text};
 use gateway::table::{Query, retry};
+use ground::id::{ProductId, VariantId};
+use ground::key;
 use http::request::Parts;
+use platform::caller;
 use serde_json::Value;
 
 /// Wishes that one product can have: one for each variant, and one for the product itself.

@@ -1,15 +1,15 @@
 //! How a store presents itself, as requests say it.
 
-use commerce::id::MediaId;
-use commerce::key;
-use commerce::media::Media;
-use commerce::store::branding::{Color, SocialLinks, unknown_picture};
-use commerce::store::{Branding, Store};
+use catalogue::media::Media;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{FieldErrors, Patch, Text};
+use ground::id::MediaId;
+use ground::key;
+use identity::store::branding::{Color, SocialLinks, unknown_picture};
+use identity::store::{Branding, Store};
 
 /// What to change about how a store presents itself. What is left out stays; `null` clears it.
 #[derive(Debug, Deserr)]

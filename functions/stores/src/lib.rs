@@ -7,14 +7,14 @@ mod policies;
 mod settings;
 mod stores;
 
-use commerce::id::StoreId;
-use commerce::store;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::item::Item;
 use gateway::problem::Code;
 use gateway::routes::Routes;
 use gateway::table::Write;
+use ground::id::StoreId;
+use identity::store;
 
 /// The routes of this family.
 pub fn routes() -> Routes {

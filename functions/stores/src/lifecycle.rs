@@ -1,15 +1,6 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
 use axum::extract::State;
-use commerce::caller::{LeavingOwner, Owner};
-use commerce::event::{
-    Event, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Topic,
-};
-use commerce::id::OrderId;
-use commerce::key;
-use commerce::order::{Order, OrderStatus};
-use commerce::settings::LONGEST_PAYMENT_WINDOW;
-use commerce::store::{self, GRACE, Store, StoreAction, StoreView};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -17,6 +8,16 @@ use gateway::clock::MINUTE;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Query, Text};
 use gateway::table;
+use ground::event::{Event, Topic};
+use ground::id::OrderId;
+use ground::key;
+use identity::settings::LONGEST_PAYMENT_WINDOW;
+use identity::store::{
+    self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
+    StoreAction, StoreView,
+};
+use platform::caller::{LeavingOwner, Owner};
+use sales::order::{Order, OrderStatus};
 use serde_json::json;
 
 use crate::stores::{about, give_up, shown};

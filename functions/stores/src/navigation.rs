@@ -1,20 +1,20 @@
 //! Navigation menus.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{About, Event, NAVIGATION_DELETED, NAVIGATION_UPDATED};
-use commerce::fields::Handle;
-use commerce::id::StoreId;
-use commerce::key;
-use commerce::navigation::{Items, Menu, MenuView};
-use commerce::scope::{ReadContent, WriteContent};
-use commerce::store;
+use catalogue::navigation::{Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path};
 use gateway::table::{Condition, retry};
+use ground::event::{About, Event};
+use ground::fields::Handle;
+use ground::id::StoreId;
+use ground::key;
+use ground::scope::{ReadContent, WriteContent};
+use identity::store;
+use platform::caller::StoreAccess;
 
 use crate::{save, written};
 

@@ -1,18 +1,20 @@
 //! Policy pages.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{About, Event, POLICY_UPDATED};
-use commerce::id::StoreId;
-use commerce::key;
-use commerce::policy::{Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording};
-use commerce::scope::{ReadContent, WriteContent};
+use catalogue::policy::{
+    POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
+};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Text};
 use gateway::table::retry;
+use ground::event::{About, Event};
+use ground::id::StoreId;
+use ground::key;
+use ground::scope::{ReadContent, WriteContent};
+use platform::caller::StoreAccess;
 
 use crate::save;
 

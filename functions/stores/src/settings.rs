@@ -1,14 +1,6 @@
 //! A store's settings.
 
 use axum::extract::State;
-use commerce::caller::Owner;
-use commerce::event::{About, Event, STORE_SETTINGS_UPDATED};
-use commerce::fields::DisplayName;
-use commerce::settings::{
-    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
-    Settings, SettingsView,
-};
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -16,6 +8,14 @@ use gateway::item::Item;
 use gateway::problem::Problem;
 use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch};
 use gateway::table::retry;
+use ground::event::{About, Event};
+use ground::fields::DisplayName;
+use identity::settings::{
+    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
+    STORE_SETTINGS_UPDATED, Settings, SettingsView,
+};
+use identity::store::Store;
+use platform::caller::Owner;
 
 use crate::save;
 

@@ -1,18 +1,7 @@
 //! A merchant's stores: the list, opening one, reading and changing one.
 
 use axum::extract::State;
-use commerce::caller::{Merchant, StoreAccess};
-use commerce::event::{About, Event, STORE_CREATED, STORE_UPDATED};
-use commerce::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
-use commerce::key;
-use commerce::location;
-use commerce::merchant::Merchant as Account;
-use commerce::scope::{ReadStore, WriteStore};
-use commerce::store::branding::hold_pictures;
-use commerce::store::{
-    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix, Store,
-    StoreStatus, StoreView, UniqueSubdomain,
-};
+use catalogue::location;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -22,6 +11,17 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Body, FieldErrors, IfMatch, Patch};
 use gateway::table::{Query, Write};
+use ground::event::{About, Event};
+use ground::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
+use ground::key;
+use ground::scope::{ReadStore, WriteStore};
+use identity::merchant::Merchant as Account;
+use identity::store::branding::hold_pictures;
+use identity::store::{
+    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix,
+    STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
+};
+use platform::caller::{Merchant, StoreAccess};
 
 use crate::branding::{self, BrandingRequest};
 
@@ -252,8 +252,8 @@ pub async fn update(
 
 #[cfg(test)]
 mod tests {
-    use commerce::id::MerchantId;
     use gateway::request::{FromText, read};
+    use ground::id::MerchantId;
     use serde_json::{Value, json};
 
     use super::*;

@@ -1,16 +1,17 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
-use commerce::app::Stop;
-use commerce::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn, head_before};
-use commerce::event::Event;
-use commerce::installation::{Installation, InstallationStatus};
-use commerce::key;
-use commerce::subscription::{Gate, Ordering, Subscription};
+use commerce::topics;
+use delivery::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn, head_before};
+use delivery::subscription::{Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Pass, random_up_to};
+use ground::event::Event;
+use ground::key;
+use platform::app::Stop;
+use platform::installation::{Installation, InstallationStatus};
 
 /// A claimed attempt with all that it needs.
 pub(crate) struct Job {
@@ -164,7 +165,7 @@ fn judge(
         return Err("installation_inactive");
     }
     // A test carries a sample, and was judged when it was asked for.
-    if !delivery.test && !subscription.may_read(&event, installation) {
+    if !delivery.test && !subscription.may_read(topics::scope_of(&event.name), installation) {
         return Err("insufficient_scope");
     }
     Ok((event, subscription))

@@ -1,14 +1,16 @@
 //! The third step: what came of an attempt, for the delivery, for its receiver, and for the
 //! queue.
 
-use commerce::delivery::{Delivery, DeliveryStatus, Verdict, wake_next};
-use commerce::event::{About, Event, WEBHOOK_SUBSCRIPTION_DISABLED};
-use commerce::subscription::{DisabledReason, Subscription, SubscriptionView};
+use delivery::delivery::{Delivery, DeliveryStatus, Verdict, wake_next};
+use delivery::subscription::{
+    DisabledReason, Subscription, SubscriptionView, WEBHOOK_SUBSCRIPTION_DISABLED,
+};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
+use ground::event::{About, Event};
 
 use crate::begin::Job;
 use crate::send::{Sent, UNSEALABLE};

@@ -29,7 +29,7 @@ mod finish;
 mod send;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use commerce::delivery::{Message, wake_next};
+use delivery::delivery::{Message, wake_next};
 use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;

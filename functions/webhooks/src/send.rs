@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use commerce::delivery::{Attempt, Outcome, headers};
+use delivery::delivery::{Attempt, Outcome, headers};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Incoming, Outgoing};

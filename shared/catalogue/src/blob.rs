@@ -17,11 +17,10 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
+use ground::key;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
-
-use crate::key;
 
 /// Bytes of one chunk (docs/data-model.md §1).
 const CHUNK: usize = 350_000;

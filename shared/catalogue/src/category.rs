@@ -6,6 +6,7 @@
 //! under a parent that is being deleted.
 
 mod emptying;
+mod topics;
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,11 +19,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use emptying::Emptying;
+pub use topics::*;
 
-use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::Handle;
-use crate::id::{CategoryId, StoreId};
-use crate::key;
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::Handle;
+use ground::id::{CategoryId, StoreId};
+use ground::key;
+use ground::sample_id;
 
 /// Categories of one store (our choice).
 pub const MAX_CATEGORIES: usize = 500;

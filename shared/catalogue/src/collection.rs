@@ -8,6 +8,7 @@
 //!   collection of the store, and a change of a rule one for each product.
 
 mod rules;
+mod topics;
 mod view;
 
 use std::collections::HashSet;
@@ -18,11 +19,13 @@ use gateway::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 pub use rules::{MAX_RULES, MatchMode, Rule, RuleAsk, RuleField, RuleRelation, holds};
+pub use topics::*;
 pub use view::CollectionView;
 
-use crate::fields::Handle;
-use crate::id::{CollectionId, ProductId, StoreId};
-use crate::key::{self, IndexKey};
+use ground::fields::Handle;
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key::{self, IndexKey};
+
 use crate::product::Seo;
 
 /// Products of a manual collection.

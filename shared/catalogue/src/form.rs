@@ -7,15 +7,20 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Fault, Inbound};
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
+use ground::fields::Handle;
+use ground::id::{FormSubmissionId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::event::{About, EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::Handle;
-use crate::id::{FormSubmissionId, StoreId};
-use crate::key::{self, IndexKey};
+ground::topics! {
+    FORM_SUBMITTED = "form.submitted", "form_submission", Some("read_forms"), FormSubmissionView,
+        "A visitor sent a form; never for what is certainly spam.";
+}
 
 /// Fields of one submission.
 pub const MAX_FIELDS: usize = 50;

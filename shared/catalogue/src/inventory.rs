@@ -15,6 +15,7 @@
 mod by_hand;
 mod orders;
 mod samples;
+mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
@@ -22,14 +23,14 @@ use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
+use ground::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
+use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
-use crate::key::{self, IndexKey};
-
 pub use by_hand::{Adjustment, Ground, MAX_LEVELS, Place, Wanted, plan};
 pub use orders::{Line, Step, apply, oversell};
+pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
 /// The most of a variant that may be at a location.

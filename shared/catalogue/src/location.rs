@@ -9,19 +9,22 @@
 //! A location that is given up is *closing* while its stock moves away: online orders are taken
 //! from elsewhere and nothing comes to it any more, so that it is empty when it goes.
 
+mod topics;
+
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, Write};
+use ground::event::{About, EXAMPLE_TIME, Event, Example, sample};
+use ground::fields::{Country, Phone};
+use ground::id::{LocationId, StoreId};
+use ground::key;
+use identity::store::{self, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{About, EXAMPLE_TIME, Event, Example, LOCATION_CREATED, sample};
-use crate::fields::{Country, Phone};
-use crate::id::{LocationId, StoreId};
-use crate::key;
-use crate::store::{self, Store};
+pub use topics::*;
 
 /// Locations that one store may have.
 pub const MAX_LOCATIONS: usize = 100;
@@ -90,7 +93,7 @@ impl Location {
     /// The location that a store begins with; its id follows from the store's.
     pub fn default_of(store: &Store, now: Timestamp) -> Self {
         Self {
-            id: Self::default_id(&store.id),
+            id: store::first_location(&store.id),
             store_id: store.id.clone(),
             name: DEFAULT_NAME.to_owned(),
             address: LocationAddress {
@@ -110,11 +113,6 @@ impl Location {
             updated_at: now,
             version: 1,
         }
-    }
-
-    /// The id of the location that a store begins with.
-    pub fn default_id(store: &StoreId) -> LocationId {
-        LocationId::derive(&[store.as_str(), "default"])
     }
 
     /// Whether stock may come to it: it is in use, and not being emptied.

@@ -1,21 +1,30 @@
 //! Media: the images that a store shows.
 //!
 //! The bytes are a [`Blob`], shared by everybody who uploaded the same; what a store knows of an
-//! image is its own. Who shows an image holds it ([`hold`], [`let_go`]), so that it is not deleted
+//! image is its own. Who shows an image holds it ([`image::hold`]), so that it is not deleted
 //! under them.
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use gateway::table::{Condition, Write};
+use ground::event::{About, EXAMPLE_TIME, Example};
+use ground::fields::Subdomain;
+use ground::id::{MediaId, StoreId};
+use ground::image;
+use ground::key;
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blob::Blob;
-use crate::event::{About, EXAMPLE_TIME, Example, sample_id};
-use crate::fields::Subdomain;
-use crate::id::{MediaId, StoreId};
-use crate::key;
+
+ground::topics! {
+    MEDIA_CREATED = "media.created", "media", Some("read_media"), MediaView,
+        "An image was uploaded.";
+    MEDIA_DELETED = "media.deleted", "media", Some("read_media"), MediaView,
+        "An image was deleted.";
+}
 
 /// Bytes of one image (docs/conventions.md §1).
 pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
@@ -142,13 +151,8 @@ impl Media {
 
     /// Where everybody finds it.
     pub fn url(&self, base_url: &str, subdomain: &Subdomain) -> String {
-        url(&self.id, base_url, subdomain)
+        image::url(&self.id, base_url, subdomain)
     }
-}
-
-/// Where everybody finds an image of the store of this subdomain.
-pub fn url(id: &MediaId, base_url: &str, subdomain: &Subdomain) -> String {
-    format!("{base_url}/v1/storefront/{subdomain}/media/{id}")
 }
 
 /// Writes a changed image, without what others count in it.
@@ -161,21 +165,6 @@ pub fn replace(write: Write, media: &Media) -> Write {
 pub fn delete(write: Write, media: &Media) -> Write {
     let unused = Condition::new("uses = :none").value(":none", 0);
     write.delete_if(&media.key(), unused, Code::VersionConflict)
-}
-
-/// Says that one more thing shows an image. Refused when there is no such image.
-pub fn hold(write: Write, store: &StoreId, id: &MediaId, refused: impl Into<Problem>) -> Write {
-    let change = Change::new("SET uses = if_not_exists(uses, :none) + :one")
-        .only_if("attribute_exists(PK)")
-        .value(":none", 0)
-        .value(":one", 1);
-    write.update(&key::media(store, id), change, refused)
-}
-
-/// Says that one thing less shows an image.
-pub fn let_go(write: Write, store: &StoreId, id: &MediaId) -> Write {
-    let change = Change::new("SET uses = uses - :one").only_if("uses >= :one").value(":one", 1);
-    write.update(&key::media(store, id), change, Code::VersionConflict)
 }
 
 /// An image as the store and its apps see it.

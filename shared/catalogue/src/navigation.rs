@@ -1,6 +1,7 @@
 //! Navigation menus: trees of links that a storefront shows.
 
 mod link;
+mod topics;
 
 use std::borrow::Cow;
 
@@ -8,15 +9,16 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
+use ground::fields::Handle;
+use ground::id::StoreId;
+use ground::key;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::fields::Handle;
-use crate::id::StoreId;
-use crate::key;
 use crate::policy::PolicyHandle;
 
 pub use link::{LinkUrl, Reference};
+pub use topics::*;
 
 /// Items of one menu, at all levels together.
 pub const MAX_ITEMS: usize = 200;

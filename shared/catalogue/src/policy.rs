@@ -5,11 +5,16 @@ use std::collections::HashSet;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::request::{Fault, FromText};
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::StoreId;
+use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::StoreId;
-use crate::key;
+ground::topics! {
+    POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
+        "A policy page was written or changed; fetch its text.";
+}
 
 /// Bytes of a policy's text, as it is sent and as it is kept (our choice).
 pub const MAX_BODY: usize = 64 * 1024;
@@ -197,6 +202,20 @@ pub struct PolicyView {
 impl From<&Policy> for PolicyView {
     fn from(policy: &Policy) -> Self {
         Self { summary: policy.into(), body_html: policy.body_html.clone() }
+    }
+}
+
+impl Example for PolicySummary {
+    fn example() -> Self {
+        Self {
+            id: PolicyHandle::Refund,
+            handle: PolicyHandle::Refund,
+            title: PolicyHandle::Refund.title().into(),
+            published: true,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod remainder;
 mod sellable;
 #[cfg(test)]
 pub(crate) mod tests;
+mod topics;
 mod unique;
 mod view;
 
@@ -32,14 +33,15 @@ pub use find::{find, get_many, load, visible};
 pub use options::{Faults, slug, variant_title};
 pub use remainder::{Leaving, Remainder, refresh};
 pub use sellable::{Sellable, note_ordered};
+pub use topics::*;
 pub use unique::{UniqueHandle, UniqueSku};
 pub use view::{InventoryView, PriceRange, ProductSummary, ProductView, VariantView};
 
-use crate::fields::{Currency, Handle};
-use crate::id::{CategoryId, MediaId, ProductId, StoreId, VariantId};
-use crate::key::{self, IndexKey};
-use crate::money::Money;
-use crate::store::{InventoryPolicy, Store};
+use ground::fields::{Currency, Handle};
+use ground::id::{CategoryId, MediaId, ProductId, StoreId, VariantId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use identity::store::{InventoryPolicy, Store};
 
 /// Variants of one product.
 pub const MAX_VARIANTS: usize = 100;

@@ -8,14 +8,25 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
+use ground::event::{About, EXAMPLE_TIME, Example};
+use ground::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::rating::Reply;
+use ground::sample_id;
+use identity::customer::Customer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app_review::Reply;
-use crate::customer::Customer;
-use crate::event::{About, EXAMPLE_TIME, Example, sample_id};
-use crate::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
-use crate::key::{self, IndexKey};
+ground::topics! {
+    REVIEW_CREATED = "review.created", "review", Some("read_reviews"), ReviewView,
+        "A customer reviewed a product; nobody sees it yet.";
+    REVIEW_APPROVED = "review.approved", "review", Some("read_reviews"), ReviewView,
+        "A store approved a review; it is shown and counts.";
+    REVIEW_REJECTED = "review.rejected", "review", Some("read_reviews"), ReviewView,
+        "A store rejected a review; it is not shown and does not count.";
+    REVIEW_REPLIED = "review.replied", "review", Some("read_reviews"), ReviewView,
+        "A store answered a review.";
+}
 
 /// What stands in a key for a review without a purchase.
 const NO_LINE: &str = "-";
@@ -307,8 +318,24 @@ impl Example for ReviewView {
 
 #[cfg(test)]
 mod tests {
+    use gateway::request::FromText;
+    use ground::fields::{Currency, Email};
+    use identity::holder::Application;
+
     use super::*;
-    use crate::customer::tests::cleo;
+
+    /// Somebody with an account.
+    fn cleo(now: Timestamp) -> Customer {
+        let application = Application {
+            email: Email::from_text("Cleo@example.com").unwrap(),
+            password_hash: None,
+            name: Some("Cleo".into()),
+            phone: None,
+            accepts_marketing: false,
+        };
+        let currency = Currency::from_text("INR").unwrap();
+        Customer::register(&StoreId::mint(now), &currency, application, now)
+    }
 
     fn review(now: Timestamp) -> Review {
         let opinion =

@@ -7,10 +7,10 @@
 //! behind: it says what to read, and what is shown is what was read.
 
 use gateway::item::{Item, Key};
+use ground::id::{CategoryId, ProductId, StoreId, VariantId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{CategoryId, ProductId, StoreId, VariantId};
-use crate::key;
 use crate::product::Product;
 
 /// Products on a shelf: the newest that shoppers see (our choice).

@@ -4,14 +4,14 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
+use ground::fields::Handle;
+use ground::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
+use ground::key;
+use ground::money::Money;
+use identity::customer::Customer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::customer::Customer;
-use crate::fields::Handle;
-use crate::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
-use crate::key;
-use crate::money::Money;
 use crate::product::Product;
 
 /// Wishes of one customer. How many there are, the customer's own item says.

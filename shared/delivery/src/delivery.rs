@@ -36,9 +36,10 @@ pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
 pub use view::DeliveryView;
 
-use crate::event::Event;
-use crate::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
-use crate::key::{self, IndexKey};
+use ground::event::Event;
+use ground::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
+use ground::key::{self, IndexKey};
+
 use crate::subscription::Subscription;
 
 /// How long deliveries are kept.

@@ -26,18 +26,18 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
 use serde::{Deserialize, Serialize};
 
-pub use ask::{CustomHeaders, EventFilter, EventTypes, OwnSecret};
+pub use ask::{CustomHeaders, OwnSecret};
 pub use filter::{Filter, Payload};
 pub use health::{Circuit, Gate, Health, HealthWord};
 pub use places::{give_place_back, remove_of_app, take_place};
 pub use secrets::{SigningKeys, hint, seal_secret};
-pub use view::{RotationView, Stats, SubscriptionView};
+pub use view::{RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
 
-use crate::event::{self, Event};
-use crate::id::{AppId, StoreId, SubscriptionId};
-use crate::installation::{Installation, InstallationStatus};
-use crate::key;
-use crate::scope::Scopes;
+use ground::event::{self, Event};
+use ground::id::{AppId, StoreId, SubscriptionId};
+use ground::key;
+use ground::scope::Scopes;
+use platform::installation::{Installation, InstallationStatus};
 
 /// Subscriptions one store may have.
 pub const MAX_PER_STORE: u64 = 50;
@@ -348,8 +348,13 @@ impl Subscription {
 
     /// Whether this event is sent here. `installation` is that of the app that made the
     /// subscription, on the event's store: what an app may read is what it could when it
-    /// subscribed and what is still granted.
-    pub fn takes(&self, event: &Event, installation: Option<&Installation>) -> bool {
+    /// subscribed and what is still granted. `scope` is what reads the event's topic.
+    pub fn takes(
+        &self,
+        event: &Event,
+        scope: Option<&str>,
+        installation: Option<&Installation>,
+    ) -> bool {
         let wanted = self.event_types.iter().any(|filter| event::matches(filter, &event.name));
         if !self.is_enabled() || !wanted {
             return false;
@@ -357,17 +362,16 @@ impl Subscription {
         match &self.store_id {
             None => self.app_id.is_some() && self.app_id == event.app_id,
             Some(store) => {
-                event.store_id.as_ref() == Some(store) && self.may_read(event, installation)
+                event.store_id.as_ref() == Some(store) && self.may_read(scope, installation)
             }
         }
     }
 
-    /// Whether the app that made the subscription may read this event now: asked when the event
-    /// is fanned out and again before each attempt, because a merchant may take scopes back in
-    /// between. A subscription that no app made is its store's, and may.
-    pub fn may_read(&self, event: &Event, installation: Option<&Installation>) -> bool {
+    /// Whether the app that made the subscription may read events of this scope now: asked when an
+    /// event is fanned out and again before each attempt, because a merchant may take scopes back
+    /// in between. A subscription that no app made is its store's, and may.
+    pub fn may_read(&self, scope: Option<&str>, installation: Option<&Installation>) -> bool {
         let Some(scopes) = &self.scopes else { return true };
-        let scope = event::find(&event.name).and_then(|entry| entry.scope);
         let granted = installation
             .filter(|found| found.status == InstallationStatus::Active)
             .map(|found| scopes.intersection(&found.scopes));

@@ -1,6 +1,6 @@
 //! Who may call: a handler's first argument says it, and a handler without one does not compile.
 //!
-//! The concrete callers that need merchants, stores or apps live in `commerce::caller`; this file
+//! The concrete callers that need merchants, stores or apps live in `platform::caller`; this file
 //! has what all callers share, and the one that needs nothing.
 
 use std::sync::Arc;

@@ -6,11 +6,11 @@
 //! entity, or of what the entity belongs to ([`Event::in_timeline_of`]): an order's is one query,
 //! its payments, refunds and fulfilments included.
 //!
-//! The catalogue is [`catalogue`]; a topic is a constant of it, typed by the data it carries:
-//! `Event::new(&STORE_UPDATED, about, &view, now)`.
+//! A topic is a constant beside its noun, declared by [`topics!`](crate::topics) and typed by the
+//! data it carries: `Event::new(&STORE_UPDATED, about, &view, now)`. What knows all of them, the
+//! catalogue, is above every noun.
 
 mod outbox;
-mod topics;
 
 use std::marker::PhantomData;
 
@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use outbox::OutboxState;
-pub use topics::*;
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
@@ -54,6 +53,35 @@ pub struct Topic<T> {
     data: PhantomData<fn(&T)>,
 }
 
+impl<T> Topic<T> {
+    /// A topic; [`topics!`](crate::topics) declares those of a noun.
+    pub const fn new(
+        name: &'static str,
+        entity: &'static str,
+        scope: Option<&'static str>,
+        about: &'static str,
+    ) -> Self {
+        Self { name, entity, scope, about, data: PhantomData }
+    }
+}
+
+/// Declares the topics of a noun, in document order: a constant each, and `TOPICS`, which the
+/// catalogue collects.
+#[macro_export]
+macro_rules! topics {
+    ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $about)]
+            pub const $constant: $crate::event::Topic<$data> =
+                $crate::event::Topic::new($name, $entity, $scope, $about);
+        )*
+
+        /// The topics declared here, in document order.
+        pub const TOPICS: &[$crate::event::Entry] =
+            &[$($crate::event::Entry::of(&$constant)),*];
+    };
+}
+
 /// Sample data: what the catalogue shows, and what a test delivery carries.
 pub trait Example: Serialize + JsonSchema {
     /// A sample.
@@ -76,7 +104,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    const fn of<T: Example>(topic: &Topic<T>) -> Self {
+    /// A topic as the catalogue lists it.
+    pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
             name: topic.name,
             entity: topic.entity,
@@ -124,7 +153,7 @@ impl Entry {
             "id": EventId::derive(&["example", self.name]),
             "type": self.name,
             "api_version": API_VERSION,
-            "created_at": topics::EXAMPLE_TIME,
+            "created_at": EXAMPLE_TIME,
             "store_id": StoreId::derive(&["example"]),
             "request_id": gateway::id::derive("req_", &["example"]),
             "trace_id": gateway::id::derive("", &["example"]),
@@ -158,9 +187,23 @@ fn example_of<T: Example>() -> Value {
     serde_json::to_value(T::example()).unwrap_or_default()
 }
 
-/// The entry of this name.
-pub fn find(name: &str) -> Option<Entry> {
-    catalogue().into_iter().find(|entry| entry.name == name)
+/// The time of every example.
+pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+/// A sample of a text type that cannot be built but by parsing.
+pub fn sample<T: gateway::request::FromText>(text: &str) -> T {
+    match T::from_text(text) {
+        Ok(value) => value,
+        Err(fault) => unreachable!("the sample `{text}` is refused: {}", fault.detail),
+    }
+}
+
+/// A sample id.
+#[macro_export]
+macro_rules! sample_id {
+    ($id:ident) => {
+        $id::derive(&["example"])
+    };
 }
 
 /// Whether a subscription's filter takes an event: by exact name, `order.*` or `*`.
@@ -351,6 +394,18 @@ impl Outgoing for Event {
 mod tests {
     use super::*;
 
+    #[derive(Serialize, JsonSchema)]
+    struct Opened {}
+
+    impl Example for Opened {
+        fn example() -> Self {
+            Self {}
+        }
+    }
+
+    const STORE_UPDATED: Topic<Opened> =
+        Topic::new("store.updated", "store", Some("read_store"), "A store changed.");
+
     #[test]
     fn filters_match_by_name_noun_or_all() {
         assert!(matches("*", "app.installed") && matches("app.*", "app.installed"));
@@ -364,7 +419,7 @@ mod tests {
         let event = |padding: usize| {
             let about = About { store: None, app: None, entity: "x", version: 1 };
             let data = json!({"padding": "x".repeat(padding)});
-            Event::untyped(&find("store.updated").unwrap(), about, data, now)
+            Event::untyped(&Entry::of(&STORE_UPDATED), about, data, now)
         };
         let fits = MAX_BODY - event(0).body.len();
         assert_eq!(event(fits).body.len(), MAX_BODY);
@@ -377,21 +432,11 @@ mod tests {
         let at = |version: u64, millis: i64| {
             let about = About { store: None, app: None, entity: "x", version };
             let now = Timestamp::from_millis(1_795_244_400_000 + millis);
-            Event::untyped(&find("store.updated").unwrap(), about, json!({}), now).order()
+            Event::untyped(&Entry::of(&STORE_UPDATED), about, json!({}), now).order()
         };
         let mut found = [at(10, 0), at(9, 5), at(9, 4), at(100, -1)];
         let expected = [found[2].clone(), found[1].clone(), found[0].clone(), found[3].clone()];
         found.sort();
         assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn topics_are_named_once_and_by_noun_and_verb() {
-        let mut names: Vec<_> = catalogue().iter().map(|entry| entry.name).collect();
-        assert!(names.iter().all(|name| name.split('.').count() == 2));
-        names.sort_unstable();
-        let all = names.len();
-        names.dedup();
-        assert_eq!(names.len(), all);
     }
 }

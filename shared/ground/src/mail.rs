@@ -1,20 +1,14 @@
-//! Mails on their way, and their texts.
+//! Mails on their way. What they say is written beside what they tell of.
 //!
 //! A mail is written in the transaction that makes it necessary, so that neither exists without
 //! the other. What it says is sealed: it holds codes and tokens that are kept nowhere else in
 //! readable form. The table's stream puts [`Message`] on the queue at once; a mail that is not
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
-pub mod allowance;
-mod gift_card;
-mod order;
 mod plain;
-mod sender;
-mod storefront;
 
 use std::time::Duration;
 
-use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
@@ -23,13 +17,11 @@ use gateway::seal::SealKey;
 use gateway::table::Write;
 use serde::{Deserialize, Serialize};
 
-use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::fields::Email;
-use crate::gift_card::{GiftCard, GiftCardStatus};
 use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
 
-pub use sender::Sender;
+pub use plain::unlinked;
 
 /// How long a mail may lie on the queue before the sweep puts it there again.
 const QUEUE_GRACE: Duration = MINUTE;
@@ -171,6 +163,18 @@ impl Mail {
         let due_at = now.plus(wait).plus(QUEUE_GRACE);
         (Self { state: MailState::Pending, due_at, version, ..self.clone() }, Some(wait))
     }
+
+    /// The mail, to be sent at `at`: the sweep finds it when it is due.
+    #[must_use]
+    pub fn scheduled(self, at: Timestamp) -> Self {
+        let later = self.created_at.until(at);
+        Self { due_at: self.due_at.max(at), expires_at: self.expires_at.plus(later), ..self }
+    }
+
+    /// Whether it is not to be sent yet.
+    pub fn waits(&self, now: Timestamp) -> bool {
+        now.plus(QUEUE_GRACE) < self.due_at
+    }
 }
 
 /// What a mail says, and to whom. Codes and tokens stand alone on their lines, after `Code: ` and
@@ -198,110 +202,8 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// A one-time code for signing in.
-    pub fn one_time_code(to: &Email, code: &str) -> Self {
-        let text = format!(
-            "Use this code to sign in. It is good for 10 minutes and works once.\n\n\
-             Code: {code}\n\n\
-             If you did not ask for it, do nothing: nobody can sign in without it.\n\
-             Never tell it to anybody.\n"
-        );
-        Self::new(to, "Your sign-in code", text, CODE_LIFETIME)
-    }
-
-    /// A link that sets a new password.
-    pub fn password_reset(to: &Email, token: &str, base_url: &str) -> Self {
-        let text = format!(
-            "Somebody asked for a new password for your account. To set one, send\n\
-             this token and the new password to\n\n\
-             \x20   POST {base_url}/v1/auth/password/update\n\
-             \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
-             Token: {token}\n\n\
-             It is good for 30 minutes and works once.\n\
-             If you did not ask for it, do nothing: your password stays as it is.\n"
-        );
-        Self::new(to, "Set a new password", text, Purpose::Reset.lifetime())
-    }
-
-    /// A link that verifies the address.
-    pub fn verify_email(to: &Email, token: &str, base_url: &str) -> Self {
-        let text = format!(
-            "This address was given for an account. To confirm that it is yours,\n\
-             send this token to\n\n\
-             \x20   POST {base_url}/v1/auth/email/verify\n\
-             \x20   {{\"token\": \"...\"}}\n\n\
-             Token: {token}\n\n\
-             It is good for 24 hours and works once.\n\
-             If you know nothing of such an account, do nothing.\n"
-        );
-        Self::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
-    }
-
-    /// A notice that the account which was found at an address is its owner's alone from now on.
-    pub fn address_proven(to: &Email, base_url: &str) -> Self {
-        let text = format!(
-            "You have confirmed this address for an account that was set up before,\n\
-             perhaps by somebody else. Its password and every session have ended.\n\n\
-             To sign in, ask for a one-time code. To set a password, ask for a\n\
-             reset, or send one while you are signed in:\n\n\
-             \x20   POST {base_url}/v1/auth/signin/otp\n\
-             \x20   POST {base_url}/v1/auth/password/reset\n\
-             \x20   POST {base_url}/v1/auth/password/update\n\n\
-             What the account holds stays. Look through its stores and apps, and\n\
-             delete what is not yours.\n"
-        );
-        Self::new(to, "Your address is confirmed", text, DAY)
-    }
-
-    /// A notice that the second factor was switched on or off.
-    pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> Self {
-        let (is, from_now) = if on {
-            ("on", "A code of your device, or a recovery code, is needed to sign in.")
-        } else {
-            ("off", "Signing in takes no code of a device any more.")
-        };
-        let text = format!(
-            "Two-step sign-in of your account was switched {is} at\n{now}.\n\n\
-             {from_now}\n\n\
-             If that was not you, ask for a new password at once: setting it ends\n\
-             every session.\n"
-        );
-        Self::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
-    }
-
-    /// A notice that the password was changed.
-    pub fn password_changed(to: &Email, now: Timestamp) -> Self {
-        let text = format!(
-            "The password of your account was changed at {now}.\n\n\
-             If that was not you, ask for a new password at once: setting it ends\n\
-             every session.\n"
-        );
-        Self::new(to, "Your password was changed", text, DAY)
-    }
-
-    /// A notice to the former address that the account has another one.
-    pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> Self {
-        let text = format!(
-            "The e-mail address of your account was changed at\n\
-             {now} to {}.\n\
-             This address can no longer be used to sign in.\n\n\
-             If that was not you, contact support at once.\n",
-            current.masked()
-        );
-        Self::new(former, "Your e-mail address was changed", text, DAY)
-    }
-
-    /// A notice that the account is going to be removed.
-    pub fn account_deleted(to: &Email, delete_at: Timestamp) -> Self {
-        let text = format!(
-            "Your account was deleted. It can no longer be used, and everything it\n\
-             holds is removed after {delete_at}.\n\n\
-             If that was not you, contact support before then.\n"
-        );
-        Self::new(to, "Your account was deleted", text, DAY)
-    }
-
-    fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
+    /// A letter of the platform.
+    pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
         let (to, subject) = (to.clone(), subject.to_owned());
         let is_business = false;
         Self { to, store_id: None, gift_card: None, is_business, subject, text, useful_for }
@@ -316,19 +218,8 @@ impl Letter {
 
     /// The letter as one about the store's business.
     #[must_use]
-    fn of_business(self, store: &StoreId) -> Self {
+    pub fn of_business(self, store: &StoreId) -> Self {
         Self { is_business: true, ..self.from_store(Some(store)) }
-    }
-
-    /// Whether it is still worth sending: what it brings may be worth nothing by now.
-    ///
-    /// # Errors
-    /// 503.
-    pub async fn is_wanted(&self, app: &App) -> Result<bool, Problem> {
-        let (Some(store), Some(card)) = (&self.store_id, &self.gift_card) else { return Ok(true) };
-        let card: Option<GiftCard> = app.table.get(&key::gift_card(store, card)).await?;
-        let now = app.clock.now();
-        Ok(card.is_some_and(|card| card.status_at(now) == GiftCardStatus::Active))
     }
 }
 
@@ -338,8 +229,11 @@ mod tests {
 
     use super::*;
 
+    const USEFUL_FOR: Duration = MINUTE.saturating_mul(10);
+
     fn letter() -> Letter {
-        Letter::one_time_code(&Email::from_text("ann@example.com").unwrap(), "042137")
+        let to = Email::from_text("ann@example.com").unwrap();
+        Letter::new(&to, "Your sign-in code", "Code: 042137\n".into(), USEFUL_FOR)
     }
 
     #[test]
@@ -360,7 +254,7 @@ mod tests {
         assert_eq!((taken.attempts, taken.version), (1, 2));
         assert!(matches!(taken.take(now.plus(MINUTE)), Take::Leave));
         assert!(matches!(taken.take(now.plus(LEASE)), Take::Send(_)));
-        assert!(matches!(taken.take(now.plus(CODE_LIFETIME)), Take::Expired));
+        assert!(matches!(taken.take(now.plus(USEFUL_FOR)), Take::Expired));
     }
 
     #[test]
@@ -374,27 +268,7 @@ mod tests {
         let (given_up, wait) = taken.after_failure(true, now);
         assert_eq!((given_up.state, wait), (MailState::Failed, None));
         assert!(given_up.indexes().is_empty());
-        let late = now.plus(CODE_LIFETIME);
+        let late = now.plus(USEFUL_FOR);
         assert_eq!(taken.after_failure(false, late).1, None);
-    }
-
-    #[test]
-    fn every_text_travels_unencoded() {
-        let to = Email::from_text("ann@example.com").unwrap();
-        let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
-        for letter in [
-            letter(),
-            Letter::password_reset(&to, &token, "https://api.example.com"),
-            Letter::verify_email(&to, &token, "https://api.example.com"),
-            Letter::address_proven(&to, "https://api.example.com"),
-            Letter::mfa_switched(&to, true, now),
-            Letter::mfa_switched(&to, false, now),
-            Letter::password_changed(&to, now),
-            Letter::email_changed(&to, &to, now),
-            Letter::account_deleted(&to, now),
-        ] {
-            assert!(letter.text.is_ascii() && letter.subject.is_ascii());
-            assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);
-        }
     }
 }

@@ -137,7 +137,7 @@ impl Money {
 }
 
 /// An amount of money for a sample.
-pub(crate) fn sample(amount: i64) -> Money {
+pub fn sample(amount: i64) -> Money {
     let currency = Currency::from_text("INR").unwrap_or_else(|_| unreachable!("INR is a currency"));
     Money { amount, currency }
 }

@@ -10,13 +10,13 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{FieldErrors, Patch, Text};
 use gateway::table::{Change, Condition, Write};
+use ground::fields::{Country, Phone};
+use ground::id::{AddressId, CustomerId, StoreId};
+use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::customer::Customer;
-use crate::fields::{Country, Phone};
-use crate::id::{AddressId, CustomerId, StoreId};
-use crate::key;
 
 pub use input::AddressInput;
 

@@ -11,13 +11,12 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::table::Change;
+use ground::id::ChallengeId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::customer::Application;
-use crate::fields::Email;
-use crate::id::{ChallengeId, CustomerId, MerchantId, StoreId};
-use crate::key;
+use crate::holder::Holder;
 
 /// How long a one-time code is good for.
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
@@ -31,56 +30,6 @@ gateway::words! {
         Pending = "pending",
         /// It was, once.
         Used = "used",
-    }
-}
-
-/// Whose proof it is. A merchant's opens nothing of a customer's, and one store's customer nothing
-/// of another's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Holder {
-    /// A merchant's.
-    Merchant {
-        /// The account.
-        merchant_id: MerchantId,
-    },
-    /// A customer's.
-    Customer {
-        /// The store.
-        store_id: StoreId,
-        /// The account.
-        customer_id: CustomerId,
-    },
-    /// Somebody's who wants an account at a store, and perhaps has one.
-    Applicant {
-        /// The store.
-        store_id: StoreId,
-        /// What they asked for.
-        application: Box<Application>,
-    },
-    /// A customer's who wants to move their account to the address it is sent to.
-    Mover {
-        /// The store.
-        store_id: StoreId,
-        /// The account.
-        customer_id: CustomerId,
-        /// The address.
-        email: Email,
-        /// The account's password generation then: a move that was asked for before a password
-        /// change does not come after it.
-        password_generation: u64,
-    },
-}
-
-impl Holder {
-    /// The store whose customer it is; none for a merchant.
-    pub fn store_id(&self) -> Option<&StoreId> {
-        match self {
-            Self::Merchant { .. } => None,
-            Self::Customer { store_id, .. }
-            | Self::Applicant { store_id, .. }
-            | Self::Mover { store_id, .. } => Some(store_id),
-        }
     }
 }
 
@@ -340,7 +289,7 @@ mod tests {
         assert!(code.fits(&merchant) && code.fits(&merchant.changed(now)));
         assert!(!code.fits(&merchant.with_sessions_ended(now)));
         assert!(!code.fits(&merchant.claimed(now).unwrap()));
-        let email = crate::fields::Email::from_text("bob@example.com").unwrap();
+        let email = ground::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!code.fits(&Merchant { email, ..merchant }));
     }
 

@@ -5,24 +5,26 @@
 //! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
 
 mod session;
+mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
+use ground::event::{About, Event, Topic};
+use ground::fields::{Currency, Email, Phone};
+use ground::id::{AddressId, CustomerId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::challenge::Holder;
-use crate::event::{About, Event, Topic};
-use crate::fields::{Currency, Email, Phone};
-use crate::id::{AddressId, CustomerId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::money::Money;
+use crate::holder::{Application, Holder};
 use crate::throttle::{Kind, Subject};
 
 pub use session::{CustomerSession, UnverifiedCustomerToken};
+pub use topics::*;
 pub use view::{AccountView, CustomerDeleted, CustomerView};
 
 /// The attributes that other writes count in.
@@ -98,32 +100,6 @@ impl Item for Customer {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         vec![key::customers_of_store(&self.store_id, self.created_at, &self.id)]
-    }
-}
-
-/// What somebody says about an account to make, kept until they prove their address.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Application {
-    /// The address.
-    pub email: Email,
-    /// Argon2id of the password, PHC form; none when it is not known to be the owner's.
-    pub password_hash: Option<String>,
-    /// The person's name.
-    pub name: Option<String>,
-    /// The person's telephone number.
-    pub phone: Option<Phone>,
-    /// Whether the store may send advertisements.
-    pub accepts_marketing: bool,
-}
-
-impl Application {
-    /// What of it becomes an account's, once the address is proven. A code that was named `by_address`
-    /// says that its sender receives the mail, and not that they applied: the password may be
-    /// somebody else's, and goes.
-    #[must_use]
-    pub fn as_proven(&self, by_address: bool) -> Self {
-        let password_hash = self.password_hash.clone().filter(|_| !by_address);
-        Self { password_hash, ..self.clone() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Merchants: the accounts that own stores, publish apps, or operate the platform.
 
+mod topics;
 mod view;
 
 use std::time::Duration;
@@ -9,17 +10,18 @@ use gateway::config::Config;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
+use ground::event::{About, Event, Topic};
+use ground::fields::{Email, Locale};
+use ground::id::MerchantId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::challenge::Holder;
-use crate::event::{About, Event, MERCHANT_PASSWORD_UPDATED, Topic};
-use crate::fields::{Email, Locale};
-use crate::id::MerchantId;
-use crate::key;
+use crate::holder::Holder;
 use crate::session::Session;
 use crate::throttle::{Kind, Subject};
 
+pub use topics::*;
 pub use view::MerchantView;
 
 /// How long a deleted account is kept before it is removed.

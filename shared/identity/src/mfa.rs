@@ -10,12 +10,11 @@ use gateway::clock::{HOUR, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::seal::{self, SealKey};
+use ground::fields::Email;
+use ground::id::MerchantId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
-
-use crate::fields::Email;
-use crate::id::MerchantId;
-use crate::key;
 
 /// Recovery codes that are made with a secret.
 const RECOVERY_CODES: usize = 10;

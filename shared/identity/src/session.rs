@@ -11,10 +11,10 @@ use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
+use ground::id::{MerchantId, SessionId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{MerchantId, SessionId};
-use crate::key;
 use crate::merchant::{Merchant, MerchantStatus};
 
 /// A session ends when it is not used for this long.

@@ -4,14 +4,20 @@ use std::time::Duration;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::StoreId;
+use ground::key;
+use ground::provider::ProviderName;
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EXAMPLE_TIME, Example, sample_id};
-use crate::id::StoreId;
-use crate::key;
-use crate::payment::ProviderName;
 use crate::store::Store;
+
+ground::topics! {
+    STORE_SETTINGS_UPDATED = "store.settings_updated", "settings", Some("read_store"), SettingsView,
+        "A store's settings changed.";
+}
 
 /// The one item that all groups are in: they are small, and read together.
 const EVERY_GROUP: &str = "all";

@@ -3,6 +3,7 @@
 pub mod branding;
 mod counted;
 mod subdomain;
+mod topics;
 mod view;
 
 use std::collections::BTreeSet;
@@ -12,17 +13,16 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
+use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
+use ground::id::{LocationId, MerchantId, StoreId};
+use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
-use crate::id::{LocationId, MerchantId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::location::Location;
 
 pub use branding::Branding;
 pub use counted::{configured, keep_currency, menu_made, menu_removed, replace};
 pub use subdomain::UniqueSubdomain;
+pub use topics::*;
 pub use view::StoreView;
 
 /// Stores one merchant may own (our choice).
@@ -204,13 +204,18 @@ impl Item for Store {
     }
 }
 
+/// The id of the location that a store begins with.
+pub fn first_location(store: &StoreId) -> LocationId {
+    LocationId::derive(&[store.as_str(), "default"])
+}
+
 impl Store {
     /// A new store of `owner`, as a draft; its first location comes with it
-    /// ([`crate::location::with_new_store`]).
+    /// ([`catalogue::location::with_new_store`]).
     pub fn open(owner: &MerchantId, opening: Opening, now: Timestamp) -> Self {
         let id = StoreId::mint(now);
         Self {
-            online_locations: vec![Location::default_id(&id)],
+            online_locations: vec![first_location(&id)],
             id,
             owner_id: owner.clone(),
             name: opening.name,

@@ -19,11 +19,11 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{FromText, Inbound};
 use gateway::table::Query;
 
+use ground::fields::{Country, Currency, Locale, Subdomain};
+use ground::id::StoreId;
+use ground::key;
 use serde::Serialize;
 
-use crate::fields::{Country, Currency, Locale, Subdomain};
-use crate::id::StoreId;
-use crate::key;
 use crate::settings::Settings;
 use crate::store::{Store, StoreStatus, UniqueSubdomain};
 

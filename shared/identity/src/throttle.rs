@@ -18,12 +18,11 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Batch, retry};
+use ground::fields::Email;
+use ground::id::{ChallengeId, StoreId};
+use ground::key;
 use http::header;
 use serde::{Deserialize, Serialize};
-
-use crate::fields::Email;
-use crate::id::{ChallengeId, StoreId};
-use crate::key;
 
 pub use ceiling::{Ceiling, JUDGED_CODES, JUDGED_TOTP, Times};
 

@@ -1,9 +1,10 @@
 //! Apps: what developers publish, and the OAuth client that each of them is.
 
 mod configuration;
-mod life;
-mod samples;
+pub mod life;
+pub(crate) mod samples;
 mod stop;
+mod topics;
 mod view;
 
 use std::net::IpAddr;
@@ -13,20 +14,23 @@ use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
+use ground::fields::{Handle, WebUrl};
+use ground::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
+use ground::key::{self, IndexKey};
+use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Handle, WebUrl};
-use crate::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
-use crate::key::{self, IndexKey};
-use crate::scope::Scopes;
-
 pub use configuration::Configuration;
-pub use life::Suspension;
 #[cfg(test)]
 pub(crate) use life::tests::draft;
+pub use life::{
+    APP_DELETED, APP_PUBLISHED, APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM,
+    APP_UNPUBLISHED, Suspension,
+};
 pub use stop::Stop;
-pub use view::{AppView, Rating};
+pub use topics::*;
+pub use view::AppView;
 
 /// Apps one developer may have (our choice).
 pub const MAX_APPS: usize = 100;
@@ -317,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_former_secret_ends_with_its_day_and_the_one_before_it_at_once() {
-        let now = crate::event::EXAMPLE_TIME;
+        let now = ground::event::EXAMPLE_TIME;
         let client = Client {
             client_id: "cli_a".into(),
             app_id: AppId::derive(&["a"]),

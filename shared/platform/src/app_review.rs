@@ -7,14 +7,21 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::{AppId, ReviewId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::rating::Reply;
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::app::{App, AppStatus};
-use crate::id::{AppId, ReviewId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::store::Store;
+
+ground::topics! {
+    APP_REVIEWED = "app.reviewed", "app_review", None, AppReviewView,
+        "A store reviewed an app, or changed its review.";
+}
 
 /// A review of an app by a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,15 +46,6 @@ pub struct AppReview {
     pub updated_at: Timestamp,
     /// Counts writes.
     pub version: u64,
-}
-
-/// A developer's answer to a review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reply {
-    /// What the developer says.
-    pub body: String,
-    /// When it was written, or written anew.
-    pub created_at: Timestamp,
 }
 
 impl Item for AppReview {
@@ -212,6 +210,22 @@ impl From<&AppReview> for AppReviewView {
             created_at: review.created_at,
             updated_at: review.updated_at,
             version: review.version,
+        }
+    }
+}
+
+impl Example for AppReviewView {
+    fn example() -> Self {
+        Self {
+            id: ReviewId::derive(&["example"]),
+            app_id: AppId::derive(&["example"]),
+            store_name: "Blue Bottle Books".into(),
+            rating: 5,
+            body: "Saves us an hour a day.".into(),
+            reply: Some(Reply { body: "Thank you!".into(), created_at: EXAMPLE_TIME }),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
         }
     }
 }

@@ -17,15 +17,15 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::table::{Batch, Query};
+use ground::id::{AppId, InstallationId, MerchantId, StoreId};
+use ground::key;
+use ground::scope::{Required, Scopes};
 use http::header;
+use identity::merchant::Merchant as Account;
+use identity::session::{Session, UnverifiedToken};
+use identity::store::{MAX_STORES, Store, StoreStatus};
 
 use crate::developer::Developer as Profile;
-use crate::id::{AppId, InstallationId, MerchantId, StoreId};
-use crate::key;
-use crate::merchant::Merchant as Account;
-use crate::scope::{Required, Scopes};
-use crate::session::{Session, UnverifiedToken};
-use crate::store::{MAX_STORES, Store, StoreStatus};
 
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};

@@ -4,13 +4,21 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Query, Write};
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::{Country, Email, WebUrl};
+use ground::id::{AppId, DeveloperId, MerchantId};
+use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::{App, MAX_APPS};
-use crate::fields::{Country, Email, WebUrl};
-use crate::id::{AppId, DeveloperId, MerchantId};
-use crate::key;
+
+ground::topics! {
+    DEVELOPER_REGISTERED = "developer.registered", "developer", None, DeveloperView,
+        "An account became a developer's.";
+    DEVELOPER_UPDATED = "developer.updated", "developer", None, DeveloperView,
+        "A developer's profile changed.";
+}
 
 gateway::words! {
     /// Whether a developer may publish.
@@ -192,6 +200,24 @@ impl From<&Developer> for DeveloperView {
             created_at: developer.created_at,
             updated_at: developer.updated_at,
             version: developer.version,
+        }
+    }
+}
+
+impl Example for DeveloperView {
+    fn example() -> Self {
+        Self {
+            id: DeveloperId::derive(&["example"]),
+            status: DeveloperStatus::Active,
+            company: "Example Software".into(),
+            contact_email: sample::<Email>("dev@example.com"),
+            website: Some(sample::<WebUrl>("https://example.com")),
+            country: sample::<Country>("IN"),
+            verified: true,
+            terms_agreed_at: EXAMPLE_TIME,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
         }
     }
 }

@@ -19,12 +19,12 @@ use gateway::request::{Fault, FromText};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
 use gateway::table::Change;
+use ground::id::{AppId, GrantId, InstallationId, MerchantId, StoreId};
+use ground::key;
+use ground::scope::Scopes;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AppId, GrantId, InstallationId, MerchantId, StoreId};
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
-use crate::key;
-use crate::scope::Scopes;
 
 /// How long a code may be redeemed (docs/conventions.md §9).
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);

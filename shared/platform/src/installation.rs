@@ -1,17 +1,21 @@
 //! Installations: one app on one store, and the tokens that act there.
 
+mod topics;
+
 use std::collections::BTreeMap;
 
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use ground::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::scope::Scopes;
+
+pub use topics::*;
 
 /// Hashes of issued tokens that the configuration keeps; older ones are dropped, and their tokens
 /// die with them (docs/data-model.md §6).

@@ -11,13 +11,16 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 pub use checks::{Check, MIN_DESCRIPTION, Surroundings, Verdict, checks, is_public_https};
+pub use topics::*;
+
+use ground::fields::WebUrl;
+use ground::id::{AppId, MerchantId, SubmissionId};
+use ground::key::{self, IndexKey};
 
 use crate::app::{App, Configuration, Listing};
-use crate::fields::WebUrl;
-use crate::id::{AppId, MerchantId, SubmissionId};
-use crate::key::{self, IndexKey};
 
 mod checks;
+mod topics;
 
 gateway::words! {
     /// Where a submission is in its life.

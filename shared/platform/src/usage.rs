@@ -9,11 +9,12 @@ use gateway::item::{Item, Key};
 use gateway::outbox::SHARDS;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
+use ground::event::Event;
+use ground::id::AppId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED, Event};
-use crate::id::AppId;
-use crate::key;
+use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};
 
 /// How long counters are kept (our choice).
 const KEPT: std::time::Duration = DAY.saturating_mul(730);

@@ -11,6 +11,7 @@ mod code;
 mod lookups;
 mod orders;
 mod samples;
+mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
@@ -19,19 +20,19 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::seal::MacKey;
+use ground::event::About;
+use ground::fields::{Email, TimeZone};
+use ground::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::event::About;
-use crate::fields::{Email, TimeZone};
-use crate::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::money::Money;
-use crate::store::Store;
 
 pub use code::GiftCardCode;
 pub use lookups::{count_lookup, demand_lookup};
 pub use orders::{credit, debit, find};
+pub use topics::*;
 pub use view::{
     GiftCardBalance, GiftCardEntryView, GiftCardMoved, GiftCardView, IssuedGiftCardView,
 };

@@ -36,6 +36,7 @@ mod state;
 pub mod stock;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
@@ -48,14 +49,16 @@ pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals
 pub use settle::{Outcome, Receipt, Settled, settle};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockHold;
+pub use topics::*;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
-use crate::address::PostalAddress;
-use crate::event::About;
-use crate::fields::{Currency, Email};
-use crate::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::money::Money;
+use ground::event::About;
+use ground::fields::{Currency, Email};
+use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use identity::address::PostalAddress;
+
 use crate::payment::CaptureMethod;
 
 /// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).

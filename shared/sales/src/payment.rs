@@ -27,6 +27,7 @@ pub mod stripe;
 pub(crate) mod surplus;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod units;
 mod view;
 
@@ -38,27 +39,18 @@ use serde::{Deserialize, Serialize};
 
 pub use provider::{Observed, ObservedState};
 pub use state::{Happened, Step};
+pub use topics::*;
+pub use units::can_count;
 pub use view::PaymentView;
 
-use crate::event::{About, Event, Topic};
-use crate::id::{OrderId, PaymentId, RefundId, StoreId};
-use crate::key::{self, IndexKey};
-use crate::money::Money;
+use ground::event::{About, Event, Topic};
+use ground::id::{OrderId, PaymentId, RefundId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use ground::provider::ProviderName;
 
 /// How many attempts and receipts a payment keeps: the newest.
 const KEPT: usize = 50;
-
-gateway::words! {
-    /// A payment provider: the segment of a route, and the name of an account.
-    ProviderName {
-        /// Cash or bank transfer: the merchant says when the money is there.
-        Manual = "manual",
-        /// Razorpay.
-        Razorpay = "razorpay",
-        /// Stripe.
-        Stripe = "stripe",
-    }
-}
 
 gateway::words! {
     /// Whether money moves.

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use commerce::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
-use commerce::key;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
+use ground::key;
+use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
 use support::Shop;
 
 use super::read_store;

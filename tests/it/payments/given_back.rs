@@ -1,10 +1,10 @@
 //! Money that goes back: asked for once, done at once, later, or not at all.
 
-use commerce::id::{OrderId, PaymentId, StoreId};
-use commerce::key;
 use gateway::clock::MINUTE;
 use gateway::problem::Code;
 use gateway::table::Change;
+use ground::id::{OrderId, PaymentId, StoreId};
+use ground::key;
 use support::{Reply, Trouble, Value, Webhook, json};
 
 use super::till::{Order, PRICE, Till};

@@ -114,13 +114,13 @@ async fn delete_archives_and_only_what_was_never_ordered_is_removed() {
     assert_eq!(kinds(&gateway, "product.archived").await, 1);
     // As a checkout marks it.
     let (store, variant) = (made.str("/store_id"), made.str("/variants/0/id"));
-    let key = commerce::key::sellable(
-        &commerce::id::StoreId::parse(&store).unwrap(),
-        &commerce::id::VariantId::parse(&variant).unwrap(),
+    let key = ground::key::sellable(
+        &ground::id::StoreId::parse(&store).unwrap(),
+        &ground::id::VariantId::parse(&variant).unwrap(),
     );
-    let sellable: commerce::product::Sellable =
+    let sellable: catalogue::product::Sellable =
         gateway.app().table.get(&key).await.unwrap().unwrap();
-    commerce::product::note_ordered(gateway.app(), &[sellable]).await.unwrap();
+    catalogue::product::note_ordered(gateway.app(), &[sellable]).await.unwrap();
     let hard = format!("{}?hard=true", path(&made));
     owner.delete(&hard).await.expect(409).problem("product_in_use");
     owner.get(&path(&made)).await.expect(200);

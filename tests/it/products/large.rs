@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use commerce::id::{StoreId, VariantId};
-use commerce::product::{ProductStatus, Remainder, Sellable};
+use catalogue::product::{ProductStatus, Remainder, Sellable};
+use ground::id::{StoreId, VariantId};
 use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path};
@@ -91,7 +91,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     let store = StoreId::parse(&market.store.id).unwrap();
     let last = VariantId::parse(&variant(&made, 99)).unwrap();
     // As it is between the change and what it leaves to do.
-    let (table, key) = (&market.gateway.app().table, commerce::key::sellable(&store, &last));
+    let (table, key) = (&market.gateway.app().table, ground::key::sellable(&store, &last));
     let known: Sellable = table.get(&key).await.unwrap().unwrap();
     let behind = Sellable { status: ProductStatus::Draft, was_ordered: true, ..known };
     let remainder = Remainder {

@@ -99,12 +99,12 @@ async fn a_product_page_shows_every_variant_there_is_now() {
 
 #[tokio::test]
 async fn a_hint_that_is_behind_hides_nothing() {
-    use commerce::product::UniqueHandle;
-    use commerce::shelf::Outline;
+    use catalogue::product::UniqueHandle;
+    use catalogue::shelf::Outline;
     let front = Front::open().await;
     let made = front.sell("Mug", 500, 3, json!({})).await;
-    let store = commerce::id::StoreId::parse(&front.store.id).unwrap();
-    let key = commerce::key::unique_product_handle(&store, "mug");
+    let store = ground::id::StoreId::parse(&front.store.id).unwrap();
+    let key = ground::key::unique_product_handle(&store, "mug");
     let table = &front.gateway.app().table;
     let claim: UniqueHandle = table.get(&key).await.unwrap().unwrap();
     assert_eq!(claim.outline.variant_ids.len(), 1);

@@ -107,15 +107,15 @@ async fn an_uninstallation_gives_back_no_place_that_a_deletion_has_given_back() 
     shop.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
     let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
     let gateway = shop.gateway.app();
-    let store = commerce::id::StoreId::parse(&shop.store.id).unwrap();
-    let app_id = commerce::id::AppId::parse(&shop.app.id).unwrap();
-    let query = gateway::table::Query::partition(commerce::key::store(&store).pk)
-        .begins_with(commerce::key::SUBSCRIPTIONS);
-    let known: Vec<commerce::subscription::Subscription> =
+    let store = ground::id::StoreId::parse(&shop.store.id).unwrap();
+    let app_id = ground::id::AppId::parse(&shop.app.id).unwrap();
+    let query = gateway::table::Query::partition(ground::key::store(&store).pk)
+        .begins_with(ground::key::SUBSCRIPTIONS);
+    let known: Vec<delivery::subscription::Subscription> =
         gateway.table.all(&query, 60).await.unwrap();
     app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
     let late = || {
-        commerce::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
+        delivery::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
             .commit()
     };
     let refused = late().await.unwrap_err();

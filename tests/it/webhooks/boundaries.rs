@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use commerce::delivery::Delivery;
-use commerce::subscription::Subscription;
+use delivery::delivery::Delivery;
+use delivery::subscription::Subscription;
 use gateway::clock::{DAY, HOUR, MINUTE};
 use support::{Behaviour, Gateway, Value, eventually, json};
 

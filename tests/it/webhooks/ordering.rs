@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use commerce::delivery::Delivery;
+use delivery::delivery::Delivery;
 use gateway::clock::MINUTE;
 use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
 
@@ -153,7 +153,7 @@ async fn events_are_published_in_the_order_of_what_happened_whichever_comes_firs
     let third = events
         .into_iter()
         .find(|event| event["body"].as_str().is_some_and(|body| body.contains("\"Third\"")));
-    let third: commerce::event::Event = serde_json::from_value(third.unwrap()).unwrap();
+    let third: ground::event::Event = serde_json::from_value(third.unwrap()).unwrap();
     dispatcher::publish(watched.gateway.app(), &third).await.unwrap();
     let received = watched.receiver.wait_for(3).await;
     let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
@@ -217,7 +217,7 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     watched.rename_as(&owner().await, "Fourth").await;
     eventually(PATIENCE, || async {
         let fourth = stored(&watched).await.into_iter().nth(3)?;
-        (fourth.held_by.map(commerce::delivery::Hold::as_str) == Some("entity")).then_some(())
+        (fourth.held_by.map(delivery::delivery::Hold::as_str) == Some("entity")).then_some(())
     })
     .await;
     assert!(!names().contains(&"Fourth".to_owned()));

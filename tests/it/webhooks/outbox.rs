@@ -19,7 +19,7 @@ async fn a_duplicate_message_makes_no_second_attempt() {
     // The same message again, and twice at once, after success.
     let items = watched.gateway.items(&format!("DLV#{}", delivery["id"].as_str().unwrap())).await;
     let stored = items.iter().find(|item| item["SK"] == "A").unwrap();
-    let stored: commerce::delivery::Delivery = serde_json::from_value(stored.clone()).unwrap();
+    let stored: delivery::delivery::Delivery = serde_json::from_value(stored.clone()).unwrap();
     let body = serde_json::to_string(&stored.message()).unwrap();
     let mut message = SqsMessage::default();
     message.message_id = Some("duplicate".to_owned());

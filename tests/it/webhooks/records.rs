@@ -11,12 +11,12 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     let app = watched.gateway.app();
-    let key = commerce::key::delivery(&commerce::id::DeliveryId::parse(&id).unwrap());
-    let sample: commerce::delivery::Delivery = app.table.get(&key).await.unwrap().unwrap();
+    let key = ground::key::delivery(&ground::id::DeliveryId::parse(&id).unwrap());
+    let sample: delivery::delivery::Delivery = app.table.get(&key).await.unwrap().unwrap();
     watched.gateway.advance(6 * DAY);
     for day in 1..=5_u32 {
-        let more = (0..30).map(|number| commerce::delivery::Delivery {
-            id: commerce::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
+        let more = (0..30).map(|number| delivery::delivery::Delivery {
+            id: ground::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
             created_at: sample.created_at.plus(DAY * day),
             ..sample.clone()
         });
@@ -57,12 +57,12 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     let app = watched.gateway.app();
-    let id = commerce::id::DeliveryId::parse(&id).unwrap();
-    let key = commerce::key::attempt(&id, 1);
-    let sample: commerce::delivery::Attempt = app.table.get(&key).await.unwrap().unwrap();
+    let id = ground::id::DeliveryId::parse(&id).unwrap();
+    let key = ground::key::attempt(&id, 1);
+    let sample: delivery::delivery::Attempt = app.table.get(&key).await.unwrap().unwrap();
     for chunk in (1..=230_u32).collect::<Vec<_>>().chunks(50) {
         let write = chunk.iter().fold(app.table.write(), |write, number| {
-            let sample = commerce::delivery::Attempt { number: *number, ..sample.clone() };
+            let sample = delivery::delivery::Attempt { number: *number, ..sample.clone() };
             write.put(&sample.with_response(b"private", false))
         });
         write.commit().await.unwrap();

@@ -1,21 +1,21 @@
 //! Publishing and deleting apps, and their client secret.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppView, Client, SECRET_OVERLAP};
-use commerce::caller::Developer;
-use commerce::event::{
-    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_SUBMISSION_WITHDRAWN, APP_UNPUBLISHED,
-    Topic,
-};
-use commerce::id::AppId;
-use commerce::key;
-use commerce::submission::Submission;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::{IfMatch, Path};
 use gateway::table::{Write, retry};
+use ground::event::Topic;
+use ground::id::AppId;
+use ground::key;
+use platform::app::{
+    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, App as CommerceApp, AppView,
+    Client, SECRET_OVERLAP,
+};
+use platform::caller::Developer;
+use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
 use serde::Serialize;
 
 use super::{event, new_secret, own};

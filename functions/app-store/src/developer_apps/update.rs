@@ -1,20 +1,19 @@
 //! Changing an app: at once what is only said about it, by a review what an approved app is.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppView, Configuration, Listing, UniqueSlug};
-use commerce::caller::Developer;
-use commerce::event::APP_UPDATED;
-use commerce::fields::{Handle, WebUrl};
-use commerce::id::AppId;
-use commerce::key;
-use commerce::scope::Scopes;
-use commerce::submission::{MIN_DESCRIPTION, is_public_https};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, Exact, Fault, FieldErrors, Flag, IfMatch, Patch, Path, Text};
 use gateway::table::{Write, retry};
+use ground::fields::{Handle, WebUrl};
+use ground::id::AppId;
+use ground::key;
+use ground::scope::Scopes;
+use platform::app::{APP_UPDATED, App as CommerceApp, AppView, Configuration, Listing, UniqueSlug};
+use platform::caller::Developer;
+use platform::submission::{MIN_DESCRIPTION, is_public_https};
 
 use super::{
     RedirectUris, SecretsView, event, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,

@@ -1,9 +1,6 @@
 //! The subscription behind an app's `webhook_url`: made, moved and ended with the app.
 
-use commerce::app::App as CommerceApp;
-use commerce::id::{AppId, SubscriptionId};
-use commerce::key;
-use commerce::subscription::{self, Subscription};
+use delivery::subscription::{self, Subscription};
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
@@ -11,6 +8,9 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Exact, Fault, Patch};
 use gateway::signature::SigningSecret;
 use gateway::table::Write;
+use ground::id::{AppId, SubscriptionId};
+use ground::key;
+use platform::app::App as CommerceApp;
 
 /// A new subscription, and its secret, which is shown once.
 pub(super) struct Hook {

@@ -1,15 +1,15 @@
 //! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
-use commerce::app::{App as CommerceApp, AppStatus, Client};
-use commerce::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
-use commerce::installation::{Installation, InstallationStatus};
-use commerce::key;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::retry;
+use ground::key;
+use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
+use platform::installation::{Installation, InstallationStatus};
 
 use super::issue::{Purpose, issue};
 use super::{Credentials, TokenRequest, TokenResponse, required, tokens};
@@ -94,7 +94,7 @@ async fn load_installation(app: &App, code: &AuthorizationCode) -> Result<Instal
 /// The answer of the token endpoint.
 pub(super) fn response(
     jwt: &str,
-    record: &commerce::installation::AppToken,
+    record: &platform::installation::AppToken,
     grant: &Grant,
     refresh_token: String,
     now: Timestamp,

@@ -1,11 +1,11 @@
 //! The documents that clients configure themselves by.
 
 use axum::extract::State;
-use commerce::scope::RESOURCES;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
+use ground::scope::RESOURCES;
 use http::header;
 use serde_json::json;
 

@@ -2,13 +2,6 @@
 //! session.
 
 use axum::extract::State;
-use commerce::app::{App as CommerceApp, AppStatus, Client};
-use commerce::caller::Owner;
-use commerce::id::{AppId, InstallationId, MerchantId, SessionId};
-use commerce::installation::{AppToken, Installation, InstallationStatus};
-use commerce::key;
-use commerce::scope::{Requested, Scopes};
-use commerce::session::UnverifiedToken;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -16,6 +9,13 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Exact, FieldErrors, Whole, read};
 use gateway::table::{Condition, Write};
+use ground::id::{AppId, InstallationId, MerchantId, SessionId};
+use ground::key;
+use ground::scope::{Requested, Scopes};
+use identity::session::UnverifiedToken;
+use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::caller::Owner;
+use platform::installation::{AppToken, Installation, InstallationStatus};
 use serde_json::{Value, json};
 
 use super::issue::{Issued, Purpose, issue};

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use commerce::event::{APP_TOKEN_ISSUED, About, Event, TokenIssued};
-use commerce::id::{GrantId, MerchantId, SessionId};
-use commerce::installation::{AppToken, Installation};
-use commerce::scope::Scopes;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::config::AUDIENCE;
 use gateway::problem::Problem;
 use gateway::seal;
 use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
+use ground::event::{About, Event};
+use ground::id::{GrantId, MerchantId, SessionId};
+use ground::scope::Scopes;
+use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 
 /// An access token that is about to be issued.
 pub(super) struct Issued {

@@ -1,15 +1,15 @@
 //! Refreshing: rotation with a short overlap, and revocation of the grant on replay
 //! (RFC 9700 §4.14.2).
 
-use commerce::app::{App as CommerceApp, AppStatus, Client};
-use commerce::grant::{Grant, RefreshToken, Use};
-use commerce::installation::{Installation, InstallationStatus};
-use commerce::key;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::retry;
+use ground::key;
+use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::grant::{Grant, RefreshToken, Use};
+use platform::installation::{Installation, InstallationStatus};
 
 use super::issue::{Purpose, issue};
 use super::{Credentials, TokenRequest, code, narrowed, required, tokens};

@@ -2,14 +2,6 @@
 //! whole grant.
 
 use axum::extract::State;
-use commerce::app::{Client, Stop};
-use commerce::caller::OAuthClient;
-use commerce::grant::{Grant, RefreshToken, Use};
-use commerce::id::GrantId;
-use commerce::installation::{AppToken, Installation, InstallationStatus};
-use commerce::key;
-use commerce::merchant::Merchant;
-use commerce::session::Session;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +10,14 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{Exact, FieldErrors, Whole, read};
 use gateway::seal;
 use gateway::table::{Batch, retry};
+use ground::id::GrantId;
+use ground::key;
+use identity::merchant::Merchant;
+use identity::session::Session;
+use platform::app::{Client, Stop};
+use platform::caller::OAuthClient;
+use platform::grant::{Grant, RefreshToken, Use};
+use platform::installation::{AppToken, Installation, InstallationStatus};
 use serde_json::{Value, json};
 
 use super::Credentials;

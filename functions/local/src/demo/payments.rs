@@ -1,16 +1,16 @@
 //! How the demo store is paid: through the payment providers of this machine, with their keys, and
 //! with its webhook endpoints registered there.
 
-use commerce::key;
-use commerce::payment::ProviderName;
-use commerce::payment::account;
-use commerce::store::{Store, UniqueSubdomain};
 use gateway::app::App;
 use gateway::embedded::AnyError;
+use ground::key;
+use ground::provider::ProviderName;
+use identity::store::{Store, UniqueSubdomain};
 use providers::{
     Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     WEBHOOK_SECRET,
 };
+use sales::payment::account;
 use serde_json::{Value, json};
 
 use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};

@@ -1,15 +1,11 @@
 //! The products of a collection.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::collection::{
-    Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members, MembersChange,
+use catalogue::collection::{
+    COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
+    MembersChange,
 };
-use commerce::event::{COLLECTION_UPDATED, Event};
-use commerce::id::{CollectionId, ProductId, StoreId};
-use commerce::key;
-use commerce::product::{self, Faults, ProductSummary};
-use commerce::scope::{ReadProducts, WriteProducts};
+use catalogue::product::{self, Faults, ProductSummary};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -18,6 +14,11 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path};
 use gateway::table::retry;
+use ground::event::Event;
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key;
+use ground::scope::{ReadProducts, WriteProducts};
+use platform::caller::StoreAccess;
 
 use super::{about, load, shown};
 use crate::products::of_collection;

@@ -1,22 +1,23 @@
 //! What a merchant adds to a card and takes from it.
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{Event, GIFT_CARD_CREDITED, GIFT_CARD_DEBITED};
-use commerce::gift_card::{
-    GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardMoved, GiftCardView,
-};
-use commerce::id::GiftCardId;
-use commerce::inventory::persist;
-use commerce::money::AskedMoney;
-use commerce::scope::WriteGiftCards;
-use commerce::store::Store;
+use catalogue::inventory::persist;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use ground::event::Event;
+use ground::id::GiftCardId;
+use ground::money::AskedMoney;
+use ground::scope::WriteGiftCards;
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use sales::gift_card::{
+    GIFT_CARD_CREDITED, GIFT_CARD_DEBITED, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView,
+    GiftCardMoved, GiftCardView,
+};
 use serde::Serialize;
 
 use super::{load, positive};

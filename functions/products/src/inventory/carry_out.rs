@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use commerce::event::{Event, INVENTORY_ADJUSTED};
-use commerce::id::{LocationId, MovementId, VariantId};
-use commerce::inventory::{
-    Adjustment, AdjustmentView, Ground, Level, MAX_LEVELS, MovementKind, Place, Wanted, persist,
-    plan,
+use catalogue::inventory::{
+    Adjustment, AdjustmentView, Ground, INVENTORY_ADJUSTED, Level, MAX_LEVELS, MovementKind, Place,
+    Wanted, persist, plan,
 };
-use commerce::key;
-use commerce::location::Location;
-use commerce::product::Sellable;
-use commerce::store::Store;
+use catalogue::location::Location;
+use catalogue::product::Sellable;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
+use ground::event::Event;
+use ground::id::{LocationId, MovementId, VariantId};
+use ground::key;
+use identity::store::Store;
 
 use super::changes::fault;
 

@@ -4,10 +4,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::{LocationId, VariantId};
-use commerce::inventory::{MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted};
-use commerce::scope::WriteInventory;
+use catalogue::inventory::{MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -16,6 +13,9 @@ use gateway::problem::{FieldError, Problem};
 use gateway::request::{
     AtMost, Body, Fault, FieldErrors, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text,
 };
+use ground::id::{LocationId, VariantId};
+use ground::scope::WriteInventory;
+use platform::caller::StoreAccess;
 
 use super::carry_out::{Asked, carry_out};
 

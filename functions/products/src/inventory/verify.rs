@@ -9,11 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::id::{LocationId, VariantId};
-use commerce::inventory::{Delta, Level, Movement, Quantities};
-use commerce::key;
-use commerce::scope::ReadInventory;
+use catalogue::inventory::{Delta, Level, Movement, Quantities};
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -23,6 +19,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{FieldErrors, Int, Path, Query, Written};
 use gateway::table::{Scanned, retry};
+use ground::id::{LocationId, VariantId};
+use ground::key;
+use ground::scope::ReadInventory;
+use platform::caller::StoreAccess;
 use serde::Serialize;
 use serde_json::{Value, json};
 

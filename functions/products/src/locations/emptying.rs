@@ -12,16 +12,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use commerce::event::{Event, INVENTORY_ADJUSTED};
-use commerce::id::{MovementId, VariantId};
-use commerce::inventory::{Ground, Level, MovementKind, Place, StockState, Wanted, persist, plan};
-use commerce::key;
-use commerce::location::Location;
-use commerce::product::Sellable;
+use catalogue::inventory::{
+    Ground, INVENTORY_ADJUSTED, Level, MovementKind, Place, StockState, Wanted, persist, plan,
+};
+use catalogue::location::Location;
+use catalogue::product::Sellable;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
+use ground::event::Event;
+use ground::id::{MovementId, VariantId};
+use ground::key;
 use http::header;
 
 /// Levels found at a time.

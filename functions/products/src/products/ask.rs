@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use commerce::id::{LocationId, ProductId, VariantId};
-use commerce::inventory::{Level, MAX_QUANTITY};
-use commerce::location;
-use commerce::money::{AskedMoney, Money};
-use commerce::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
-use commerce::store::{InventoryPolicy, Store};
+use catalogue::inventory::{Level, MAX_QUANTITY};
+use catalogue::location;
+use catalogue::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::request::{AtMost, FieldErrors, Flag, Int, Text};
+use ground::id::{LocationId, ProductId, VariantId};
+use ground::money::{AskedMoney, Money};
+use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 
 /// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
@@ -205,7 +205,7 @@ struct Present {
 }
 
 impl Present {
-    /// Whether stock may come to it, as [`Location::is_open`](commerce::location::Location).
+    /// Whether stock may come to it, as [`Location::is_open`](catalogue::location::Location).
     fn is_open(&self) -> bool {
         self.active != Some(false) && self.closing != Some(true)
     }
@@ -257,7 +257,7 @@ pub(crate) fn locations(
     for (place, draft) in drafts.iter().enumerate() {
         for (index, level) in draft.levels.iter().enumerate() {
             let at = format!("{}/inventory/levels/{index}/location_id", pointer(place));
-            let key = commerce::key::location(&level.store_id, &level.location_id);
+            let key = ground::key::location(&level.store_id, &level.location_id);
             references.push((key, at, "unknown_location"));
         }
     }
@@ -269,7 +269,7 @@ pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'s
     let own = images.iter().enumerate().filter_map(|(place, image)| {
         let id = image.media_id.as_ref()?;
         let pointer = format!("/images/{place}/media_id");
-        Some((commerce::key::media(&store.id, id), pointer, "unknown_media"))
+        Some((ground::key::media(&store.id, id), pointer, "unknown_media"))
     });
     own.collect()
 }
@@ -277,7 +277,7 @@ pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'s
 /// The images as they are kept: the store's own media at the public address that a new name of the
 /// store does not change.
 pub(crate) fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
-    let public = |id: &commerce::id::MediaId| {
+    let public = |id: &ground::id::MediaId| {
         format!("{}/v1/storefront/{}/media/{id}", app.config.base_url, store.id)
     };
     let image = |ask: ImageAsk| Image {

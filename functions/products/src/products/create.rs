@@ -3,19 +3,12 @@
 use std::collections::HashSet;
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::PRODUCT_CREATED;
-use commerce::fields::Handle;
-use commerce::id::{CategoryId, ProductId, VariantId};
-use commerce::key;
-use commerce::money::Money;
-use commerce::policy::SafeHtml;
-use commerce::product::{
+use catalogue::policy::SafeHtml;
+use catalogue::product::{
     DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
-    Product, ProductOption, ProductStatus, Seo, SeoAsk, Tags, UniqueHandle, Variant, slug,
+    PRODUCT_CREATED, Product, ProductOption, ProductStatus, Seo, SeoAsk, Tags, UniqueHandle,
+    Variant, slug,
 };
-use commerce::scope::WriteProducts;
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -23,6 +16,13 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{AtMost, Body, FieldErrors, FromText, Given, Judgement, Ruled, Rules, Text};
+use ground::fields::Handle;
+use ground::id::{CategoryId, ProductId, VariantId};
+use ground::key;
+use ground::money::Money;
+use ground::scope::WriteProducts;
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
 use super::write::{self, Step, release_orphans};

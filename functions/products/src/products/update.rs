@@ -3,19 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::State;
-use commerce::caller::StoreAccess;
-use commerce::event::{PRODUCT_ARCHIVED, PRODUCT_DELETED, PRODUCT_UPDATED, Topic};
-use commerce::fields::Handle;
-use commerce::id::{CategoryId, ProductId, StoreId};
-use commerce::inventory::Level;
-use commerce::key;
-use commerce::policy::SafeHtml;
-use commerce::product::{
-    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, Metadata, OptionAsk, Product, ProductOption,
-    ProductStatus, ProductView, Sellable, Seo, SeoAsk, Tags, Variant, variant_title,
+use catalogue::inventory::Level;
+use catalogue::policy::SafeHtml;
+use catalogue::product::{
+    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, Metadata, OptionAsk, PRODUCT_ARCHIVED,
+    PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
+    Seo, SeoAsk, Tags, Variant, variant_title,
 };
-use commerce::scope::WriteProducts;
-use commerce::store::Store;
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
@@ -26,6 +20,13 @@ use gateway::request::{
     AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text, Written,
 };
 use gateway::table::{self, retry};
+use ground::event::Topic;
+use ground::fields::Handle;
+use ground::id::{CategoryId, ProductId, StoreId};
+use ground::key;
+use ground::scope::WriteProducts;
+use identity::store::Store;
+use platform::caller::StoreAccess;
 
 use super::ask::{images, judge_references, media};
 use super::create::list;

@@ -21,19 +21,19 @@ mod steps;
 
 use std::collections::HashSet;
 
-use commerce::event::{About, Event, Topic};
-use commerce::id::{ProductId, StoreId};
-use commerce::key;
-use commerce::product::{
+use catalogue::product::{
     self, COUNTED, Leaving, Product, ProductView, Remainder, UniqueSku, Variant,
 };
-use commerce::store::{self, Store};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
+use ground::event::{About, Event, Topic};
+use ground::id::{ProductId, StoreId};
+use ground::key;
+use identity::store::{self, Store};
 
 pub(crate) use steps::{Chore, Step};
 use steps::{ROOM, cost, cut, own_images};

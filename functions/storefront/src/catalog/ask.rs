@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use commerce::collection::{Collection, SortOrder, holds};
-use commerce::fields::Handle;
-use commerce::id::CategoryId;
-use commerce::money::MAX_AMOUNT;
-use commerce::product::Product;
+use catalogue::collection::{Collection, SortOrder, holds};
+use catalogue::product::Product;
 use deserr::Deserr;
 use gateway::problem::FieldError;
 use gateway::request::{FieldErrors, Flag, Given, Int, Judgement, Rules, Text, Written};
+use ground::fields::Handle;
+use ground::id::CategoryId;
+use ground::money::MAX_AMOUNT;
 
 gateway::words! {
     /// The order of a list of products.

@@ -1,13 +1,9 @@
 //! What products are found by: categories and collections.
 
 use axum::extract::State;
-use commerce::category::{Category, CategoryView, Tree};
-use commerce::collection::{Collection, CollectionKind};
-use commerce::fields::{Handle, Subdomain};
-use commerce::id::CollectionId;
-use commerce::key;
-use commerce::product::Seo;
-use commerce::storefront::{FRESH, Shopfront};
+use catalogue::category::{Category, CategoryView, Tree};
+use catalogue::collection::{Collection, CollectionKind};
+use catalogue::product::Seo;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -17,6 +13,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::Path;
 use gateway::table::Query;
+use ground::fields::{Handle, Subdomain};
+use ground::id::CollectionId;
+use ground::key;
+use identity::storefront::{FRESH, Shopfront};
 use serde::Serialize;
 
 use super::source;

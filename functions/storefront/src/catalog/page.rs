@@ -9,16 +9,16 @@
 
 use std::collections::HashSet;
 
-use commerce::fields::Handle;
-use commerce::id::VariantId;
-use commerce::key;
-use commerce::product::{self, Product, UniqueHandle, Variant};
-use commerce::shelf::Shelf;
-use commerce::store::Store;
+use catalogue::product::{self, Product, UniqueHandle, Variant};
+use catalogue::shelf::Shelf;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Batch;
+use ground::fields::Handle;
+use ground::id::VariantId;
+use ground::key;
+use identity::store::Store;
 
 use super::stock::{BESIDE, OWN, Places, Stock};
 

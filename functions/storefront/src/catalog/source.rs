@@ -5,18 +5,18 @@
 //! they are more than [`MAX_SORTED`]: a list that is sorted page by page would be a lie. A manual
 //! collection has its own order.
 
-use commerce::category::Tree;
-use commerce::collection::{Collection, CollectionKind, Members, UniqueHandle};
-use commerce::fields::Handle;
-use commerce::id::{ProductId, StoreId};
-use commerce::key;
-use commerce::product::{Product, visible};
-use commerce::store::Store;
+use catalogue::category::Tree;
+use catalogue::collection::{Collection, CollectionKind, Members, UniqueHandle};
+use catalogue::product::{Product, visible};
 use gateway::app::App;
 use gateway::item::{Attributes, Key};
 use gateway::page;
 use gateway::problem::{Code, Problem};
 use gateway::table::Scanned;
+use ground::fields::Handle;
+use ground::id::{ProductId, StoreId};
+use ground::key;
+use identity::store::Store;
 
 use super::ask::{Filter, ListQuery, ProductSort};
 

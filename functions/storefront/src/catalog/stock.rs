@@ -8,15 +8,15 @@
 
 use std::collections::HashSet;
 
-use commerce::id::{LocationId, StoreId, VariantId};
-use commerce::inventory::Level;
-use commerce::key;
-use commerce::product::{Product, Variant};
-use commerce::store::Store;
+use catalogue::inventory::Level;
+use catalogue::product::{Product, Variant};
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::Batch;
+use ground::id::{LocationId, StoreId, VariantId};
+use ground::key;
+use identity::store::Store;
 
 /// Levels that a page of a list reads (our choice): three batches side by side. Of 20 products it
 /// tells all, if they have 15 levels each.

@@ -1,12 +1,12 @@
 //! Products as shoppers see them: no cost, no exact stock.
 
-use commerce::app::Rating;
-use commerce::fields::Handle;
-use commerce::id::{CategoryId, ProductId, VariantId};
-use commerce::money::Money;
-use commerce::product::{Image, Product, ProductOption, Seo, Variant};
-use commerce::store::Store;
+use catalogue::product::{Image, Product, ProductOption, Seo, Variant};
 use gateway::clock::Timestamp;
+use ground::fields::Handle;
+use ground::id::{CategoryId, ProductId, VariantId};
+use ground::money::Money;
+use ground::rating::Rating;
+use identity::store::Store;
 use serde::Serialize;
 
 use super::page::ProductPage;

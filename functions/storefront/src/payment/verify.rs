@@ -1,22 +1,22 @@
 //! The customer comes back from the provider.
 
 use axum::extract::State;
-use commerce::caller::Shopper;
-use commerce::fields::Subdomain;
-use commerce::id::{OrderId, PaymentId};
-use commerce::key;
-use commerce::money::Money;
-use commerce::order::{FinancialStatus, OrderStatus};
-use commerce::payment::account;
-use commerce::payment::provider::{Provider, Returned};
-use commerce::payment::settle::{self, Known, News};
-use commerce::payment::{Payment, PaymentStatus, ProviderName, ProviderReference, Source};
 use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Body, Exact, FieldErrors, FromText, Given, Judgement, Path, Ruled, Rules};
 use gateway::table;
+use ground::fields::Subdomain;
+use ground::id::{OrderId, PaymentId};
+use ground::key;
+use ground::money::Money;
+use ground::provider::ProviderName;
+use platform::caller::Shopper;
+use sales::order::{FinancialStatus, OrderStatus};
+use sales::payment::provider::{Provider, Returned};
+use sales::payment::settle::{Known, News};
+use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, account, settle};
 use serde::Serialize;
 
 use super::{MAX_PAYMENTS, PAYMENTS, Segment, named};

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use commerce::fields::Subdomain;
-use commerce::id::StoreId;
-use commerce::key;
-use commerce::payment::account::connect;
-use commerce::payment::provider::{Notice, Provider};
-use commerce::payment::refund;
-use commerce::payment::settle::{self, News, ProviderEvent};
-use commerce::payment::{ProviderName, ProviderReference, Source};
-use commerce::store::UniqueSubdomain;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::{FromText, Inbound, Path, Whole};
+use ground::fields::Subdomain;
+use ground::id::StoreId;
+use ground::key;
+use ground::provider::ProviderName;
+use identity::store::UniqueSubdomain;
+use sales::payment::account::connect;
+use sales::payment::provider::{Notice, Provider};
+use sales::payment::settle::{News, ProviderEvent};
+use sales::payment::{ProviderReference, Source, refund, settle};
 use serde_json::json;
 
 use super::{Segment, named};

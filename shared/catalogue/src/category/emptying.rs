@@ -11,11 +11,11 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::table::{Change, Query};
+use ground::id::{CategoryId, ProductId, StoreId};
+use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
 use super::Category;
-use crate::id::{CategoryId, ProductId, StoreId};
-use crate::key::{self, IndexKey};
 use crate::product::Product;
 
 /// How long an index may be behind the table, amply.
@@ -115,8 +115,8 @@ impl Emptying {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::EXAMPLE_TIME;
     use crate::product::tests::product;
+    use ground::event::EXAMPLE_TIME;
 
     #[test]
     fn it_begins_when_the_index_has_settled_and_keeps_its_place() {

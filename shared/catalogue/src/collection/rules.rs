@@ -2,11 +2,11 @@
 
 use deserr::{Deserr, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
+use ground::id::CategoryId;
+use ground::money::MAX_AMOUNT;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::CategoryId;
-use crate::money::MAX_AMOUNT;
 use crate::product::Product;
 
 /// Rules of one collection (our choice).

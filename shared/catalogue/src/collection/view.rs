@@ -1,13 +1,14 @@
 //! Collections as their store's owner and apps see them.
 
 use gateway::clock::Timestamp;
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::Handle;
+use ground::id::{CollectionId, StoreId};
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Collection, CollectionKind, MatchMode, Rule, RuleField, RuleRelation, SortOrder};
-use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::Handle;
-use crate::id::{CollectionId, StoreId};
 use crate::product::Seo;
 
 /// A collection.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::id::{LocationId, MovementId, StoreId, VariantId};
 use serde_json::json;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
-use crate::id::{LocationId, MovementId, StoreId, VariantId};
 
 /// Levels that one request by hand may touch: each takes two actions of its transaction.
 pub const MAX_LEVELS: usize = 45;

@@ -7,10 +7,10 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
+use ground::id::{LocationId, OrderId, StoreId, VariantId};
+use ground::key;
 
 use super::{Delta, Level, Movement, MovementKind};
-use crate::id::{LocationId, OrderId, StoreId, VariantId};
-use crate::key;
 
 /// A line of an order, at the location it is taken from.
 #[derive(Debug, Clone, Copy)]

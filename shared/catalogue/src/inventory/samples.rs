@@ -1,8 +1,9 @@
 //! Sample data of events about stock.
 
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::{LocationId, MovementId, VariantId};
+
 use super::{AdjustmentView, ChangeView, MovementKind, StockState};
-use crate::event::{EXAMPLE_TIME, Example};
-use crate::id::{LocationId, MovementId, VariantId};
 
 impl Example for AdjustmentView {
     fn example() -> Self {

@@ -1,12 +1,12 @@
 //! Stock as it is shown. The API calls a variant whose stock is counted an item.
 
 use gateway::clock::Timestamp;
+use ground::event::About;
+use ground::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Delta, Level, Movement, MovementKind, StockState};
-use crate::event::About;
-use crate::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 
 /// Quantities by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

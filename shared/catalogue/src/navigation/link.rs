@@ -1,10 +1,9 @@
 //! What menu items lead to.
 
 use gateway::request::{Fault, FromText};
+use ground::fields::Handle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::fields::Handle;
 
 /// Bytes of a URL.
 pub(super) const MAX_URL: usize = 1_024;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text};
+use ground::fields::WebUrl;
+use ground::id::MediaId;
 
 use super::{MAX_VARIANTS, ProductOption, Seo};
-use crate::fields::WebUrl;
-use crate::id::MediaId;
 
 /// Tags of one product.
 const MAX_TAGS: usize = 250;

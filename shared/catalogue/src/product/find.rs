@@ -4,12 +4,12 @@ use gateway::app::App;
 use gateway::item::{Index, Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Query;
+use ground::fields::Handle;
+use ground::id::{ProductId, StoreId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_VARIANTS, Product, ProductStatus, UniqueHandle, Variant};
-use crate::fields::Handle;
-use crate::id::{ProductId, StoreId};
-use crate::key;
 
 /// An item of a product's own range of its partition.
 #[derive(Debug, Serialize, Deserialize)]

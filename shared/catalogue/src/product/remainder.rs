@@ -22,13 +22,13 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, retry};
+use ground::id::{MediaId, ProductId, StoreId, VariantId};
+use ground::image;
+use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
 use super::{Product, Sellable, UniqueSku, Variant, load};
-use crate::id::{MediaId, ProductId, StoreId, VariantId};
-use crate::key::{self, IndexKey};
 use crate::location::MAX_LOCATIONS;
-use crate::media;
 
 /// Actions of one transaction.
 const ACTIONS: usize = 100;
@@ -122,7 +122,7 @@ impl Remainder {
         }
         let open = Condition::new("attribute_exists(PK)");
         let write = app.table.write().delete_if(&self.key(), open, Code::VersionConflict);
-        let let_go = |write, id| media::let_go(write, &self.store_id, id);
+        let let_go = |write, id| image::let_go(write, &self.store_id, id);
         self.images.iter().fold(write, let_go).commit().await
     }
 
@@ -231,8 +231,8 @@ pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::EXAMPLE_TIME;
     use crate::product::tests::product;
+    use ground::event::EXAMPLE_TIME;
 
     #[test]
     fn the_sweep_leaves_it_a_minute_to_whoever_made_the_change() {

@@ -4,13 +4,13 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Change;
+use ground::id::{ProductId, StoreId, VariantId};
+use ground::key;
+use ground::money::Money;
+use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductStatus, Variant};
-use crate::id::{ProductId, StoreId, VariantId};
-use crate::key;
-use crate::money::Money;
-use crate::store::{InventoryPolicy, Store};
 
 /// What a checkout needs of a variant: it lies with the variant's stock, so that a cart is one
 /// batch.

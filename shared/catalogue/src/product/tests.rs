@@ -1,8 +1,9 @@
 //! Products to test with, and what holds of one.
 
+use ground::event::{EXAMPLE_TIME, sample};
+use ground::money;
+
 use super::*;
-use crate::event::{EXAMPLE_TIME, sample};
-use crate::money;
 
 const NOW: Timestamp = EXAMPLE_TIME;
 

@@ -3,12 +3,12 @@
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::table::{Change, Condition};
+use ground::fields::Handle;
+use ground::id::{ProductId, StoreId, VariantId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Product, Variant};
-use crate::fields::Handle;
-use crate::id::{ProductId, StoreId, VariantId};
-use crate::key;
 use crate::shelf::Outline;
 
 /// The one product of a handle.

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::Handle;
+use ground::id::{CategoryId, ProductId, StoreId, VariantId};
+use ground::money::{self, Money};
+use ground::rating::Rating;
+use ground::sample_id;
+use identity::store::InventoryPolicy;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Image, Product, ProductOption, ProductStatus, Seo, Variant};
-use crate::app::Rating;
-use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::Handle;
-use crate::id::{CategoryId, ProductId, StoreId, VariantId};
-use crate::money::{self, Money};
-use crate::store::InventoryPolicy;
 
 /// What a product costs, over its variants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

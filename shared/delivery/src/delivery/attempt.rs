@@ -5,11 +5,11 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::egress::SendError;
 use gateway::item::{Item, Key};
+use ground::id::DeliveryId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, KEPT};
-use crate::id::DeliveryId;
-use crate::key;
 
 /// What an attempt's result means for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

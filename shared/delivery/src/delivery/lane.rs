@@ -16,12 +16,12 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
+use ground::event::Event;
+use ground::id::{DeliveryId, SubscriptionId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus, KEPT};
-use crate::event::Event;
-use crate::id::{DeliveryId, SubscriptionId};
-use crate::key;
 use crate::subscription::{Ordering, Subscription};
 
 /// Places without a delivery that one look takes away.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::queue;
+use ground::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus};
-use crate::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
 use crate::subscription;
 
 /// A message this early is on time: queues count whole seconds, and clocks differ.

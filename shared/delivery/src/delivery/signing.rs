@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use gateway::clock::Timestamp;
 use gateway::seal;
 use gateway::signature::{service_hmac, standard_signature};
+use ground::event::Event;
 
 use super::Delivery;
-use crate::event::Event;
 use crate::subscription::SigningKeys;
 
 /// What the names of our own headers begin with.

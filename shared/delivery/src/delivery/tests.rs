@@ -1,12 +1,14 @@
+use ground::event::{About, Entry};
+use identity::store::STORE_UPDATED;
+
 use super::*;
-use crate::event::{About, find};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn delivery() -> Delivery {
     let store = StoreId::mint(NOW);
     let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
-    let topic = find("store.updated").unwrap();
+    let topic = Entry::of(&STORE_UPDATED);
     let event = Event::untyped(&topic, about, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];

@@ -1,10 +1,10 @@
 //! A delivery as its owner sees it.
 
 use gateway::clock::Timestamp;
+use ground::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 use serde::Serialize;
 
 use super::{Delivery, DeliveryStatus, Hold};
-use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 
 /// A delivery as its owner sees it.
 #[derive(Debug, Clone, Serialize)]

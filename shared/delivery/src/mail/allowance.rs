@@ -12,12 +12,11 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Change, Write};
+use ground::fields::Email;
+use ground::id::{MerchantId, StoreId};
+use ground::key;
 use http::header;
-
-use crate::fields::Email;
-use crate::id::{MerchantId, StoreId};
-use crate::key;
-use crate::merchant::Merchant;
+use identity::merchant::Merchant;
 
 /// Gift cards that a store may mail in a day.
 pub const OF_STORE: u32 = 200;

@@ -2,12 +2,13 @@
 
 use gateway::app::App;
 use gateway::problem::Problem;
+use ground::fields::{Email, misleads};
+use ground::key;
+use ground::mail::Letter;
+use identity::settings::Settings;
+use identity::store::Store;
 
-use super::{Letter, allowance};
-use crate::fields::{Email, misleads};
-use crate::key;
-use crate::settings::Settings;
-use crate::store::Store;
+use super::allowance;
 
 /// Who stands for a mail. What is unset is the platform's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

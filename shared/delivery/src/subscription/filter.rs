@@ -19,12 +19,12 @@ use std::cmp::Ordering;
 use deserr::{Deserr, IntoValue, ValuePointerRef};
 use gateway::problem::FieldError;
 use gateway::request::{Fault, FieldErrors};
+use ground::event::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
 use super::Subscription;
-use crate::event::Event;
 
 /// Paths one filter may have.
 pub const MAX_PATHS: usize = 10;

@@ -3,10 +3,10 @@
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
+use ground::id::{AppId, StoreId};
+use ground::key;
 
 use super::{MAX_PER_STORE, Subscription};
-use crate::id::{AppId, StoreId};
-use crate::key;
 
 /// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
 /// subscription it counts, in one transaction, so that no race passes the limit.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use gateway::clock::Timestamp;
 use gateway::seal::SealKey;
 use gateway::signature::SigningSecret;
+use ground::id::SubscriptionId;
 
 use super::Subscription;
-use crate::id::SubscriptionId;
 
 /// The secrets that sign now.
 #[derive(Debug, Clone)]

@@ -1,11 +1,15 @@
 use gateway::problem::Code;
 use gateway::seal::SealKey;
 use gateway::signature::SigningSecret;
+use ground::event::{About, Entry};
+use ground::scope::Scopes;
+use identity::store::STORE_UPDATED;
+use platform::installation::APP_INSTALLED;
 
 use super::*;
-use crate::event::{About, find};
-use crate::scope::Scopes;
 
+/// What reads events about stores.
+const READ: Option<&str> = STORE_UPDATED.scope;
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription, SigningSecret) {
@@ -19,18 +23,20 @@ fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription
 
 fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
     let about = About { store, app, entity: "x", version: 1 };
-    Event::untyped(&find(name).unwrap(), about, serde_json::json!({}), NOW)
+    let topics = [Entry::of(&STORE_UPDATED), Entry::of(&APP_INSTALLED)];
+    let topic = topics.iter().find(|topic| topic.name == name).unwrap();
+    Event::untyped(topic, about, serde_json::json!({}), NOW)
 }
 
 #[test]
 fn a_store_s_subscription_takes_its_events_and_no_other_store_s() {
     let (ours, theirs) = (StoreId::mint(NOW), StoreId::mint(NOW));
     let (subscription, _) = subscription(&ours, &SealKey::generate(), &["store.*"]);
-    assert!(subscription.takes(&event("store.updated", Some(&ours), None), None));
-    assert!(!subscription.takes(&event("store.updated", Some(&theirs), None), None));
-    assert!(!subscription.takes(&event("app.installed", Some(&ours), None), None));
+    assert!(subscription.takes(&event("store.updated", Some(&ours), None), READ, None));
+    assert!(!subscription.takes(&event("store.updated", Some(&theirs), None), READ, None));
+    assert!(!subscription.takes(&event("app.installed", Some(&ours), None), None, None));
     let off = subscription.disable(NOW).unwrap();
-    assert!(!off.takes(&event("store.updated", Some(&ours), None), None));
+    assert!(!off.takes(&event("store.updated", Some(&ours), None), READ, None));
 }
 
 #[test]
@@ -39,18 +45,17 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     subscription.app_id = Some(AppId::mint(NOW));
     subscription.scopes = Some(Scopes::normalize(["write_store"]).unwrap());
-    assert!(!subscription.takes(&event("store.updated", Some(&store), None), None));
+    assert!(!subscription.takes(&event("store.updated", Some(&store), None), READ, None));
 }
 
 #[test]
 fn what_was_taken_is_judged_again_by_the_scopes_of_the_moment() {
     let store = StoreId::mint(NOW);
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
-    let event = event("store.updated", Some(&store), None);
-    assert!(subscription.may_read(&event, None), "its owner's");
+    assert!(subscription.may_read(READ, None), "its owner's");
     subscription.app_id = Some(AppId::mint(NOW));
     subscription.scopes = Some(Scopes::normalize(["read_store"]).unwrap());
-    assert!(!subscription.may_read(&event, None));
+    assert!(!subscription.may_read(READ, None));
 }
 
 #[test]
@@ -72,9 +77,9 @@ fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
     let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
     let store = StoreId::mint(NOW);
     let own = Subscription::for_app(&app, SubscriptionId::mint(NOW), "u".into(), "s".into(), NOW);
-    assert!(own.takes(&event("app.installed", Some(&store), Some(&app)), None));
-    assert!(!own.takes(&event("app.installed", Some(&store), Some(&other)), None));
-    assert!(!own.takes(&event("store.updated", Some(&store), Some(&app)), None));
+    assert!(own.takes(&event("app.installed", Some(&store), Some(&app)), None, None));
+    assert!(!own.takes(&event("app.installed", Some(&store), Some(&other)), None, None));
+    assert!(!own.takes(&event("store.updated", Some(&store), Some(&app)), READ, None));
     assert_eq!(own.key(), key::app_subscription(&app, &own.id));
 }
 

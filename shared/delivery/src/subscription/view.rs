@@ -3,13 +3,19 @@
 use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
+use ground::event::Example;
+use ground::id::{MerchantId, SubscriptionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{DisabledReason, Filter, HealthWord, Ordering, Subscription, SubscriptionStatus};
-use crate::event::Example;
-use crate::id::{MerchantId, SubscriptionId};
+
+ground::topics! {
+    WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
+        Some("read_webhooks"), SubscriptionView,
+        "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
+}
 
 /// What stands for the value of a custom header.
 const MASK: &str = "***";

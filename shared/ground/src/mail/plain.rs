@@ -3,7 +3,7 @@
 /// The text with a blank wherever mail programs would else see a link and make it one to click on:
 /// after the colon of `https://`, and after a dot that a name follows, as in `example.com`. Numbers
 /// and sentences stay as they are.
-pub(super) fn unlinked(text: &str) -> String {
+pub fn unlinked(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut plain = String::with_capacity(text.len());
     for (place, c) in chars.iter().copied().enumerate() {

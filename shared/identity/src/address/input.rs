@@ -2,9 +2,9 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
+use ground::fields::{Country, Phone};
 
 use super::{PostalAddress, formats};
-use crate::fields::{Country, Phone};
 
 /// An address as it is asked for: by an address book and by a checkout alike. It has what its
 /// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,

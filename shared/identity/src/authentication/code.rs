@@ -10,14 +10,16 @@ use gateway::password;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Given, Inbound, Text};
 use gateway::table::Write;
+use ground::fields::Email;
+use ground::id::ChallengeId;
+use ground::key;
+use ground::mail::{Letter, Mail};
 use serde::Serialize;
 
 use super::{Account, Found, find};
-use crate::challenge::{self, CODE_LIFETIME, Challenge, Holder};
-use crate::fields::Email;
-use crate::id::ChallengeId;
-use crate::key;
-use crate::mail::{Letter, Mail};
+use crate::challenge::{self, CODE_LIFETIME, Challenge};
+use crate::holder::Holder;
+use crate::notifications;
 use crate::throttle::{JUDGED_CODES, Kind, Subject, Throttle};
 
 /// A code on its way: the challenge, and the mail if there is somebody to write to.
@@ -109,7 +111,7 @@ pub async fn request<A: Account>(
     let Found::<A> { subject, throttle, account } =
         find(app, Kind::Code, at, inbound, Some(&id)).await?;
     let account = account.filter(Account::is_active);
-    let letter = |code: &str| Some(Letter::one_time_code(account.as_ref()?.email(), code));
+    let letter = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
     Sending::new(app, id, bound, (&subject, &throttle), letter).await?.answer(app).await
 }

@@ -11,12 +11,13 @@ use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{FieldErrors, Flag, Given, Inbound, Judgement, Rules, Text};
 use gateway::table::Write;
+use ground::fields::Email;
+use ground::mail::{Letter, Mail};
 use serde_json::json;
 
 use super::{Account, Found, confirm, find, follow, keep_session, live_sessions, send_link};
 use crate::challenge::{self, Purpose};
-use crate::fields::Email;
-use crate::mail::{Letter, Mail};
+use crate::notifications;
 use crate::password::{Guess, NewPassword};
 use crate::throttle::Kind;
 
@@ -169,7 +170,7 @@ async fn announced(
     now: Timestamp,
 ) -> Result<Write, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = Letter::password_changed(account.email(), now);
+    let letter = notifications::password_changed(account.email(), now);
     let letter = letter.from_store(account.holder().store_id());
     let event = account.password_updated(&app.config, now);
     Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &letter, now)?))

@@ -10,11 +10,11 @@ use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
+use ground::id::{CustomerId, CustomerSessionId, StoreId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Customer, CustomerStatus};
-use crate::id::{CustomerId, CustomerSessionId, StoreId};
-use crate::key;
 use crate::session::CreatedVia;
 
 /// A session ends this long after it began.

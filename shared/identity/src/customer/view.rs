@@ -1,14 +1,15 @@
 //! Customers as they are shown.
 
 use gateway::clock::Timestamp;
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::{Email, Phone};
+use ground::id::{AddressId, CustomerId, StoreId};
+use ground::money::{self, Money};
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Customer, CustomerStatus};
-use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::{Email, Phone};
-use crate::id::{AddressId, CustomerId, StoreId};
-use crate::money::{self, Money};
 
 /// A customer as the store and its apps see them.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

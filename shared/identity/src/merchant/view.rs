@@ -2,12 +2,12 @@
 
 use gateway::clock::Timestamp;
 use gateway::config::Config;
+use ground::fields::{Email, Locale};
+use ground::id::MerchantId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Merchant, MerchantStatus};
-use crate::fields::{Email, Locale};
-use crate::id::MerchantId;
 
 /// An account as its owner sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

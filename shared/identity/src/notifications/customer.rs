@@ -1,91 +1,89 @@
-//! Mails to a store's customers.
+//! Mails to a store's customers about their accounts.
 
 use gateway::clock::{DAY, Timestamp};
+use ground::fields::{Email, Subdomain};
+use ground::mail::Letter;
 
-use super::Letter;
 use crate::challenge::{CODE_LIFETIME, Purpose};
-use crate::fields::{Email, Subdomain};
 
-impl Letter {
-    /// A one-time code that proves a new customer's address.
-    pub fn customer_welcome(to: &Email, shop: &Subdomain, code: &str) -> Self {
-        let text = format!(
-            "Somebody asked for an account with this address at the shop\n\n\
-             \x20   {shop}\n\n\
-             To confirm that it was you, use this code. It is good for 10 minutes\n\
-             and works once.\n\n\
-             Code: {code}\n\n\
-             If it was not you, do nothing: no account is made without the code.\n\
-             Never tell it to anybody.\n"
-        );
-        Self::new(to, "Confirm your new account", text, CODE_LIFETIME)
-    }
+/// A one-time code that proves a new customer's address.
+pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+    let text = format!(
+        "Somebody asked for an account with this address at the shop\n\n\
+         \x20   {shop}\n\n\
+         To confirm that it was you, use this code. It is good for 10 minutes\n\
+         and works once.\n\n\
+         Code: {code}\n\n\
+         If it was not you, do nothing: no account is made without the code.\n\
+         Never tell it to anybody.\n"
+    );
+    Letter::new(to, "Confirm your new account", text, CODE_LIFETIME)
+}
 
-    /// What is sent in place of [`Letter::customer_welcome`] to who has an account already: the
-    /// code signs in to it.
-    pub fn customer_known(to: &Email, shop: &Subdomain, code: &str) -> Self {
-        let text = format!(
-            "Somebody asked for a new account with this address at the shop\n\n\
-             \x20   {shop}\n\n\
-             You have one already, and it stays as it is. To sign in to it, use\n\
-             your password, or this code. It is good for 10 minutes and works once.\n\n\
-             Code: {code}\n\n\
-             If it was not you, do nothing. Never tell the code to anybody.\n"
-        );
-        Self::new(to, "You already have an account", text, CODE_LIFETIME)
-    }
+/// What is sent in place of [`welcome`] to who has an account already: the
+/// code signs in to it.
+pub fn known(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+    let text = format!(
+        "Somebody asked for a new account with this address at the shop\n\n\
+         \x20   {shop}\n\n\
+         You have one already, and it stays as it is. To sign in to it, use\n\
+         your password, or this code. It is good for 10 minutes and works once.\n\n\
+         Code: {code}\n\n\
+         If it was not you, do nothing. Never tell the code to anybody.\n"
+    );
+    Letter::new(to, "You already have an account", text, CODE_LIFETIME)
+}
 
-    /// A one-time code that proves the address an account is to be moved to.
-    pub fn customer_moves(to: &Email, shop: &Subdomain, code: &str) -> Self {
-        let text = format!(
-            "Somebody asked to move their account to this address at the shop\n\n\
-             \x20   {shop}\n\n\
-             To confirm that it was you, use this code. It is good for 10 minutes\n\
-             and works once.\n\n\
-             Code: {code}\n\n\
-             If it was not you, do nothing: no account is moved without the code.\n\
-             Never tell it to anybody.\n"
-        );
-        Self::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME)
-    }
+/// A one-time code that proves the address an account is to be moved to.
+pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+    let text = format!(
+        "Somebody asked to move their account to this address at the shop\n\n\
+         \x20   {shop}\n\n\
+         To confirm that it was you, use this code. It is good for 10 minutes\n\
+         and works once.\n\n\
+         Code: {code}\n\n\
+         If it was not you, do nothing: no account is moved without the code.\n\
+         Never tell it to anybody.\n"
+    );
+    Letter::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME)
+}
 
-    /// What is sent in place of [`Letter::customer_moves`] to who has an account of their own.
-    pub fn customer_stays(to: &Email, shop: &Subdomain) -> Self {
-        let text = format!(
-            "Somebody asked to move their account to this address at the shop\n\n\
-             \x20   {shop}\n\n\
-             This address has an account there already, and both stay as they are.\n\
-             If it was you, sign in to the one with this address, or delete it and\n\
-             ask again.\n"
-        );
-        Self::new(to, "Your account stays as it is", text, CODE_LIFETIME)
-    }
+/// What is sent in place of [`moves`] to who has an account of their own.
+pub fn stays(to: &Email, shop: &Subdomain) -> Letter {
+    let text = format!(
+        "Somebody asked to move their account to this address at the shop\n\n\
+         \x20   {shop}\n\n\
+         This address has an account there already, and both stay as they are.\n\
+         If it was you, sign in to the one with this address, or delete it and\n\
+         ask again.\n"
+    );
+    Letter::new(to, "Your account stays as it is", text, CODE_LIFETIME)
+}
 
-    /// A link that sets a customer's new password.
-    pub fn customer_reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Self {
-        let text = format!(
-            "Somebody asked for a new password for your account at the shop\n\n\
-             \x20   {shop}\n\n\
-             To set one, send this token and the new password to\n\n\
-             \x20   POST {base_url}/v1/storefront/customer/password/update\n\
-             \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
-             Token: {token}\n\n\
-             It is good for 30 minutes and works once.\n\
-             If you did not ask for it, do nothing: your password stays as it is.\n"
-        );
-        Self::new(to, "Set a new password", text, Purpose::Reset.lifetime())
-    }
+/// A link that sets a customer's new password.
+pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Letter {
+    let text = format!(
+        "Somebody asked for a new password for your account at the shop\n\n\
+         \x20   {shop}\n\n\
+         To set one, send this token and the new password to\n\n\
+         \x20   POST {base_url}/v1/storefront/customer/password/update\n\
+         \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
+         Token: {token}\n\n\
+         It is good for 30 minutes and works once.\n\
+         If you did not ask for it, do nothing: your password stays as it is.\n"
+    );
+    Letter::new(to, "Set a new password", text, Purpose::Reset.lifetime())
+}
 
-    /// A notice that a customer's account is gone.
-    pub fn customer_deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> Self {
-        let text = format!(
-            "Your account was deleted at {now} at the shop\n\n\
-             \x20   {shop}\n\n\
-             With it went your addresses and your wishlist. The shop keeps what it\n\
-             must of the orders you placed.\n"
-        );
-        Self::new(to, "Your account was deleted", text, DAY)
-    }
+/// A notice that a customer's account is gone.
+pub fn deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> Letter {
+    let text = format!(
+        "Your account was deleted at {now} at the shop\n\n\
+         \x20   {shop}\n\n\
+         With it went your addresses and your wishlist. The shop keeps what it\n\
+         must of the orders you placed.\n"
+    );
+    Letter::new(to, "Your account was deleted", text, DAY)
 }
 
 #[cfg(test)]
@@ -100,12 +98,12 @@ mod tests {
         let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
         let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
         for letter in [
-            Letter::customer_welcome(&to, &shop, "042137"),
-            Letter::customer_known(&to, &shop, "042137"),
-            Letter::customer_moves(&to, &shop, "042137"),
-            Letter::customer_stays(&to, &shop),
-            Letter::customer_reset(&to, &shop, &token, "https://api.example.com"),
-            Letter::customer_deleted(&to, &shop, now),
+            welcome(&to, &shop, "042137"),
+            known(&to, &shop, "042137"),
+            moves(&to, &shop, "042137"),
+            stays(&to, &shop),
+            reset(&to, &shop, &token, "https://api.example.com"),
+            deleted(&to, &shop, now),
         ] {
             assert!(letter.text.is_ascii() && letter.subject.is_ascii());
             assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);

@@ -4,12 +4,11 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText};
 use gateway::table::Write;
+use ground::fields::{Subdomain, WebUrl};
+use ground::id::{MediaId, StoreId};
+use ground::image;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::fields::{Subdomain, WebUrl};
-use crate::id::{MediaId, StoreId};
-use crate::media;
 
 /// Profiles of one store elsewhere. With the length of their URLs it keeps a store, which every
 /// request reads, small.
@@ -176,10 +175,10 @@ pub fn unknown_picture(field: &str) -> FieldError {
 /// Holds the pictures that a store shows from now on, and lets go of those it shows no longer.
 pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &Branding) -> Write {
     let write = after.beyond(before).into_iter().fold(write, |write, (field, id)| {
-        media::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))
+        image::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))
     });
     let gone = before.beyond(after).into_iter();
-    gone.fold(write, |write, (_, id)| media::let_go(write, store, id))
+    gone.fold(write, |write, (_, id)| image::let_go(write, store, id))
 }
 
 /// A picture as it is shown.
@@ -215,7 +214,7 @@ impl BrandingView {
     pub fn of(branding: &Branding, base_url: &str, subdomain: &Subdomain) -> Self {
         let picture = |id: &Option<MediaId>| {
             let media_id = id.clone()?;
-            let url = media::url(&media_id, base_url, subdomain);
+            let url = image::url(&media_id, base_url, subdomain);
             Some(PictureView { media_id, url })
         };
         Self {

@@ -3,11 +3,11 @@
 
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
+use ground::fields::Handle;
+use ground::id::StoreId;
+use ground::key;
 
 use super::{MAX_MENUS, Store, StoreStatus};
-use crate::fields::Handle;
-use crate::id::StoreId;
-use crate::key;
 
 /// The attributes that the functions below write.
 const COUNTED: &[&str] = &["config_changes", "menus", "currency_locked"];

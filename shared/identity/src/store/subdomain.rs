@@ -3,12 +3,12 @@
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::table::Condition;
+use ground::fields::Subdomain;
+use ground::id::StoreId;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use crate::fields::Subdomain;
-use crate::id::StoreId;
-use crate::key;
 
 /// The one store of a subdomain, now or in the recent past.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,14 +1,15 @@
 //! Stores as they are shown.
 
 use gateway::clock::Timestamp;
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::{Country, Currency, Locale, Subdomain, TimeZone};
+use ground::id::{MerchantId, StoreId};
+use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};
-use crate::event::{EXAMPLE_TIME, Example, sample, sample_id};
-use crate::fields::{Country, Currency, Locale, Subdomain, TimeZone};
-use crate::id::{MerchantId, StoreId};
 
 /// A store as its owner and its apps see it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -12,10 +12,10 @@ use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Write, retry};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::too_many;
-use crate::key;
 
 /// One-time codes of an account that are compared in an hour, right or wrong (our choice): at 25 of
 /// a million, an attacker with any number of networks needs years.

@@ -5,12 +5,12 @@
 //! submission. A submission holds what it proposes by value, so that what an operator looked at is
 //! what is approved.
 
+use ground::fields::WebUrl;
+use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use crate::fields::WebUrl;
-use crate::scope::Scopes;
 
 /// What an operator reviews of an app itself, and a merchant relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

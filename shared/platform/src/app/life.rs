@@ -3,12 +3,25 @@
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
+use ground::id::AppId;
+use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppStatus, is_loopback};
-use crate::id::AppId;
-use crate::key;
+use super::{App, AppStatus, AppView, is_loopback};
+
+ground::topics! {
+    APP_PUBLISHED = "app.published", "app", None, AppView,
+        "An app entered the catalogue.";
+    APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,
+        "An app left the catalogue; installations keep working.";
+    APP_SUSPENDED_BY_PLATFORM = "app.suspended_by_platform", "app", None, AppView,
+        "Operators stopped an app, on every store.";
+    APP_RESUMED_BY_PLATFORM = "app.resumed_by_platform", "app", None, AppView,
+        "Operators let a stopped app go on.";
+    APP_DELETED = "app.deleted", "app", None, AppView,
+        "A developer deleted an app.";
+}
 
 /// That operators have stopped an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -181,11 +194,10 @@ impl App {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::event::{EXAMPLE_TIME, Example, sample};
-    use crate::fields::{Handle, WebUrl};
-    use crate::id::MerchantId;
-    use crate::scope::Scopes;
-    use crate::submission::SubmissionView;
+    use ground::event::{EXAMPLE_TIME, Example, sample};
+    use ground::fields::{Handle, WebUrl};
+    use ground::id::MerchantId;
+    use ground::scope::Scopes;
 
     /// A draft that could be approved.
     pub(crate) fn draft() -> App {
@@ -224,7 +236,7 @@ pub(crate) mod tests {
     fn an_app_is_published_once_it_is_approved_and_leads_nowhere_local() {
         let now = EXAMPLE_TIME;
         assert_eq!(draft().publish(now).unwrap_err().code, Code::NotApproved);
-        let listing = Some(SubmissionView::example().proposal.listing);
+        let listing = AppView::example().listing;
         let approved = App { approved_version: Some("1.0.0".into()), listing, ..draft() };
         let published = approved.publish(now).unwrap();
         assert!(published.is_published() && published.version == 2);

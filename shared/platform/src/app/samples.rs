@@ -1,15 +1,15 @@
-//! Sample data of events about apps, their submissions, reviews and developers.
+//! Sample data of events about apps.
 
-use super::{AppStatus, AppView, Category, Configuration, Listing, Rating};
-use crate::app_review::{AppReviewView, Reply};
-use crate::developer::{DeveloperStatus, DeveloperView};
-use crate::event::{EXAMPLE_TIME, Example, sample};
-use crate::fields::{Country, Email, Handle, WebUrl};
-use crate::id::{AppId, DeveloperId, ReviewId, SubmissionId};
-use crate::scope::Scopes;
-use crate::submission::{Check, Proposal, Release, SubmissionStatus, SubmissionView, Verdict};
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::{Handle, WebUrl};
+use ground::id::AppId;
+use ground::rating::Rating;
+use ground::scope::Scopes;
 
-fn listing() -> Listing {
+use super::{AppStatus, AppView, Category, Configuration, Listing};
+
+/// What a sample app says of itself.
+pub(crate) fn listing() -> Listing {
     Listing {
         tagline: "Every order in your books.".into(),
         description: "Writes every order, refund and fee to your accounts, day by day.".into(),
@@ -21,7 +21,8 @@ fn listing() -> Listing {
     }
 }
 
-fn configuration() -> Configuration {
+/// How a sample app is set up.
+pub(crate) fn configuration() -> Configuration {
     Configuration {
         app_url: sample::<WebUrl>("https://books.example.com"),
         redirect_uris: vec!["https://books.example.com/callback".into()],
@@ -58,70 +59,6 @@ impl Example for AppView {
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
             version: 5,
-        }
-    }
-}
-
-impl Example for SubmissionView {
-    fn example() -> Self {
-        Self {
-            id: SubmissionId::derive(&["example"]),
-            app_id: AppId::derive(&["example"]),
-            app_name: "Books".into(),
-            proposal: Proposal {
-                app_version: sample::<Release>("1.2.0"),
-                listing: listing(),
-                changelog: "Refunds are written too.".into(),
-                test_instructions: "Install it on a store with a paid order.".into(),
-                screencast_url: None,
-            },
-            configuration: configuration(),
-            checks: vec![Check {
-                check: "version_is_greater".into(),
-                verdict: Verdict::Pass,
-                detail: "The version is new.".into(),
-            }],
-            status: SubmissionStatus::Approved,
-            notes: vec!["Welcome to the catalogue.".into()],
-            decided_at: Some(EXAMPLE_TIME),
-            allowed_actions: vec![],
-            created_at: EXAMPLE_TIME,
-            updated_at: EXAMPLE_TIME,
-            version: 2,
-        }
-    }
-}
-
-impl Example for AppReviewView {
-    fn example() -> Self {
-        Self {
-            id: ReviewId::derive(&["example"]),
-            app_id: AppId::derive(&["example"]),
-            store_name: "Blue Bottle Books".into(),
-            rating: 5,
-            body: "Saves us an hour a day.".into(),
-            reply: Some(Reply { body: "Thank you!".into(), created_at: EXAMPLE_TIME }),
-            created_at: EXAMPLE_TIME,
-            updated_at: EXAMPLE_TIME,
-            version: 2,
-        }
-    }
-}
-
-impl Example for DeveloperView {
-    fn example() -> Self {
-        Self {
-            id: DeveloperId::derive(&["example"]),
-            status: DeveloperStatus::Active,
-            company: "Example Software".into(),
-            contact_email: sample::<Email>("dev@example.com"),
-            website: Some(sample::<WebUrl>("https://example.com")),
-            country: sample::<Country>("IN"),
-            verified: true,
-            terms_agreed_at: EXAMPLE_TIME,
-            created_at: EXAMPLE_TIME,
-            updated_at: EXAMPLE_TIME,
-            version: 1,
         }
     }
 }

@@ -8,10 +8,9 @@
 use gateway::item::{Item, Key};
 use gateway::outbox::SHARDS;
 use gateway::table::Write;
+use ground::id::{AppId, InstallationId};
+use ground::key;
 use serde::{Deserialize, Serialize};
-
-use crate::id::{AppId, InstallationId};
-use crate::key;
 
 /// That an app is stopped, for the installations of one shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]

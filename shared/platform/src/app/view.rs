@@ -1,35 +1,13 @@
 //! An app as its developer sees it, and as events about it carry it.
 
 use gateway::clock::Timestamp;
+use ground::fields::{Handle, WebUrl};
+use ground::id::{AppId, SubmissionId};
+use ground::rating::Rating;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Number;
 
 use super::{App, AppStatus, Configuration, Listing, Suspension};
-use crate::fields::{Handle, WebUrl};
-use crate::id::{AppId, SubmissionId};
-
-/// What reviews say, in one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Rating {
-    /// The average of the stars, cut to two decimals; none without reviews.
-    pub avg: Option<Number>,
-    /// Reviews.
-    pub count: u64,
-}
-
-impl Rating {
-    /// The rating of `count` reviews with `sum` stars together.
-    pub fn of(sum: u64, count: u64) -> Self {
-        // By way of text: floats are for nobody but the reader of the JSON.
-        let hundredths = sum.saturating_mul(100).checked_div(count);
-        let avg = hundredths.and_then(|hundredths| {
-            let (whole, rest) = (hundredths.checked_div(100)?, hundredths.checked_rem(100)?);
-            format!("{whole}.{rest:02}").parse().ok()
-        });
-        Self { avg, count }
-    }
-}
 
 impl App {
     /// What reviews say, in one line.
@@ -119,19 +97,5 @@ impl From<&App> for AppView {
             updated_at: app.updated_at,
             version: app.version,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_average_is_cut_to_two_decimals_and_needs_a_review() {
-        let avg = |sum, count| serde_json::to_string(&Rating::of(sum, count).avg).unwrap();
-        assert_eq!(avg(0, 0), "null");
-        assert_eq!(avg(9, 2), "4.5");
-        assert_eq!(avg(14, 3), "4.66");
-        assert_eq!(avg(5, 1), "5.0");
     }
 }

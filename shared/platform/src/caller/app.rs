@@ -9,16 +9,16 @@ use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::seal;
 use gateway::token::{self, Claims};
+use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
+use ground::key;
 use http::header;
+use identity::session::Session;
+use identity::store::{Store, StoreStatus};
 
 use super::named::{names_no_other_store, no_such_store};
 use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 use crate::app::Stop;
-use crate::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use crate::installation::{AppToken, Installation};
-use crate::key;
-use crate::session::Session;
-use crate::store::{Store, StoreStatus};
 
 /// An embedded app: its token, presented by the app's page.
 #[derive(Debug, Clone)]

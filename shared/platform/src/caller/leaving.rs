@@ -8,9 +8,9 @@ use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use http::request::Parts;
+use identity::store::StoreStatus;
 
 use super::{Owner, credential, open_any_store};
-use crate::store::StoreStatus;
 
 /// The owner of a store that may be given up already: for the request that gives it up, which is
 /// answered as before when it is sent again. To its handler a store that is given up is none.

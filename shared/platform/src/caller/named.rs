@@ -2,9 +2,8 @@
 
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
+use ground::id::StoreId;
 use serde_json::Value;
-
-use crate::id::StoreId;
 
 /// The store a request names: path, header, query, body; of an owner's the first that is there counts.
 pub(super) fn named_store(inbound: &Inbound) -> Option<String> {

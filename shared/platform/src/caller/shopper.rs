@@ -7,13 +7,13 @@ use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
+use ground::key;
 use http::header;
+use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
+use identity::store::{Store, StoreStatus};
+use identity::storefront::{OpenStore, open_store, visitor};
 
 use super::bearer;
-use crate::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
-use crate::key;
-use crate::store::{Store, StoreStatus};
-use crate::storefront::{OpenStore, open_store, visitor};
 
 /// A customer with a live session, and the store it is bound to. Where the path names a store, it
 /// is that one.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use gateway::clock::MINUTE;
+use ground::event::EXAMPLE_TIME as NOW;
 
 use super::*;
 use crate::app::draft;
-use crate::event::EXAMPLE_TIME as NOW;
 
 fn token(number: usize) -> AppToken {
     let minutes = u32::try_from(number).unwrap().saturating_add(1);

@@ -226,10 +226,9 @@ fn origin_of(uri: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::ClientSecret;
-    use crate::app::{Configuration, draft};
-    use crate::event::Example;
+    use crate::app::{ClientSecret, Configuration, draft};
     use crate::submission::SubmissionView;
+    use ground::event::Example;
 
     fn client(app: &App) -> Client {
         let secret = ClientSecret { digest: "d".into(), expires_at: None };

@@ -8,9 +8,8 @@ use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::problem::Problem;
 use gateway::seal;
-
-use crate::id::StoreId;
-use crate::throttle::Ceiling;
+use ground::id::StoreId;
+use identity::throttle::Ceiling;
 
 /// Look-ups of a client at a store.
 const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };

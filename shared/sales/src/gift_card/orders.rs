@@ -7,13 +7,13 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
+use ground::id::{GiftCardId, OrderId, StoreId};
+use ground::key;
+use ground::money::Money;
 
 use super::{
     GiftCard, GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, UniqueGiftCardCode,
 };
-use crate::id::{GiftCardId, OrderId, StoreId};
-use crate::key;
-use crate::money::Money;
 
 /// The card of each of these codes, in their order; two round trips for all of them. None for a
 /// code that is no card's. Two writings of one code are one card: whoever debits looks at ids.

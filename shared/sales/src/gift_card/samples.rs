@@ -1,11 +1,12 @@
 //! Sample data of events about gift cards.
 
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::id::{GiftCardEntryId, GiftCardId};
+use ground::money;
+
 use super::{
     GiftCardEntryKind, GiftCardEntryView, GiftCardMoved, GiftCardStatus, GiftCardView, LastDay,
 };
-use crate::event::{EXAMPLE_TIME, Example, sample};
-use crate::id::{GiftCardEntryId, GiftCardId};
-use crate::money;
 
 impl Example for GiftCardView {
     fn example() -> Self {

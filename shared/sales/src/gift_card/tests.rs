@@ -1,10 +1,11 @@
 //! Rules of gift cards.
 
+use ground::event::sample;
+use ground::fields::Currency;
+use ground::id::MerchantId;
+use identity::store::Opening;
+
 use super::*;
-use crate::event::sample;
-use crate::fields::Currency;
-use crate::id::MerchantId;
-use crate::store::Opening;
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -44,7 +45,7 @@ fn a_balance_is_never_below_zero() {
     assert_eq!((empty.balance.amount, empty.version), (0, 2));
     assert_eq!(empty.debited(&money(1), NOW).unwrap_err().code, Code::InsufficientBalance);
     assert_eq!(empty.credited(&money(5), NOW).unwrap().balance.amount, 5);
-    let full = card.credited(&money(crate::money::MAX_AMOUNT), NOW);
+    let full = card.credited(&money(ground::money::MAX_AMOUNT), NOW);
     assert_eq!(full.unwrap_err().code, Code::ValidationFailed);
 }
 

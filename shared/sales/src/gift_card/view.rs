@@ -1,12 +1,12 @@
 //! Gift cards as they are shown: never their codes, except once.
 
 use gateway::clock::Timestamp;
+use ground::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
+use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, LastDay, Recipient};
-use crate::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
-use crate::money::Money;
 
 /// A gift card as the merchant sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

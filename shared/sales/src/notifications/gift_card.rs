@@ -1,47 +1,30 @@
 //! The mail that brings a gift card.
 
-use gateway::clock::{DAY, Timestamp};
+use gateway::clock::DAY;
+use ground::mail::{Letter, unlinked};
+use identity::store::Store;
 
-use super::plain::unlinked;
-use super::{Letter, Mail, QUEUE_GRACE};
 use crate::gift_card::{GiftCard, GiftCardCode, LastDay, Recipient};
-use crate::store::Store;
 
-impl Letter {
-    /// A gift card for its recipient: the only place besides the merchant's answer that says the
-    /// code.
-    pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCardCode) -> Self {
-        let quoted = |message: &String| {
-            let lines = message.lines().map(|line| format!("    {}", unlinked(line)));
-            let lines: Vec<_> = lines.collect();
-            format!("With these words:\n\n{}\n\n", lines.join("\n"))
-        };
-        let words = to.message.as_ref().map(quoted).unwrap_or_default();
-        let end = card.expires_on.as_ref().map(LastDay::as_str);
-        let end = end.map(|day| format!("It is good until {day}.\n")).unwrap_or_default();
-        let text = format!(
-            "You have a gift card for the shop\n\n    {}\n\nIt is worth {} {}.\n\n{words}\
-             Code: {}\n\n{end}Whoever has the code can spend it: keep it to yourself.\n",
-            unlinked(&store.name),
-            card.initial_value.decimal(),
-            card.initial_value.currency,
-            code.reveal(),
-        );
-        let letter = Self::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
-        Self { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
-    }
-}
-
-impl Mail {
-    /// The mail, to be sent at `at`: the sweep finds it when it is due.
-    #[must_use]
-    pub fn scheduled(self, at: Timestamp) -> Self {
-        let later = self.created_at.until(at);
-        Self { due_at: self.due_at.max(at), expires_at: self.expires_at.plus(later), ..self }
-    }
-
-    /// Whether it is not to be sent yet.
-    pub fn waits(&self, now: Timestamp) -> bool {
-        now.plus(QUEUE_GRACE) < self.due_at
-    }
+/// A gift card for its recipient: the only place besides the merchant's answer that says the
+/// code.
+pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCardCode) -> Letter {
+    let quoted = |message: &String| {
+        let lines = message.lines().map(|line| format!("    {}", unlinked(line)));
+        let lines: Vec<_> = lines.collect();
+        format!("With these words:\n\n{}\n\n", lines.join("\n"))
+    };
+    let words = to.message.as_ref().map(quoted).unwrap_or_default();
+    let end = card.expires_on.as_ref().map(LastDay::as_str);
+    let end = end.map(|day| format!("It is good until {day}.\n")).unwrap_or_default();
+    let text = format!(
+        "You have a gift card for the shop\n\n    {}\n\nIt is worth {} {}.\n\n{words}\
+         Code: {}\n\n{end}Whoever has the code can spend it: keep it to yourself.\n",
+        unlinked(&store.name),
+        card.initial_value.decimal(),
+        card.initial_value.currency,
+        code.reveal(),
+    );
+    let letter = Letter::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
+    Letter { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
 }

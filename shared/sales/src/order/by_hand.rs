@@ -3,13 +3,13 @@
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::id::PaymentId;
+use ground::provider::ProviderName;
 
 use super::{Order, OrderAction, Receipt, Settled};
-use crate::event::PAYMENT_CAPTURED;
-use crate::id::PaymentId;
 use crate::payment::{
-    Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentStatus,
-    ProviderName, Receipt as PaymentReceipt, Source, place,
+    Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, PAYMENT_CAPTURED, Payment,
+    PaymentStatus, Receipt as PaymentReceipt, Source, place,
 };
 
 /// An order that was paid by hand, and the payment that says so.
@@ -85,7 +85,7 @@ impl Order {
             provider_payment: None,
             authorized: amount.clone(),
             captured: amount.clone(),
-            refunded: crate::money::Money::zero(&self.currency),
+            refunded: ground::money::Money::zero(&self.currency),
             status: PaymentStatus::Captured,
             capture_method: CaptureMethod::Manual,
             is_applied: true,

@@ -4,14 +4,15 @@
 use deserr::Deserr;
 use gateway::problem::FieldError;
 use gateway::request::{Fault, FieldErrors, Given, Int, Text};
+use ground::fields::{Email, Phone};
+use ground::id::VariantId;
+use ground::money::{AskedMoney, Money};
+use ground::provider::ProviderName;
+use identity::store::Store;
 
 use super::item::Contact;
 use super::{MAX_LINES, MAX_QUANTITY};
-use crate::fields::{Email, Phone};
-use crate::id::VariantId;
-use crate::money::{AskedMoney, Money};
-use crate::payment::{CaptureMethod, ProviderName};
-use crate::store::Store;
+use crate::payment::CaptureMethod;
 
 /// A line of a cart as it is asked for.
 #[derive(Debug, Clone, Deserr)]

@@ -2,10 +2,10 @@
 
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
+use ground::fields::Email;
+use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};
-use crate::address::PostalAddress;
-use crate::fields::Email;
 
 /// What is to change; what is none stays.
 #[derive(Debug, Clone, Default)]

@@ -5,12 +5,22 @@
 //! in the write. When a write is refused because somebody was faster, the cart is priced again
 //! over what there is then.
 
+use catalogue::inventory::{self, Step};
+use catalogue::product;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::table::{Batch, Change, Write};
+use ground::event::Event;
+use ground::id::LocationId;
+use ground::key;
+use ground::mail::Mail;
+use ground::money::Money;
+use ground::provider::ProviderName;
+use identity::settings::Settings;
+use identity::store::Store;
 
 use super::by_hand::{self, PaidByHand};
 use super::cart::{self, CartLine, PaymentInput};
@@ -18,18 +28,11 @@ use super::number::{self, NumberedOrder};
 use super::place::{self, Buyer, Offer, Quote, Terms, insufficient_stock};
 use super::stock::StockHold;
 use super::{Order, OrderView, payable, stock};
-use crate::event::{Event, ORDER_CREATED, ORDER_PAID};
 use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
-use crate::id::LocationId;
-use crate::inventory::{self, Step};
-use crate::key;
-use crate::mail::{Letter, Mail};
-use crate::money::Money;
+use crate::notifications;
+use crate::order::{ORDER_CREATED, ORDER_PAID};
+use crate::payment::Payment;
 use crate::payment::account::Account;
-use crate::payment::{Payment, ProviderName};
-use crate::product;
-use crate::settings::Settings;
-use crate::store::Store;
 
 /// How often a cart is priced again after its write was refused.
 const ATTEMPTS: u32 = 12;
@@ -333,7 +336,7 @@ async fn confirm_by_mail(
     let is_shoppers = order.order_token_digest.is_some();
     let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
     let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
-    let letter = Letter::order_placed(email, &priced.store.name, order);
+    let letter = notifications::order_placed(email, &priced.store.name, order);
     let key = app.secrets.mail_key().await?;
     Ok(write.emit(Mail::compose(&key, &letter, order.created_at)?))
 }

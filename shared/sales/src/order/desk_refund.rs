@@ -4,12 +4,14 @@
 use gateway::clock::Timestamp;
 use gateway::problem::Code;
 use gateway::table::Write;
+use ground::event::Event;
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
 
 use super::refund::{Plan, Refund, RefundReason};
 use super::{Order, OrderView};
-use crate::event::{Event, ORDER_REFUNDED, REFUND_CREATED, REFUND_SUCCEEDED};
-use crate::id::{PaymentId, RefundId};
-use crate::money::Money;
+use crate::order::ORDER_REFUNDED;
+use crate::order::refund::{REFUND_CREATED, REFUND_SUCCEEDED};
 
 /// A refund that was made at a provider's desk, and its order at its next version.
 #[derive(Debug, Clone)]

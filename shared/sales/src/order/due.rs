@@ -17,16 +17,17 @@ use gateway::item::Item;
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::Change;
+use ground::id::{OrderId, StoreId};
 
 use super::parts::{self, Parts};
 use super::{Order, settle};
-use crate::id::{OrderId, StoreId};
 use crate::payment::account::connect;
 use crate::payment::due::Patience;
 use crate::payment::provider::{Connected, Provider};
-use crate::payment::settle::{self as settlement, News};
+use crate::payment::settle::News;
 use crate::payment::{
-    Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source, surplus,
+    Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,
+    settle as settlement, surplus,
 };
 
 /// How long after its time an order waits for providers that do not answer (our choice): its stock

@@ -1,23 +1,25 @@
 //! Fulfilments: lines leave, by line and quantity, from where their stock is.
 
+mod topics;
 mod view;
 
+use catalogue::inventory::{self, Step};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::Fault;
 use gateway::table::Write;
+use ground::event::{About, Event, Topic};
+use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::restock::Targets;
 use super::{Order, OrderAction, OrderItem, Units, stock};
-use crate::event::{About, Event, Topic};
-use crate::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use crate::inventory::{self, Step};
-use crate::key;
 
+pub use topics::*;
 pub use view::FulfillmentView;
 
 gateway::words! {

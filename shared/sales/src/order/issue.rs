@@ -8,26 +8,27 @@
 //! own event may be faster. A provider that refuses for good sets the reserved amount free; one
 //! that does not answer leaves it pending.
 
+use catalogue::inventory::{self, Step};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use gateway::table::Write;
+use ground::event::Event;
+use ground::id::{OrderId, PaymentId, RefundId, StoreId};
+use ground::provider::ProviderName;
 
 use super::parts::{self, Parts};
 use super::refund::{Plan, Refund, RefundReason, RefundStatus, RestockType, Wanted};
 use super::settle::Ended;
 use super::spent::Spending;
 use super::{Order, OrderView, settle, stock};
-use crate::event::{
-    Event, ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED, REFUND_CREATED, REFUND_SUCCEEDED,
-};
-use crate::id::{OrderId, PaymentId, RefundId, StoreId};
-use crate::inventory::{self, Step};
+use crate::order::refund::{REFUND_CREATED, REFUND_SUCCEEDED};
+use crate::order::{ORDER_CANCELLED, ORDER_REFUNDED, ORDER_UPDATED};
 use crate::payment::account::connect;
 use crate::payment::provider::Said;
-use crate::payment::{self, Payment, ProviderName, RefundState};
+use crate::payment::{self, Payment, RefundState};
 
 /// Refunds that one idempotency key can stand for: a refused one is not taken up again.
 const ATTEMPTS: u32 = 20;

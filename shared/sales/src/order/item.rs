@@ -1,11 +1,10 @@
 //! What an order is made of: lines, totals, the gift cards and payments that pay for it, addresses.
 
+use ground::fields::{Currency, Phone};
+use ground::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
+use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::fields::{Currency, Phone};
-use crate::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
-use crate::money::Money;
 
 /// Whom an order is for, in the shopper's words: a guest has no account that would say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

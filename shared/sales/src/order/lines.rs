@@ -2,9 +2,12 @@
 //! that have left come back. What was paid for them goes back by a refund, before or after; what
 //! was not paid need not be paid any more.
 
+use catalogue::inventory::Step;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::event::Event;
+use ground::id::{LocationId, OrderItemId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,9 +15,7 @@ use serde_json::{Value, json};
 use super::refund::RestockType;
 use super::restock::Targets;
 use super::{FinancialStatus, Order, OrderAction, OrderItem, OrderView, Units, stock};
-use crate::event::{Event, ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
-use crate::id::{LocationId, OrderItemId};
-use crate::inventory::Step;
+use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
 /// Units of a line that are called off.
 #[derive(Debug, Clone, PartialEq, Eq)]

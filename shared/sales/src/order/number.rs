@@ -4,11 +4,11 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page;
 use gateway::problem::Problem;
+use ground::id::{OrderId, StoreId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Order;
-use crate::id::{OrderId, StoreId};
-use crate::key;
 
 /// What the first order's number comes after.
 pub(super) const FIRST: u64 = 1_000;

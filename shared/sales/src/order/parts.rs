@@ -4,13 +4,13 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Query;
+use ground::id::{FulfillmentId, OrderId, RefundId, StoreId};
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Order;
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;
-use crate::id::{FulfillmentId, OrderId, RefundId, StoreId};
-use crate::key;
 use crate::payment::Payment;
 
 /// Parts that are read of one order.

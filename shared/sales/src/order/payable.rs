@@ -2,11 +2,12 @@
 //! cart, before anything is held.
 
 use gateway::problem::FieldError;
+use ground::money::Money;
+use ground::provider::ProviderName;
 
 use super::cart::{PaymentInput, fault};
-use crate::money::Money;
-use crate::payment::ProviderName;
 use crate::payment::account::Account;
+use crate::payment::can_count;
 
 /// What is wrong with how a cart is to be paid; `due` is what is left when gift cards have paid, and
 /// none while a cart's total is not known. Whoever chooses nothing must have something to choose,
@@ -20,7 +21,7 @@ pub(super) fn judge(
     let is_usable = |provider: ProviderName| {
         accounts.iter().any(|account| account.provider == provider && account.enabled)
     };
-    let can_count = |provider: ProviderName| due.is_none_or(|due| provider.takes(due));
+    let can_count = |provider: ProviderName| due.is_none_or(|due| can_count(provider, due));
     match chosen {
         Some(chosen) if !is_usable(chosen.provider) => {
             let detail = "The store takes no payments through this provider.";

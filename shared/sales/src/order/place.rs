@@ -1,21 +1,21 @@
 //! A cart with the server's prices becomes an order: pricing, allocation.
 
+use catalogue::inventory::{self, Level};
+use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
+use ground::fields::{Currency, Email};
+use ground::id::{CustomerId, OrderId, OrderItemId};
+use ground::money::Money;
+use identity::address::PostalAddress;
+use identity::store::Store;
 use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
 use super::item::{Allocation, Contact, GiftCardUse, OrderItem, Totals, Units};
 use super::stock::StockHold;
 use super::{FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderStatus};
-use crate::address::PostalAddress;
-use crate::fields::{Currency, Email};
 use crate::gift_card::GiftCard;
-use crate::id::{CustomerId, OrderId, OrderItemId};
-use crate::inventory::{self, Level};
-use crate::money::Money;
-use crate::product::{ProductStatus, Sellable};
-use crate::store::Store;
 
 /// Who orders, and what they say about it.
 #[derive(Debug, Clone, Default)]

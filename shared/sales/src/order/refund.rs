@@ -5,19 +5,21 @@
 //! let go of again.
 
 mod plan;
+mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
+use ground::event::{About, Event, Topic};
+use ground::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
+use ground::key;
+use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Order, Units};
-use crate::event::{About, Event, Topic};
-use crate::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
-use crate::key;
-use crate::money::Money;
 
+pub use topics::*;
 pub use view::{PlanView, RefundView};
 
 gateway::words! {

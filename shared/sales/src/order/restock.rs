@@ -1,23 +1,23 @@
 //! Where units come back to: only to locations that are in use, also when they left from there.
 //!
 //! Every change of which locations are in use writes the store as well
-//! ([`crate::location::with_store`]). So the store is read first, then the locations, and the
+//! ([`catalogue::location::with_store`]). So the store is read first, then the locations, and the
 //! transaction that brings the units back demands that the store has not changed since: one check,
 //! however many locations there are.
 
 use std::collections::BTreeMap;
 
+use catalogue::location::Location;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::Fault;
 use gateway::table::{Condition, Write};
+use ground::id::{LocationId, StoreId};
+use ground::key;
+use identity::store::Store;
 
 use super::refund::{Plan, RestockType};
-use crate::id::{LocationId, StoreId};
-use crate::key;
-use crate::location::Location;
-use crate::store::Store;
 
 /// Locations that are read in one round trip.
 const BATCH: usize = 100;

@@ -1,5 +1,12 @@
 //! Samples of orders, fulfilments and refunds: what the catalogue of events shows.
 
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::id::{
+    FulfillmentId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, RefundId, StoreId,
+    VariantId,
+};
+use ground::money;
+
 use super::fulfillment::{
     Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Taken, Tracking,
 };
@@ -12,12 +19,6 @@ use super::{
     Allocation, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus,
     OrderView, Totals, Units,
 };
-use crate::event::{EXAMPLE_TIME, Example, sample};
-use crate::id::{
-    FulfillmentId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, RefundId, StoreId,
-    VariantId,
-};
-use crate::money;
 
 fn item() -> OrderItem {
     OrderItem {

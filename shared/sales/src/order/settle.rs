@@ -9,16 +9,15 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::event::{Event, Topic};
+use ground::id::{GiftCardId, PaymentId, RefundId};
+use ground::money::Money;
 
 use super::desk_refund::DeskRefund;
 use super::stock::{self, Move, StockHold};
 use super::{Order, OrderAction, OrderPayment, OrderStatus, OrderView};
-use crate::event::{
-    Event, ORDER_AUTHORIZED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED, Topic,
-};
 use crate::gift_card;
-use crate::id::{GiftCardId, PaymentId, RefundId};
-use crate::money::Money;
+use crate::order::{ORDER_AUTHORIZED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED};
 
 /// What a provider says about a payment.
 #[derive(Debug, Clone, Copy)]

@@ -2,16 +2,16 @@
 
 use gateway::clock::Timestamp;
 use gateway::seal;
+use ground::fields::{Currency, Email};
+use ground::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
+use ground::money::Money;
+use identity::address::PostalAddress;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockHold;
 use super::{Contact, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
-use crate::address::PostalAddress;
-use crate::fields::{Currency, Email};
-use crate::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
-use crate::money::Money;
 
 /// An order.
 #[derive(Debug, Clone, Serialize)]

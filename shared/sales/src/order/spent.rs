@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::key;
+use identity::customer::{self, Customer};
 
 use super::Order;
-use crate::customer::{self, Customer};
-use crate::key;
 
 impl Order {
     /// What the order has brought in: nothing while only gift cards were set aside for it.

@@ -3,13 +3,13 @@
 //! A line's stock is at each location once, and no two lines share a variant: so a transaction
 //! touches each level once.
 
+use catalogue::inventory::{self, Line, Step};
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Write;
+use ground::id::LocationId;
 
 use super::{Order, OrderItem, Units};
-use crate::id::LocationId;
-use crate::inventory::{self, Line, Step};
 
 gateway::words! {
     /// What an order's remaining units hold of the stock.

@@ -6,17 +6,17 @@ mod transitions;
 
 use std::time::Duration;
 
+use catalogue::inventory::Level;
+use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::request::{FromText, Int};
+use ground::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
+use identity::store::{Opening, Store};
 
 use super::cart::{CartLine, LineInput};
 use super::place::{Buyer, Offer, Quote, Terms};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
-use crate::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
-use crate::inventory::Level;
-use crate::product::{ProductStatus, Sellable};
-use crate::store::{Opening, Store};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 const WINDOW: Duration = Duration::from_mins(30);

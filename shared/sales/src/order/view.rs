@@ -1,6 +1,13 @@
 //! An order as the API and its events show it: everything but the token's digest.
 
 use gateway::clock::Timestamp;
+use ground::fields::{Currency, Email};
+use ground::id::{
+    CustomerId, GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, StoreId,
+    VariantId,
+};
+use ground::money::Money;
+use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,13 +15,6 @@ use super::{
     Allocation, Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem,
     OrderPayment, OrderStatus, Totals,
 };
-use crate::address::PostalAddress;
-use crate::fields::{Currency, Email};
-use crate::id::{
-    CustomerId, GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, StoreId,
-    VariantId,
-};
-use crate::money::Money;
 use crate::payment::CaptureMethod;
 
 /// An order.

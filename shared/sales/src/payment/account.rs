@@ -8,6 +8,10 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal::SealKey;
 use gateway::table::Query;
+use ground::id::{PaymentId, StoreId};
+use ground::key;
+use ground::provider::ProviderName;
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +19,8 @@ use super::manual::Manual;
 use super::provider::Connected;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{CaptureMethod, Mode, ProviderName};
-use crate::id::{PaymentId, StoreId};
-use crate::key;
+use super::{CaptureMethod, Mode};
 use crate::order::Order;
-use crate::store::Store;
 
 /// What authenticates a store to its provider, and the provider to the store.
 #[derive(Clone, Serialize, Deserialize)]

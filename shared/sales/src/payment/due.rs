@@ -13,11 +13,10 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
+use ground::provider::ProviderName;
 
 use super::account::connect;
-use super::{
-    Payment, PaymentRefund, ProviderName, ProviderReference, RefundState, refund, surplus,
-};
+use super::{Payment, PaymentRefund, ProviderReference, RefundState, refund, surplus};
 
 /// How often one sweep waits in vain for the same provider, ten seconds each time; the rest of its
 /// work waits for the next.
@@ -138,8 +137,8 @@ mod tests {
     use gateway::clock::MINUTE;
 
     use super::*;
-    use crate::money;
     use crate::payment::{Attention, PaymentStatus};
+    use ground::money;
 
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -176,7 +175,7 @@ mod tests {
     fn a_refund_is_taken_up_later_and_later_until_it_is_done() {
         let payment = taken();
         assert_eq!(payment.due_at(), None);
-        let id = crate::id::RefundId::derive(&["refund"]);
+        let id = ground::id::RefundId::derive(&["refund"]);
         let begun = payment.begin_refund(&id, &money::sample(100), NOW).unwrap();
         assert_eq!(begun.due_at(), Some(NOW.plus(MINUTE)));
         let later = NOW.plus(MINUTE);
@@ -187,7 +186,7 @@ mod tests {
         let done = often.finish_refund(&id, &Ok("re_1".into()), later).unwrap().payment;
         assert_eq!(done.due_at(), None);
         // What is begun after that is tried from the start.
-        let other = crate::id::RefundId::derive(&["other"]);
+        let other = ground::id::RefundId::derive(&["other"]);
         let begun = done.begin_refund(&other, &money::sample(100), later).unwrap();
         assert_eq!(begun.due_at(), Some(later.plus(MINUTE)));
     }

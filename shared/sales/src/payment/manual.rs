@@ -2,13 +2,14 @@
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use http::HeaderMap;
 use serde_json::json;
 
 use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
-use super::{Observed, ObservedState, Opening, Payment, ProviderName};
-use crate::id::{PaymentId, RefundId};
-use crate::money::Money;
+use super::{Observed, ObservedState, Opening, Payment};
 
 /// Cash and bank transfer on one store.
 #[derive(Debug, Clone, Default)]

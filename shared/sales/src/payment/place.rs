@@ -3,10 +3,10 @@
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
 use gateway::table::Write;
+use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Payment, ProviderReference};
-use crate::key;
 
 /// What leads from a payment's id to the payment: written with it, and never changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]

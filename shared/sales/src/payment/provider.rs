@@ -5,16 +5,16 @@ use std::fmt;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use http::{HeaderMap, header};
 use serde_json::Value;
 
 use super::manual::Manual;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::units::Units;
-use super::{Opening, Payment, ProviderName};
-use crate::id::{PaymentId, RefundId};
-use crate::money::Money;
+use super::{Opening, Payment};
 
 /// How many seconds a busy provider is given.
 const BUSY_FOR: &str = "2";
@@ -86,18 +86,6 @@ pub trait Provider {
 
     /// Whether the credentials work.
     fn check(&self, app: &App) -> impl Future<Output = Result<(), Failure>> + Send;
-}
-
-impl ProviderName {
-    /// Whether the provider can count this amount: in some currencies it takes no odd ones.
-    pub fn takes(self, amount: &Money) -> bool {
-        let units = match self {
-            Self::Manual => Units::Iso,
-            Self::Razorpay => Units::of_razorpay(amount),
-            Self::Stripe => Units::of_stripe(amount),
-        };
-        units.count(amount).is_some()
-    }
 }
 
 /// A payment as the provider opened it.

@@ -12,6 +12,10 @@ use gateway::clock::Timestamp;
 use gateway::request::FromText;
 use gateway::seal;
 use gateway::signature::{constant_time_eq, hmac_sha256_hex};
+use ground::fields::Currency;
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
 use serde_json::{Value, json};
 
@@ -21,10 +25,7 @@ use super::provider::{
     Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said, Taken,
 };
 use super::units::Units;
-use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
-use crate::fields::Currency;
-use crate::id::{PaymentId, RefundId};
-use crate::money::Money;
+use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 
 /// Refunds of one payment that are looked through.
 const MAX_REFUNDS: usize = 100;

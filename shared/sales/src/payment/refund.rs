@@ -7,22 +7,22 @@
 
 use std::time::Duration;
 
+use catalogue::inventory;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Write, retry};
+use ground::event::Event;
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
 
 use super::account::connect;
 use super::provider::{Connected, Failure, Provider, RefundSeen, Said};
 use super::{Payment, PaymentRefund, ProviderReference, RefundState, Step, settle};
-use crate::event::{Event, ORDER_REFUNDED, ORDER_UPDATED, REFUND_FAILED, REFUND_SUCCEEDED};
-use crate::id::{PaymentId, RefundId};
-use crate::inventory;
-use crate::money::Money;
-use crate::order::parts::{self, Parts};
-use crate::order::refund::{Refund, RefundStatus};
+use crate::order::parts::Parts;
+use crate::order::refund::{REFUND_FAILED, REFUND_SUCCEEDED, Refund, RefundStatus};
 use crate::order::spent::Spending;
-use crate::order::{Order, OrderView};
+use crate::order::{ORDER_REFUNDED, ORDER_UPDATED, Order, OrderView, parts};
 
 /// A refund that was asked for so long ago is looked up before it is asked for again: providers
 /// forget what they deduplicate on.

@@ -1,12 +1,13 @@
 //! A sample payment: what the catalogue of events shows.
 
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::{OrderId, PaymentId, StoreId};
+use ground::money::{self, Money};
+use ground::provider::ProviderName;
+
 use super::{
-    Action, Attempt, CaptureMethod, Mode, Payment, PaymentStatus, PaymentView, ProviderName,
-    Receipt, Source,
+    Action, Attempt, CaptureMethod, Mode, Payment, PaymentStatus, PaymentView, Receipt, Source,
 };
-use crate::event::{EXAMPLE_TIME, Example};
-use crate::id::{OrderId, PaymentId, StoreId};
-use crate::money::{self, Money};
 
 impl Payment {
     /// A captured payment.

@@ -26,16 +26,18 @@ use serde::{Deserialize, Serialize};
 pub use accept::accept;
 pub use taking::{capturable, capture, look};
 
+use ground::event::Event;
+use ground::id::{PaymentId, StoreId};
+use ground::key;
+use ground::provider::ProviderName;
+
 use super::provider::{Connected, Provider};
 use super::{
-    Attention, Happened, Observed, Payment, PaymentRefund, PaymentStatus, ProviderName,
-    ProviderReference, Source, Step, surplus,
+    Attention, Happened, Observed, Payment, PaymentRefund, PaymentStatus, ProviderReference,
+    Source, Step, surplus,
 };
-use crate::event::{Event, ORDER_UPDATED};
-use crate::id::{PaymentId, StoreId};
-use crate::key;
 use crate::order::spent::Spending;
-use crate::order::{self, Order, OrderView, Outcome, Receipt, Settled, desk_refund};
+use crate::order::{self, ORDER_UPDATED, Order, OrderView, Outcome, Receipt, Settled, desk_refund};
 
 /// How long a provider's events are kept: longer than any of them sends one again.
 const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);

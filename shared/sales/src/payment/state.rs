@@ -5,15 +5,18 @@ mod refunds;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::event::Topic;
+use ground::money::Money;
+use ground::provider::ProviderName;
 
 use super::{
     Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentStatus, PaymentView,
-    ProviderName, Receipt, Source,
+    Receipt, Source,
 };
-use crate::event::{
-    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED, Topic,
+use crate::payment::{
+    PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
+    can_count,
 };
-use crate::money::Money;
 
 /// What happened to a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -334,7 +337,7 @@ impl Payment {
             ("out_of_range", "Must be more than nothing.")
         } else if self.provider == ProviderName::Razorpay && !left.is_zero() {
             ("not_supported", "Razorpay takes all that is authorized, or nothing.")
-        } else if !self.provider.takes(wanted) {
+        } else if !can_count(self.provider, wanted) {
             ("not_supported", "The provider does not take this amount of this currency.")
         } else {
             return Ok(wanted.clone());

@@ -12,6 +12,9 @@ use std::fmt;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::signature::{constant_time_eq, hmac_sha256_hex};
+use ground::id::{PaymentId, RefundId};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
 use objects::{charge, intent, refund, refund_id, said};
 use serde_json::{Value, json};
@@ -20,9 +23,7 @@ use super::account::Credentials;
 use super::call::{Call, text};
 use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
 use super::units::Units;
-use super::{CaptureMethod, Observed, ObservedState, Opening, Payment, ProviderName};
-use crate::id::{PaymentId, RefundId};
-use crate::money::Money;
+use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 
 /// How old a signed webhook may be, in seconds.
 const TOLERANCE: i64 = 300;

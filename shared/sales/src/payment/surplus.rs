@@ -4,13 +4,13 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
+use ground::id::RefundId;
 
 use super::account::connect;
 use super::provider::{Connected, Provider};
 use super::{
     Attention, Payment, PaymentStatus, ProviderReference, RefundState, Source, refund, settle,
 };
-use crate::id::RefundId;
 use crate::order::Order;
 
 /// Why the order does not take this payment's money.

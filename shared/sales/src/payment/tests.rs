@@ -4,6 +4,9 @@ use gateway::clock::Timestamp;
 use gateway::problem::Code;
 use gateway::seal::SealKey;
 use gateway::signature::hmac_sha256_hex;
+use ground::id::RefundId;
+use ground::money::{self, Money};
+use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
@@ -11,11 +14,7 @@ use super::account::Credentials;
 use super::provider::{Forged, Provider, Returned};
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{
-    CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus, ProviderName, Source,
-};
-use crate::id::RefundId;
-use crate::money::{self, Money};
+use super::{CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus, Source};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -416,7 +415,7 @@ fn credentials_are_sealed_for_one_store_and_provider() {
     assert_eq!(account.credentials(&key).unwrap().secret, "the secret");
     let moved = super::account::Account { provider: ProviderName::Razorpay, ..account.clone() };
     assert!(moved.credentials(&key).is_none(), "another provider");
-    let other = crate::id::StoreId::mint(NOW);
+    let other = ground::id::StoreId::mint(NOW);
     assert!(super::account::Account { store_id: other, ..account }.credentials(&key).is_none());
     for text in [format!("{:?}", credentials("pk")), format!("{:?}", stripe())] {
         assert!(!text.contains("secret"), "{text}");

@@ -1,6 +1,7 @@
 //! How providers count money, where that differs from ISO 4217.
 
-use crate::money::Money;
+use ground::money::Money;
+use ground::provider::ProviderName;
 
 /// How a provider counts a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,12 +66,22 @@ impl Units {
     }
 }
 
+/// Whether the provider can count this amount: in some currencies it takes no odd ones.
+pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
+    let units = match provider {
+        ProviderName::Manual => Units::Iso,
+        ProviderName::Razorpay => Units::of_razorpay(amount),
+        ProviderName::Stripe => Units::of_stripe(amount),
+    };
+    units.count(amount).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use gateway::request::FromText;
 
     use super::*;
-    use crate::fields::Currency;
+    use ground::fields::Currency;
 
     fn money(amount: i64, code: &str) -> Money {
         Money::new(amount, &Currency::from_text(code).unwrap()).unwrap()

@@ -1,15 +1,15 @@
 //! A payment as the merchant and their apps see it.
 
 use gateway::clock::Timestamp;
+use ground::id::{OrderId, PaymentId, StoreId};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Attempt, Attention, CaptureMethod, Mode, Payment, PaymentRefund, PaymentStatus, ProviderName,
-    Receipt,
+    Attempt, Attention, CaptureMethod, Mode, Payment, PaymentRefund, PaymentStatus, Receipt,
 };
-use crate::id::{OrderId, PaymentId, StoreId};
-use crate::money::Money;
 
 /// A payment.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use commerce::id::{MediaId, StoreId};
-use commerce::inventory::Level;
-use commerce::key;
-use commerce::media;
-use commerce::product::{Leaving, Product, Remainder, Sellable, UniqueSku, Variant};
+use catalogue::inventory::Level;
+use catalogue::product::{Leaving, Product, Remainder, Sellable, UniqueSku, Variant};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
+use ground::id::{MediaId, StoreId};
+use ground::image;
+use ground::key;
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
@@ -91,7 +91,7 @@ impl Step {
             Self::Show(store, id) => {
                 let detail = "One of the images is no longer there.";
                 let gone = Problem::field("/images", "unknown_media", detail);
-                media::hold(write, store, id, gone)
+                image::hold(write, store, id, gone)
             }
         }
     }
@@ -99,7 +99,7 @@ impl Step {
     /// Takes back what adding a variant has written.
     pub(super) fn take_back(&self, write: Write) -> Write {
         if let Self::Show(store, id) = self {
-            return media::let_go(write, store, id);
+            return image::let_go(write, store, id);
         }
         let Self::Add(variant, sellable, levels) = self else { return write };
         let write = write.delete(&variant.key()).delete(&sellable.key());
@@ -116,7 +116,7 @@ impl Chore {
                     Condition::new("committed = :none AND reserved = :none").value(":none", 0);
                 write.delete_if(&level.key(), idle, Code::ProductInUse)
             }
-            Self::Hide(store, id) => media::let_go(write, store, id),
+            Self::Hide(store, id) => image::let_go(write, store, id),
             Self::Refresh(sellable) => {
                 write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
             }

@@ -1,11 +1,11 @@
 //! Fulfilments as the API shows them.
 
 use gateway::clock::Timestamp;
+use ground::id::{FulfillmentId, LocationId, OrderId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Fulfillment, FulfillmentLine, FulfillmentState, Taken, Tracking};
-use crate::id::{FulfillmentId, LocationId, OrderId};
 
 /// A fulfilment as the API shows it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -2,13 +2,13 @@
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use ground::id::PaymentId;
+use ground::money::Money;
 use serde_json::{Value, json};
 
 use super::{
     Plan, Refund, RefundLine, RefundStatus, RestockType, Wanted, WantedLine, WantedShipping,
 };
-use crate::id::PaymentId;
-use crate::money::Money;
 use crate::order::{Order, OrderItem, Units};
 
 impl Order {

@@ -1,13 +1,13 @@
 //! Refunds, and plans of refunds, as the API shows them.
 
 use gateway::clock::Timestamp;
+use ground::id::{OrderId, RefundId};
+use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
-use crate::id::{OrderId, RefundId};
-use crate::money::Money;
 use crate::order::Order;
 
 /// A refund.

@@ -1,9 +1,9 @@
 //! Carts, prices, payments, refunds.
 
 use gateway::problem::Code;
+use ground::id::RefundId;
 
 use super::*;
-use crate::id::RefundId;
 use crate::order::refund::{Plan, Refund, RefundReason, RestockType, Wanted, WantedLine};
 
 fn amount(order: &Order, amount: i64) -> Money {
@@ -61,7 +61,8 @@ fn every_short_line_is_named() {
 
 #[test]
 fn what_is_sold_beyond_its_stock_is_never_short() {
-    let store = Store { inventory_policy: crate::store::InventoryPolicy::Continue, ..store("INR") };
+    let store =
+        Store { inventory_policy: identity::store::InventoryPolicy::Continue, ..store("INR") };
     let offers = vec![offer(&store, "a", 1, 0)];
     let lines = merge([line("a", 2)]).unwrap();
     let quote = price(&store, lines, offers, Vec::new(), false).unwrap();
@@ -223,7 +224,7 @@ fn what_a_provider_refuses_can_be_refunded_again() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     let plan = order.plan_refund(&Wanted::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
-    let id = crate::id::RefundId::mint(NOW);
+    let id = ground::id::RefundId::mint(NOW);
     let reason = (crate::order::refund::RefundReason::Other, None);
     let mut refund = crate::order::refund::Refund::of(&order, id, &plan, reason, NOW);
     let payment = plan.to_payments.first().unwrap().0.clone();

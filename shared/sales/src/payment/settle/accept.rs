@@ -7,9 +7,9 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use gateway::table::retry;
+use ground::money::Money;
 
 use super::{Known, let_others_go, load, other_promises, write_spared};
-use crate::money::Money;
 use crate::order::spent::Spending;
 use crate::order::{self, Order, Receipt};
 use crate::payment::{

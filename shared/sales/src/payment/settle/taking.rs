@@ -5,14 +5,15 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
+use ground::money::Money;
+use ground::provider::ProviderName;
 
 use super::{Applied, Known, News, load, settle, unexpected};
-use crate::money::Money;
 use crate::order::Order;
 use crate::payment::provider::{Connected, Failure, Provider};
 use crate::payment::{
-    Action, CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderName,
-    ProviderReference, Source, surplus,
+    Action, CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference,
+    Source, surplus,
 };
 
 /// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless

@@ -2,13 +2,13 @@
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use ground::id::RefundId;
+use ground::money::Money;
 
 use super::{Happened, Step};
-use crate::id::RefundId;
-use crate::money::Money;
 use crate::payment::{
     Action, Attempt, Attention, Observed, Payment, PaymentRefund, PaymentStatus, RefundState,
-    Source,
+    Source, can_count,
 };
 
 impl Payment {
@@ -43,7 +43,7 @@ impl Payment {
             let refundable = serde_json::to_value(&refundable).unwrap_or_default();
             return Err(Code::RefundExceedsCaptured.with("refundable", refundable));
         }
-        if !self.provider.takes(amount) {
+        if !can_count(self.provider, amount) {
             return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
         }
         let mut next = self.changed(now);

@@ -1,15 +1,15 @@
 //! What Stripe's objects say about a payment.
 
 use gateway::request::FromText;
+use ground::fields::Currency;
+use ground::id::RefundId;
+use ground::money::Money;
 use serde_json::Value;
 
 use super::super::call::text;
 use super::super::provider::{RefundSeen, Said};
 use super::super::units::Units;
 use super::super::{Observed, ObservedState};
-use crate::fields::Currency;
-use crate::id::RefundId;
-use crate::money::Money;
 
 fn number(object: &Value, name: &str) -> Option<i64> {
     object.get(name)?.as_i64()

@@ -1,0 +1,12 @@
+//! What is announced of collections.
+
+use super::CollectionView;
+
+ground::topics! {
+    COLLECTION_CREATED = "collection.created", "collection", Some("read_products"), CollectionView,
+        "A collection was made.";
+    COLLECTION_UPDATED = "collection.updated", "collection", Some("read_products"), CollectionView,
+        "A collection, or the list of its products, changed.";
+    COLLECTION_DELETED = "collection.deleted", "collection", Some("read_products"), CollectionView,
+        "A collection was removed; its products stay.";
+}

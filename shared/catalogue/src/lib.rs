@@ -1,0 +1,21 @@
+//! What a store shows, and what it has in stock.
+//!
+//! - A [`product`] and its variants, in [`collection`]s and a [`category`]; [`shelf`] chooses what is
+//!   shown beside it.
+//! - [`inventory`]: how many there are, at each [`location`].
+//! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
+//! - What customers say: [`review`], [`form`], [`wishlist`].
+
+pub mod blob;
+pub mod category;
+pub mod collection;
+pub mod form;
+pub mod inventory;
+pub mod location;
+pub mod media;
+pub mod navigation;
+pub mod policy;
+pub mod product;
+pub mod review;
+pub mod shelf;
+pub mod wishlist;

@@ -1,0 +1,14 @@
+//! What is announced of stock locations.
+
+use super::LocationView;
+
+ground::topics! {
+    LOCATION_CREATED = "location.created", "location", Some("read_locations"), LocationView,
+        "A stock location was made.";
+    LOCATION_UPDATED = "location.updated", "location", Some("read_locations"), LocationView,
+        "A stock location's data changed.";
+    LOCATION_DEACTIVATED = "location.deactivated", "location", Some("read_locations"), LocationView,
+        "A stock location went out of use.";
+    LOCATION_ACTIVATED = "location.activated", "location", Some("read_locations"), LocationView,
+        "A stock location came into use again.";
+}

@@ -1,0 +1,14 @@
+//! What is announced of products.
+
+use super::ProductView;
+
+ground::topics! {
+    PRODUCT_CREATED = "product.created", "product", Some("read_products"), ProductView,
+        "A product was made.";
+    PRODUCT_UPDATED = "product.updated", "product", Some("read_products"), ProductView,
+        "A product or one of its variants changed.";
+    PRODUCT_ARCHIVED = "product.archived", "product", Some("read_products"), ProductView,
+        "A product was put away; shoppers no longer see it.";
+    PRODUCT_DELETED = "product.deleted", "product", Some("read_products"), ProductView,
+        "A product that was never ordered was removed for good.";
+}

@@ -1,0 +1,197 @@
+//! Keys of the catalogue: products, stock, collections, and what stores show besides.
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+
+use super::{IndexKey, gsi1, gsi2};
+use crate::id::{
+    CategoryId, CollectionId, CustomerId, FormSubmissionId, LocationId, MediaId, MovementId,
+    ProductId, ReviewId, StoreId, VariantId,
+};
+
+// The catalogue: a product and its variants are one query; what a checkout needs of a variant lies
+// with its stock, so that a cart is one batch.
+
+/// A product.
+pub fn product(store: &StoreId, id: &ProductId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{id}"), "A")
+}
+/// A variant, in its product's partition.
+pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("{VARIANTS}{id}"))
+}
+/// What sort keys of variants begin with: what begins with the product's own is the product and
+/// its variants, without its reviews.
+pub const VARIANTS: &str = "A#VAR#";
+/// What a change of a product, which made it this version, has left to do.
+pub fn product_remainder(store: &StoreId, product: &ProductId, version: u64) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("RST#{version:010}"))
+}
+/// A store's products, by creation.
+pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
+    gsi1(format!("STO#{store}#PRD"), format!("{created}#{id}"))
+}
+/// A store's products of a status, by creation: a change of a product never moves it within a walk.
+pub fn products_by_status(
+    store: &StoreId,
+    status: &str,
+    created: Timestamp,
+    id: &ProductId,
+) -> IndexKey {
+    gsi2(products_with_status(store, status), format!("{created}#{id}"))
+}
+/// The partition of a store's products of a status.
+pub fn products_with_status(store: &StoreId, status: &str) -> String {
+    format!("STO#{store}#PRD#{status}")
+}
+/// What a store's product pages choose the products beside a product from.
+pub fn shelf(store: &StoreId) -> Key {
+    Key::new(format!("SHF#{store}"), "A")
+}
+/// The one product of a handle.
+pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#HDL#{handle}"), "U")
+}
+/// The one variant of a SKU.
+pub fn unique_sku(store: &StoreId, sku: &str) -> Key {
+    Key::new(format!("UQ#{store}#SKU#{sku}"), "U")
+}
+/// What a checkout needs of a variant: beside its stock levels.
+pub fn sellable(store: &StoreId, variant: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), "A")
+}
+/// A variant's stock at a location.
+pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), format!("LVL#{location}"))
+}
+/// What sort keys of stock levels begin with.
+pub const LEVELS: &str = "LVL#";
+/// A location's stock levels, by variant.
+pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
+    gsi1(format!("STO#{store}#LOC#{location}"), variant.as_str())
+}
+/// A movement of stock: the ledger of a level.
+pub fn movement(
+    store: &StoreId,
+    variant: &VariantId,
+    location: &LocationId,
+    id: &MovementId,
+) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), format!("MOV#{location}#{id}"))
+}
+/// What sort keys of movements begin with, before their location.
+pub const MOVEMENTS: &str = "MOV#";
+/// A stock location.
+pub fn location(store: &StoreId, id: &LocationId) -> Key {
+    Key::new(format!("STO#{store}"), format!("LOC#{id}"))
+}
+/// What sort keys of locations begin with.
+pub const LOCATIONS: &str = "LOC#";
+/// A collection.
+pub fn collection(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "A")
+}
+/// The products of a manual collection, in their order.
+pub fn collection_members(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "MBR")
+}
+/// A store's collections, by creation.
+pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &CollectionId) -> IndexKey {
+    gsi1(collections_in(store), format!("{created}#{id}"))
+}
+/// The partition of a store's collections.
+pub fn collections_in(store: &StoreId) -> String {
+    format!("STO#{store}#COL")
+}
+/// The one collection of a handle.
+pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#COLHDL#{handle}"), "U")
+}
+/// A category.
+pub fn category(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}"), format!("{CATEGORIES}{id}"))
+}
+/// What serializes changes of the tree of a store's categories.
+pub fn category_tree(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#CAT")
+}
+/// What is left to do about a deleted category.
+pub fn category_emptying(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}#CATDEL#{id}"), "A")
+}
+/// What sort keys of categories begin with.
+pub const CATEGORIES: &str = "CAT#";
+
+// What customers write, and what stores show.
+
+/// A form submission.
+pub fn form_submission(store: &StoreId, id: &FormSubmissionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("FRM#{id}"))
+}
+/// What sort keys of form submissions begin with.
+pub const FORM_SUBMISSIONS: &str = "FRM#";
+/// Form submissions of a status, by time.
+pub fn form_submissions_by_status(
+    store: &StoreId,
+    status: &str,
+    at: Timestamp,
+    id: &FormSubmissionId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
+}
+/// What sort keys of product reviews begin with.
+pub const PRODUCT_REVIEWS: &str = "REV#";
+/// A product review; its key allows one per purchase line, or one per customer without one.
+pub fn product_review(
+    store: &StoreId,
+    product: &ProductId,
+    customer: &CustomerId,
+    line: &str,
+) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("REV#{customer}#{line}"))
+}
+/// Reviews of a status on a store, by time.
+pub fn reviews_by_status(store: &StoreId, status: &str, at: Timestamp, id: &ReviewId) -> IndexKey {
+    gsi1(format!("STO#{store}#REV#{status}"), format!("{at}#{id}"))
+}
+/// The approved reviews of a product, by time.
+pub fn approved_reviews_of_product(
+    store: &StoreId,
+    product: &ProductId,
+    at: Timestamp,
+    id: &ReviewId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
+}
+/// A review, found by its id; and all reviews of a store, because ids sort by time.
+pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
+    gsi2(format!("STO#{store}#REVID"), id.as_str())
+}
+/// Media.
+pub fn media(store: &StoreId, id: &MediaId) -> Key {
+    Key::new(format!("STO#{store}"), format!("MED#{id}"))
+}
+/// What sort keys of media begin with.
+pub const MEDIA: &str = "MED#";
+/// Content-addressed bytes: their description.
+pub fn blob(sha256: &str) -> Key {
+    Key::new(format!("BLB#{sha256}"), "A")
+}
+/// Content-addressed bytes: a chunk, of those that one upload wrote.
+pub fn blob_chunk(sha256: &str, upload: &str, number: u32) -> Key {
+    Key::new(format!("BLB#{sha256}"), format!("CHK#{upload}#{number:03}"))
+}
+/// A navigation menu.
+pub fn navigation(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("NAV#{handle}"))
+}
+/// A policy page.
+pub fn policy(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("POL#{handle}"))
+}
+/// A wish.
+pub fn wish(store: &StoreId, customer: &CustomerId, product: &ProductId, variant: &str) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("WSH#{product}#{variant}"))
+}
+/// What sort keys of wishes begin with.
+pub const WISHES: &str = "WSH#";

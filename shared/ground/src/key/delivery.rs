@@ -1,0 +1,87 @@
+//! Keys of delivery: subscriptions, events on their way, deliveries, mails.
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+
+use super::{IndexKey, gsi1, gsi2};
+use crate::id::{AppId, DeliveryId, EventId, MailId, StoreId, SubscriptionId};
+
+// Events and webhooks.
+
+/// A webhook subscription of a store.
+pub fn subscription(store: &StoreId, id: &SubscriptionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("WHS#{id}"))
+}
+/// The subscription behind an app's own `webhook_url`: to events about the app, on any store.
+pub fn app_subscription(app: &AppId, id: &SubscriptionId) -> Key {
+    Key::new(format!("APP#{app}"), format!("WHS#{id}"))
+}
+/// How many subscriptions a store has.
+pub fn subscription_count(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#WHS")
+}
+/// What sort keys of subscriptions begin with.
+pub const SUBSCRIPTIONS: &str = "WHS#";
+/// An event: the outbox entry, the timeline of its entity and the audit trail in one.
+pub fn event(id: &EventId) -> Key {
+    Key::new(format!("EVT#{id}"), "A")
+}
+/// The partition of a store's events of a day.
+pub fn events_on(store: &StoreId, day: Timestamp) -> String {
+    format!("STO#{store}#EVT#{}", day.day())
+}
+/// The partition of a store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
+    format!("{scope}#DLV#{}", day.day())
+}
+/// The partition of a subscription's deliveries of a day.
+pub fn deliveries_to(subscription: &SubscriptionId, day: Timestamp) -> String {
+    format!("WHS#{subscription}#DLV#{}", day.day())
+}
+/// A store's events of a day.
+pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi1(events_on(store, at), format!("{at}#{id}"))
+}
+/// The events of a timeline: about an entity, and about what belongs to it.
+pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi2(format!("{scope}#ENT#{subject}"), format!("{at}#{id}"))
+}
+/// A delivery.
+pub fn delivery(id: &DeliveryId) -> Key {
+    Key::new(format!("DLV#{id}"), "A")
+}
+/// An attempt at a delivery.
+pub fn attempt(id: &DeliveryId, number: u32) -> Key {
+    Key::new(format!("DLV#{id}"), format!("ATT#{number:04}"))
+}
+/// What sort keys of attempts begin with.
+pub const ATTEMPTS: &str = "ATT#";
+/// A store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_of_day(scope: &str, at: Timestamp, id: &DeliveryId) -> IndexKey {
+    gsi1(deliveries_on(scope, at), format!("{at}#{id}"))
+}
+/// A subscription's deliveries of a day, by status.
+pub fn deliveries_of_subscription(
+    subscription: &SubscriptionId,
+    created: Timestamp,
+    status: &str,
+    id: &DeliveryId,
+) -> IndexKey {
+    gsi2(deliveries_to(subscription, created), format!("{status}#{created}#{id}"))
+}
+/// The partition of a lane: a subscription's unfinished deliveries about one entity, in order.
+pub fn lane(subscription: &SubscriptionId, entity: &str) -> String {
+    format!("WHS#{subscription}#ENT#{entity}")
+}
+/// A delivery's place in its lane.
+pub fn lane_place(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
+    Key::new(lane(subscription, entity), order)
+}
+/// The pace of a subscription with a rate.
+pub fn delivery_pace(subscription: &SubscriptionId) -> Key {
+    Key::new(format!("WHS#{subscription}"), "PACE")
+}
+/// A mail on its way.
+pub fn mail(id: &MailId) -> Key {
+    Key::new(format!("MAI#{id}"), "A")
+}

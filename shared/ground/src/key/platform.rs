@@ -1,0 +1,107 @@
+//! Keys of the app platform.
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+
+use super::{IndexKey, gsi1, gsi2};
+use crate::id::{AppId, GrantId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};
+
+/// A merchant's developer profile, in the merchant's partition.
+pub fn developer(id: &MerchantId) -> Key {
+    Key::new(format!("MER#{id}"), "DEV")
+}
+/// An app.
+pub fn app(id: &AppId) -> Key {
+    Key::new(format!("APP#{id}"), "A")
+}
+/// Apps of a catalogue status, by category and slug.
+pub fn apps_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
+    gsi1(format!("APPCAT#{status}"), format!("{category}#{slug}"))
+}
+/// A mark that stops an app, for the installations of one shard.
+pub fn app_stop(id: &AppId, shard: char) -> Key {
+    Key::new(format!("APP#{id}#STOP#{shard}"), "A")
+}
+/// A developer's apps, by creation.
+pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
+    gsi2(format!("DEV#{developer}#APP"), created.to_string())
+}
+/// The one app of a client id, with what authenticates the client.
+pub fn client(client_id: &str) -> Key {
+    Key::new(format!("UQ#CLI#{client_id}"), "U")
+}
+/// The one app of a slug.
+pub fn unique_app_slug(slug: &str) -> Key {
+    Key::new(format!("UQ#APPSLUG#{slug}"), "U")
+}
+/// A submission of an app.
+pub fn submission(app: &AppId, id: &SubmissionId) -> Key {
+    Key::new(format!("APP#{app}"), format!("SUB#{id}"))
+}
+/// What sort keys of submissions begin with.
+pub const SUBMISSIONS: &str = "SUB#";
+/// Submissions of a status, by time: the operators' queue.
+pub fn submissions_by_status(status: &str, at: Timestamp, id: &SubmissionId) -> IndexKey {
+    gsi1(format!("SUBQ#{status}"), format!("{at}#{id}"))
+}
+/// A submission found by its id alone.
+pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
+    gsi2(format!("SUB#{id}"), "A")
+}
+/// The one review of an app by a store.
+pub fn app_review(app: &AppId, store: &StoreId) -> Key {
+    Key::new(format!("APP#{app}"), format!("REV#{store}"))
+}
+/// An app's reviews, by time.
+pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
+    gsi1(format!("APP#{app}#REV"), format!("{at}#{id}"))
+}
+/// A review found by its id alone.
+pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
+    gsi2(format!("REV#{id}"), "A")
+}
+/// An installation; its id follows from store and app, so the upsert is one keyed write.
+pub fn installation(id: &InstallationId) -> Key {
+    Key::new(format!("INS#{id}"), "A")
+}
+/// A store's installations.
+pub fn installations_of_store(store: &StoreId, app: &AppId) -> IndexKey {
+    gsi1(format!("STO#{store}#INS"), app.as_str())
+}
+/// An app's installations, by status and time.
+pub fn installations_of_app(app: &AppId, status: &str, at: Timestamp) -> IndexKey {
+    gsi2(format!("APP#{app}#INS"), format!("{status}#{at}"))
+}
+/// An authorization code, by its digest.
+pub fn code(digest: &str) -> Key {
+    Key::new(format!("COD#{digest}"), "A")
+}
+/// An app token, by its digest.
+pub fn app_token(digest: &str) -> Key {
+    Key::new(format!("TOK#{digest}"), "A")
+}
+/// A refresh token, by its digest.
+pub fn refresh_token(digest: &str) -> Key {
+    Key::new(format!("RTK#{digest}"), "A")
+}
+/// A grant: whether the tokens that came of one authorization still hold.
+pub fn grant(id: &GrantId) -> Key {
+    Key::new(format!("GRT#{id}"), "A")
+}
+/// An installation's tokens, by expiry.
+pub fn tokens_of_installation(id: &InstallationId, expires: Timestamp) -> IndexKey {
+    gsi1(format!("INS#{id}#TOK"), expires.to_string())
+}
+/// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
+pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {
+    Key::new(app_usage_of(app), format!("{}#{shard}", at.day()))
+}
+/// The partition of an app's counters, by day: a dashboard's range is one query.
+pub fn app_usage_of(app: &AppId) -> String {
+    format!("MET#APP#{app}")
+}
+/// Counters of a subject and an hour.
+pub fn usage(subject: &str, at: Timestamp) -> Key {
+    let hour: String = at.to_string().chars().skip(11).take(2).collect();
+    Key::new(format!("MET#{subject}#{}", at.day()), hour)
+}

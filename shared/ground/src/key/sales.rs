@@ -1,0 +1,106 @@
+//! Keys of sales: orders, payments, gift cards.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Key};
+
+use super::{IndexKey, gsi1, gsi2};
+use crate::id::{
+    CustomerId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId, RefundId, StoreId,
+};
+
+// Gift cards.
+
+/// A gift card.
+pub fn gift_card(store: &StoreId, id: &GiftCardId) -> Key {
+    Key::new(format!("STO#{store}#GFT#{id}"), "A")
+}
+/// A movement of a gift card's balance.
+pub fn gift_card_entry(store: &StoreId, card: &GiftCardId, id: &GiftCardEntryId) -> Key {
+    Key::new(format!("STO#{store}#GFT#{card}"), format!("TXN#{id}"))
+}
+/// What sort keys of gift-card entries begin with.
+pub const GIFT_CARD_ENTRIES: &str = "TXN#";
+/// A store's gift cards, by time.
+pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId) -> IndexKey {
+    gsi1(format!("STO#{store}#GFT"), format!("{created}#{id}"))
+}
+/// The one gift card of a code, by the code's HMAC.
+pub fn unique_gift_card_code(store: &StoreId, hmac: &str) -> Key {
+    Key::new(format!("UQ#{store}#GCC#{hmac}"), "U")
+}
+
+// Orders: the order page is one query.
+
+/// An order.
+pub fn order(store: &StoreId, id: &OrderId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{id}"), "A")
+}
+/// A store's orders, by creation.
+pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
+    gsi1(format!("STO#{store}#ORD"), format!("{created}#{id}"))
+}
+/// A store's open orders that wait for no money, in the index of work to do: keys alone.
+pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
+    let place = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
+    (Index::Gsi3, place)
+}
+/// A customer's orders, by creation.
+pub fn orders_of_customer(
+    store: &StoreId,
+    customer: &CustomerId,
+    created: Timestamp,
+    id: &OrderId,
+) -> IndexKey {
+    gsi2(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
+}
+/// A fulfilment of an order.
+pub fn fulfillment(store: &StoreId, order: &OrderId, id: &FulfillmentId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("FUL#{id}"))
+}
+/// A refund of an order.
+pub fn refund(store: &StoreId, order: &OrderId, id: &RefundId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("REF#{id}"))
+}
+/// A payment of an order.
+pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
+    Key::new(format!("STO#{store}#ORD#{order}"), format!("PAY#{id}"))
+}
+/// A store's payments, by time.
+pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
+    gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))
+}
+/// A store's payments that its account with a provider is still needed for, by time.
+pub fn payments_open_with(
+    store: &StoreId,
+    provider: &str,
+    created: Timestamp,
+    id: &PaymentId,
+) -> IndexKey {
+    gsi2(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
+}
+/// Where a store's payment lies: its id alone does not say which order it is of.
+pub fn payment_place(store: &StoreId, id: &PaymentId) -> Key {
+    Key::new(format!("UQ#{store}#PAY#{id}"), "U")
+}
+/// Which order has this number.
+pub fn numbered_order(store: &StoreId, serial: u64) -> Key {
+    Key::new(format!("UQ#{store}#ORN#{serial}"), "U")
+}
+/// The counter of a store's order numbers.
+pub fn order_counter(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#ORD")
+}
+/// The one payment of a provider's reference.
+pub fn provider_reference(provider: &str, reference: &str) -> Key {
+    Key::new(format!("UQ#PRF#{provider}#{reference}"), "U")
+}
+/// A provider's event, so that it is handled once.
+pub fn provider_event(provider: &str, event: &str) -> Key {
+    Key::new(format!("PEV#{provider}#{event}"), "U")
+}
+/// A store's account with a payment provider.
+pub fn payment_provider(store: &StoreId, provider: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("PPR#{provider}"))
+}
+/// What sort keys of provider accounts begin with.
+pub const PAYMENT_PROVIDERS: &str = "PPR#";

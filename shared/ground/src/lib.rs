@@ -1,0 +1,18 @@
+//! What every room stands on. It knows no noun, and names them only by their ids and keys.
+//!
+//! - Words: [`id`], [`money`], [`fields`] (what requests may say, parsed), [`scope`].
+//! - [`key`]: every key of the table, a file per room.
+//! - [`event`]: what happened, and how a noun declares its [`topics!`]; [`mail`]: what is written to
+//!   people. Both are put out in the transaction of the change that they tell of.
+//! - What two rooms share: [`image`], [`provider`], [`rating`].
+
+pub mod event;
+pub mod fields;
+pub mod id;
+pub mod image;
+pub mod key;
+pub mod mail;
+pub mod money;
+pub mod provider;
+pub mod rating;
+pub mod scope;

@@ -1,0 +1,213 @@
+//! Who somebody is: the one way to find an account, to judge who claims to be its owner, to write
+//! to it and to end its sessions, here, in [`code`] and in [`password`]. What a stranger can ask
+//! about an address costs the same round trips and the same work whether it has an account or not.
+
+pub mod code;
+pub mod password;
+
+use deserr::Deserr;
+use gateway::answer::Answer;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::request::{FieldErrors, Flag, Inbound};
+use gateway::seal;
+use gateway::table::{Change, Query, Write, retry};
+use ground::fields::Email;
+use ground::id::ChallengeId;
+use ground::key;
+use ground::mail::{Letter, Mail};
+use serde_json::json;
+
+use crate::challenge::{Link, Purpose};
+use crate::password::Guess;
+use crate::throttle::{self, Kind, Subject, Throttle};
+
+use crate::account::Account;
+
+/// The most sessions that are looked at to say how many ended.
+const COUNTED_SESSIONS: usize = 1_000;
+
+/// What looking for an account came to.
+#[derive(Debug)]
+pub struct Found<A> {
+    /// Who looked.
+    pub subject: Subject,
+    /// Their attempts, this one included.
+    pub throttle: Throttle,
+    /// The account, if the address has one.
+    pub account: Option<A>,
+}
+
+/// Counts an attempt of this kind, and finds the account of the address. An unknown address takes
+/// the same round trips.
+///
+/// # Errors
+/// `too_many_attempts`.
+pub async fn find<A: Account>(
+    app: &App,
+    kind: Kind,
+    (realm, email): (&A::Realm, &Email),
+    inbound: &Inbound,
+    challenge: Option<&ChallengeId>,
+) -> Result<Found<A>, Problem> {
+    let subject = A::subject(kind, realm, email, &inbound.client_prefix());
+    let normalized = email.normalized();
+    let claim_key = A::claim_key(realm, &normalized);
+    let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&claim_key]).await?;
+    let claim: Option<A::Claim> = batch.take(&claim_key)?;
+    let account = app.table.get(&A::key_by(realm, claim.as_ref(), &normalized)).await?;
+    Ok(Found { subject, throttle, account })
+}
+
+/// The account of an address, for the right password.
+///
+/// # Errors
+/// `invalid_credentials`, the same for an unknown address; `account_disabled`, only with the right
+/// password; `too_many_attempts`.
+pub async fn by_password<A: Account>(
+    app: &App,
+    at: (&A::Realm, &Email),
+    guess: &Guess,
+    inbound: &Inbound,
+) -> Result<(A, Subject), Problem> {
+    let Found::<A> { subject, account, .. } = find(app, Kind::SignIn, at, inbound, None).await?;
+    let right = guess.matches(account.as_ref().and_then(A::password_hash)).await;
+    let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
+    Ok((account.admit()?, subject))
+}
+
+/// Judges the current password of who is signed in, counted like a sign-in: a stolen session must
+/// not be a way to guess it. An account without one asks for none.
+///
+/// # Errors
+/// 422 with `needed_to` when there is one and none is given; `invalid_credentials`,
+/// `too_many_attempts`.
+pub async fn confirm<A: Account>(
+    app: &App,
+    account: &A,
+    guess: Option<&Guess>,
+    needed_to: &'static str,
+    inbound: &Inbound,
+) -> Result<Option<Subject>, Problem> {
+    let Some(hash) = account.password_hash() else { return Ok(None) };
+    let guess = guess.ok_or_else(|| Problem::field("/current_password", "required", needed_to))?;
+    let subject = account.attempted(Kind::SignIn, inbound);
+    throttle::attempt(app, &subject, None, &[]).await?;
+    if guess.matches(Some(hash)).await {
+        Ok(Some(subject))
+    } else {
+        Err(Code::InvalidCredentials.detail("The current password is wrong."))
+    }
+}
+
+/// A request for a mail to the owner of an account: a one-time code or a link.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct MailRequest {
+    /// The address of the account; the mail goes there.
+    pub email: Email,
+}
+
+/// Mails a link to the account, if there is one; else a link is written that leads nowhere, and
+/// the answer is the same.
+///
+/// # Errors
+/// 503.
+pub async fn send_link<A: Account>(
+    app: &App,
+    purpose: Purpose,
+    account: Option<&A>,
+    letter: impl FnOnce(&Email, &str) -> Letter,
+) -> Result<Answer, Problem> {
+    let key = app.secrets.mail_key().await?;
+    let now = app.clock.now();
+    let (link, token) = Link::begin(purpose, account, now);
+    let letter =
+        |account: &A| letter(account.email(), &token).from_store(account.holder().store_id());
+    let mail = account.map(|account| Mail::compose(&key, &letter(account), now));
+    let mail = mail.transpose()?;
+    let answer = Answer::accepted(&json!({"expires_in": purpose.lifetime().as_secs()}));
+    let write = app.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
+    write.answer(answer, now).await
+}
+
+/// The link of a token that can still be used for `purpose`, and the account it leads to.
+///
+/// # Errors
+/// `invalid_or_expired_token`.
+pub async fn follow<A: Account>(
+    app: &App,
+    purpose: Purpose,
+    token: &str,
+) -> Result<(Link, A), Problem> {
+    let refused = Code::InvalidOrExpiredToken;
+    let link: Option<Link> = app.table.get(&key::link(&seal::digest(token))).await?;
+    let link = link.ok_or(refused)?;
+    let owner = link.leads_to(purpose, app.clock.now()).and_then(A::key_of).ok_or(refused)?;
+    let account: Option<A> = app.table.get(&owner).await?;
+    let account = account.filter(|account| link.fits(account)).ok_or(refused)?;
+    Ok((link, account))
+}
+
+/// Moves a session to the account's credential generation, so that it outlives what ends the
+/// others. In place, because a session's use is recorded behind its reader's back.
+pub fn keep_session(write: Write, session: &Key, account: &impl Account) -> Write {
+    let change = Change::new("SET credential_generation = :generation, #version = #version + :one")
+        .only_if("attribute_exists(PK)")
+        .name("#version", "version")
+        .value(":generation", account.generations().credential)
+        .value(":one", 1);
+    write.update(session, change, Code::Unauthenticated)
+}
+
+/// The account's sessions, of which the dead are left out.
+pub(crate) async fn live_sessions<A: Account>(
+    app: &App,
+    account: &A,
+    now: Timestamp,
+) -> Result<Vec<A::Session>, Problem> {
+    let mut sessions = app.table.all(&sessions(account), COUNTED_SESSIONS).await?;
+    sessions.retain(|session| account.keeps(session, now));
+    Ok(sessions)
+}
+
+/// The account's sessions, newest first.
+pub fn sessions<A: Account>(account: &A) -> Query {
+    Query::partition(account.key().pk).begins_with(key::SESSIONS).newest_first()
+}
+
+/// A sign-out.
+#[derive(Debug, Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+pub struct SignOutRequest {
+    /// Whether to end every session of the account.
+    #[deserr(default)]
+    pub all: Flag,
+}
+
+/// Ends a session; or every one of the account, by raising its credential generation, without
+/// enumerating them.
+///
+/// # Errors
+/// `unauthenticated`, when the account is gone.
+pub async fn sign_out<A: Account>(
+    app: &App,
+    (account, session): (&A, &A::Session),
+    ask: &SignOutRequest,
+    answer: Answer,
+) -> Result<Answer, Problem> {
+    let (account_key, session_key) = (account.key(), session.key());
+    if !ask.all.0 {
+        return app.table.write().delete(&session_key).answer(answer, app.clock.now()).await;
+    }
+    retry(|| async {
+        let now = app.clock.now();
+        let account: Option<A> = app.table.get(&account_key).await?;
+        let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
+        let write = account.save(app.table.write(), Code::VersionConflict).delete(&session_key);
+        write.answer(answer.clone(), now).await
+    })
+    .await
+}

@@ -1,0 +1,38 @@
+//! What is announced of merchants.
+
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::Email;
+use ground::id::MerchantId;
+use ground::sample_id;
+
+use super::{MerchantStatus, MerchantView};
+
+ground::topics! {
+    MERCHANT_CREATED = "merchant.created", "merchant", None, MerchantView,
+        "An account was made.";
+    MERCHANT_UPDATED = "merchant.updated", "merchant", None, MerchantView,
+        "An account's data changed.";
+    MERCHANT_PASSWORD_UPDATED = "merchant.password_updated", "merchant", None, MerchantView,
+        "An account's password changed; its other sessions are dead.";
+    MERCHANT_DELETED = "merchant.deleted", "merchant", None, MerchantView,
+        "An account was deleted; it is removed in 30 days.";
+}
+
+impl Example for MerchantView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(MerchantId),
+            email: sample::<Email>("ann@example.com"),
+            email_verified: true,
+            has_password: true,
+            mfa_enabled: false,
+            name: Some("Ann".into()),
+            locale: None,
+            status: MerchantStatus::Active,
+            operator: false,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}

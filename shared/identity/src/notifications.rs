@@ -1,0 +1,139 @@
+//! What is mailed to merchants about their accounts; to customers, see [`customer`].
+
+pub mod customer;
+
+use gateway::clock::{DAY, Timestamp};
+use ground::fields::Email;
+use ground::mail::Letter;
+
+use crate::challenge::{CODE_LIFETIME, Purpose};
+
+/// A one-time code for signing in.
+pub fn one_time_code(to: &Email, code: &str) -> Letter {
+    let text = format!(
+        "Use this code to sign in. It is good for 10 minutes and works once.\n\n\
+         Code: {code}\n\n\
+         If you did not ask for it, do nothing: nobody can sign in without it.\n\
+         Never tell it to anybody.\n"
+    );
+    Letter::new(to, "Your sign-in code", text, CODE_LIFETIME)
+}
+
+/// A link that sets a new password.
+pub fn password_reset(to: &Email, token: &str, base_url: &str) -> Letter {
+    let text = format!(
+        "Somebody asked for a new password for your account. To set one, send\n\
+         this token and the new password to\n\n\
+         \x20   POST {base_url}/v1/auth/password/update\n\
+         \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
+         Token: {token}\n\n\
+         It is good for 30 minutes and works once.\n\
+         If you did not ask for it, do nothing: your password stays as it is.\n"
+    );
+    Letter::new(to, "Set a new password", text, Purpose::Reset.lifetime())
+}
+
+/// A link that verifies the address.
+pub fn verify_email(to: &Email, token: &str, base_url: &str) -> Letter {
+    let text = format!(
+        "This address was given for an account. To confirm that it is yours,\n\
+         send this token to\n\n\
+         \x20   POST {base_url}/v1/auth/email/verify\n\
+         \x20   {{\"token\": \"...\"}}\n\n\
+         Token: {token}\n\n\
+         It is good for 24 hours and works once.\n\
+         If you know nothing of such an account, do nothing.\n"
+    );
+    Letter::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
+}
+
+/// A notice that the account which was found at an address is its owner's alone from now on.
+pub fn address_proven(to: &Email, base_url: &str) -> Letter {
+    let text = format!(
+        "You have confirmed this address for an account that was set up before,\n\
+         perhaps by somebody else. Its password and every session have ended.\n\n\
+         To sign in, ask for a one-time code. To set a password, ask for a\n\
+         reset, or send one while you are signed in:\n\n\
+         \x20   POST {base_url}/v1/auth/signin/otp\n\
+         \x20   POST {base_url}/v1/auth/password/reset\n\
+         \x20   POST {base_url}/v1/auth/password/update\n\n\
+         What the account holds stays. Look through its stores and apps, and\n\
+         delete what is not yours.\n"
+    );
+    Letter::new(to, "Your address is confirmed", text, DAY)
+}
+
+/// A notice that the second factor was switched on or off.
+pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> Letter {
+    let (is, from_now) = if on {
+        ("on", "A code of your device, or a recovery code, is needed to sign in.")
+    } else {
+        ("off", "Signing in takes no code of a device any more.")
+    };
+    let text = format!(
+        "Two-step sign-in of your account was switched {is} at\n{now}.\n\n\
+         {from_now}\n\n\
+         If that was not you, ask for a new password at once: setting it ends\n\
+         every session.\n"
+    );
+    Letter::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
+}
+
+/// A notice that the password was changed.
+pub fn password_changed(to: &Email, now: Timestamp) -> Letter {
+    let text = format!(
+        "The password of your account was changed at {now}.\n\n\
+         If that was not you, ask for a new password at once: setting it ends\n\
+         every session.\n"
+    );
+    Letter::new(to, "Your password was changed", text, DAY)
+}
+
+/// A notice to the former address that the account has another one.
+pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> Letter {
+    let text = format!(
+        "The e-mail address of your account was changed at\n\
+         {now} to {}.\n\
+         This address can no longer be used to sign in.\n\n\
+         If that was not you, contact support at once.\n",
+        current.masked()
+    );
+    Letter::new(former, "Your e-mail address was changed", text, DAY)
+}
+
+/// A notice that the account is going to be removed.
+pub fn account_deleted(to: &Email, delete_at: Timestamp) -> Letter {
+    let text = format!(
+        "Your account was deleted. It can no longer be used, and everything it\n\
+         holds is removed after {delete_at}.\n\n\
+         If that was not you, contact support before then.\n"
+    );
+    Letter::new(to, "Your account was deleted", text, DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::FromText;
+
+    use super::*;
+
+    #[test]
+    fn every_text_travels_unencoded() {
+        let to = Email::from_text("ann@example.com").unwrap();
+        let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
+        for letter in [
+            one_time_code(&to, "042137"),
+            password_reset(&to, &token, "https://api.example.com"),
+            verify_email(&to, &token, "https://api.example.com"),
+            address_proven(&to, "https://api.example.com"),
+            mfa_switched(&to, true, now),
+            mfa_switched(&to, false, now),
+            password_changed(&to, now),
+            email_changed(&to, &to, now),
+            account_deleted(&to, now),
+        ] {
+            assert!(letter.text.is_ascii() && letter.subject.is_ascii());
+            assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);
+        }
+    }
+}

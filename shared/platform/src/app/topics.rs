@@ -1,0 +1,12 @@
+//! What is announced of apps; of their way into the catalogue and out of it, see `life`.
+
+use super::AppView;
+
+ground::topics! {
+    APP_CREATED = "app.created", "app", None, AppView,
+        "A developer made an app.";
+    APP_UPDATED = "app.updated", "app", None, AppView,
+        "A developer changed an app.";
+    APP_SECRET_ROTATED = "app.secret_rotated", "app", None, AppView,
+        "An app has a new client secret; the one before works for 24 hours more.";
+}

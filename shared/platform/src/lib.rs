@@ -1,0 +1,15 @@
+//! The app platform, and who calls it.
+//!
+//! - A [`developer`] publishes an [`app`]: a [`submission`] is reviewed by operators, an
+//!   [`app_review`] written by stores, and [`usage`] counted.
+//! - An [`installation`] is an app on a store; a [`grant`] is what its tokens come of.
+//! - [`caller`]: the first argument of every handler, and so who may call it.
+
+pub mod app;
+pub mod app_review;
+pub mod caller;
+pub mod developer;
+pub mod grant;
+pub mod installation;
+pub mod submission;
+pub mod usage;

@@ -1,0 +1,16 @@
+//! What is announced of gift cards.
+
+use super::{GiftCardMoved, GiftCardView};
+
+ground::topics! {
+    GIFT_CARD_CREATED = "gift_card.created", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card was issued; its code is in no event.";
+    GIFT_CARD_UPDATED = "gift_card.updated", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card's data changed.";
+    GIFT_CARD_DISABLED = "gift_card.disabled", "gift_card", Some("read_gift_cards"), GiftCardView,
+        "A gift card was switched off for good.";
+    GIFT_CARD_CREDITED = "gift_card.credited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
+        "Money was added to a gift card by hand.";
+    GIFT_CARD_DEBITED = "gift_card.debited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
+        "Money was taken from a gift card by hand.";
+}

@@ -1,0 +1,12 @@
+//! What is announced of refunds.
+
+use super::RefundView;
+
+ground::topics! {
+    REFUND_CREATED = "refund.created", "refund", Some("read_refunds"), RefundView,
+        "Money of an order is to go back.";
+    REFUND_SUCCEEDED = "refund.succeeded", "refund", Some("read_refunds"), RefundView,
+        "Money of an order has gone back.";
+    REFUND_FAILED = "refund.failed", "refund", Some("read_refunds"), RefundView,
+        "A provider refused to give money back.";
+}
