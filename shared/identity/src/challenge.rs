@@ -317,11 +317,12 @@ mod tests {
 
     #[test]
     fn a_proof_is_of_one_stores_customer_or_of_a_merchant() {
-        use crate::id::{CustomerId, StoreId};
+        use crate::holder::Application;
         use gateway::request::FromText;
+        use ground::id::{CustomerId, StoreId};
         let now = Timestamp::from_millis(0);
         let store_id = StoreId::derive(&["s"]);
-        let email = crate::fields::Email::from_text("ann@example.com").unwrap();
+        let email = ground::fields::Email::from_text("ann@example.com").unwrap();
         let application = Application {
             email: email.clone(),
             password_hash: None,
@@ -353,7 +354,7 @@ mod tests {
         let (link, _) = Link::begin(Purpose::Reset, Some(&merchant), now);
         let closed = crate::merchant::MerchantStatus::Disabled;
         assert!(!link.fits(&Merchant { status: closed, ..merchant.clone() }));
-        let email = crate::fields::Email::from_text("bob@example.com").unwrap();
+        let email = ground::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!link.fits(&Merchant { email, ..merchant }));
     }
 
