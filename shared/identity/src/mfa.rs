@@ -295,4 +295,25 @@ mod tests {
         assert!(mfa.is_pending(at(3_599)) && !mfa.is_pending(at(3_600)));
         assert!(!mfa.activated().is_pending(at(1)));
     }
+
+    #[test]
+    fn a_code_that_is_used_leaves_its_time_and_what_is_longer_is_no_code() {
+        let key = SealKey::generate();
+        let mfa = of_the_rfc(&key);
+        let used = mfa.spent(&key, "050471", at(1_111_111_111)).unwrap().unwrap();
+        assert_eq!((used.updated_at, used.version()), (at(1_111_111_111), 2));
+        // Neither is judged, so the secret is not even opened.
+        let locked = Mfa { sealed_secret: String::new(), ..mfa };
+        for odd in ["0504711", "05047a", "050 71"] {
+            assert!(locked.spent(&key, odd, at(1_111_111_111)).unwrap().is_none(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_bound_to_its_merchant() {
+        let key = SealKey::generate();
+        let (mfa, _) = enrolled(&key);
+        let moved = Mfa { merchant_id: MerchantId::derive(&["other"]), ..mfa };
+        assert!(moved.spent(&key, "000000", at(1)).is_err());
+    }
 }

@@ -173,3 +173,84 @@ impl Session {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Account;
+    use crate::merchant::tests::ann;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+    const MILLI: Duration = Duration::from_millis(1);
+
+    fn begun(merchant: &Merchant) -> (Session, UnverifiedToken) {
+        let (session, text) =
+            Session::begin(merchant, CreatedVia::Password, "net".into(), None, NOW);
+        (session, UnverifiedToken::parse(&text).unwrap())
+    }
+
+    #[test]
+    fn a_token_opens_its_own_session_and_no_other() {
+        let merchant = ann(NOW);
+        let (session, token) = begun(&merchant);
+        assert_eq!((&token.merchant_id, &token.session_id), (&merchant.id, &session.id));
+        assert!(session.admits(&token, &merchant, NOW));
+        let (other, other_token) = begun(&merchant);
+        assert!(!session.admits(&other_token, &merchant, NOW));
+        assert!(!other.admits(&token, &merchant, NOW));
+        assert!(!session.admits(&token, &merchant, session.expires_at));
+    }
+
+    #[test]
+    fn a_session_lives_while_its_merchant_may_use_it_and_ends_to_the_millisecond() {
+        let merchant = ann(NOW);
+        let (session, _) = begun(&merchant);
+        assert!(session.is_alive(&merchant, NOW));
+        let idle = NOW.plus(IDLE);
+        assert!(
+            session.is_alive(&merchant, idle.minus(MILLI)) && !session.is_alive(&merchant, idle)
+        );
+        let used = Session { idle_expires_at: session.expires_at.plus(MILLI), ..session.clone() };
+        let end = NOW.plus(ABSOLUTE);
+        assert!(used.is_alive(&merchant, end.minus(MILLI)) && !used.is_alive(&merchant, end));
+        let stranger = Merchant { id: MerchantId::derive(&["other"]), ..merchant.clone() };
+        let closed = Merchant { status: MerchantStatus::Disabled, ..merchant.clone() };
+        for other in [stranger, closed, merchant.with_sessions_ended(NOW)] {
+            assert!(!session.is_alive(&other, NOW), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn use_is_recorded_when_the_last_record_is_old_enough_and_prolongs_only_idleness() {
+        let (session, _) = begun(&ann(NOW));
+        let due = NOW.plus(TOUCH);
+        assert!(session.touched(due.minus(MILLI)).is_none());
+        let touched = session.touched(due).unwrap();
+        assert_eq!((touched.last_used_at, touched.idle_expires_at), (due, due.plus(IDLE)));
+        assert_eq!((touched.expires_at, touched.version), (session.expires_at, 2));
+    }
+
+    #[test]
+    fn a_session_that_takes_anothers_place_ends_with_it() {
+        let merchant = ann(NOW);
+        let (session, _) = begun(&merchant);
+        let (next, _) = session.renewed(&merchant, NOW.plus(TOUCH));
+        assert_eq!(next.expires_at, session.expires_at);
+        assert_eq!(next.forget_at(), Some(session.expires_at.plus(DAY)));
+        assert_eq!(Session { version: 7, ..next }.version(), 7);
+    }
+
+    #[test]
+    fn what_is_not_a_session_token_is_not_taken_apart() {
+        let (zeroes, secret) = ("0".repeat(32), "0".repeat(43));
+        for text in [
+            String::new(),
+            format!("cst_{zeroes}_{zeroes}_{secret}"),
+            format!("{PREFIX}{zeroes}_{zeroes}_{}", "0".repeat(42)),
+            format!("{PREFIX}{zeroes}_{zeroes}_{}", "0".repeat(44)),
+            format!("{PREFIX}{zeroes}-{zeroes}_{secret}"),
+        ] {
+            assert!(UnverifiedToken::parse(&text).is_none(), "{text}");
+        }
+    }
+}

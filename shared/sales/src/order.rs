@@ -35,7 +35,7 @@ pub mod spent;
 mod state;
 pub mod stock;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod topics;
 mod view;
 

@@ -26,7 +26,7 @@ mod state;
 pub mod stripe;
 pub(crate) mod surplus;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod topics;
 mod units;
 mod view;

@@ -171,3 +171,23 @@ fn the_same_event_and_subscription_make_the_same_delivery() {
     assert_eq!(delivery.id, Delivery::first_id(&delivery.event_id, &delivery.subscription_id));
     assert_eq!(Message { ..delivery.message() }, delivery.message());
 }
+
+#[test]
+fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
+    use crate::subscription::Ordering;
+    let store = StoreId::mint(NOW);
+    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event = Event::untyped(&Entry::of(&STORE_UPDATED), about, serde_json::json!({}), NOW);
+    let id = SubscriptionId::mint(NOW);
+    let types = vec!["*".to_owned()];
+    let mut subscription =
+        Subscription::for_store(&store, "mer_x", id, "u".into(), types, "s".into(), NOW);
+    subscription.ordering = Ordering::None;
+    assert!(Delivery::new(&event, &subscription, NOW).place().is_none());
+    subscription.ordering = Ordering::Entity;
+    let delivery = Delivery::new(&event, &subscription, NOW);
+    let place = delivery.place().unwrap();
+    assert_eq!((&place.delivery_id, &place.subscription_id), (&delivery.id, &subscription.id));
+    assert_eq!((place.lane.entity_id.as_str(), place.lane.order.clone()), ("x", event.order()));
+    assert_eq!((place.forget_at(), place.version()), (Some(NOW.plus(KEPT)), 1));
+}

@@ -126,3 +126,22 @@ fn a_subscription_switched_off_by_the_service_starts_afresh_when_switched_on() {
     assert!(on.is_enabled() && on.disabled_reason.is_none());
     assert_eq!((on.health.consecutive_failures, on.version), (0, 3));
 }
+
+#[test]
+fn a_filter_lets_through_what_it_names_and_what_was_too_large_to_be_sent_along() {
+    let store = StoreId::mint(NOW);
+    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let event =
+        |data: serde_json::Value| Event::untyped(&Entry::of(&STORE_UPDATED), about, data, NOW);
+    let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
+    let wants = |subscription: &Subscription, data: serde_json::Value| {
+        subscription.wants(&filter::Payload::from(&event(data)))
+    };
+    assert!(wants(&subscription, serde_json::json!({"status": "closed"})));
+    let given = serde_json::json!({"$.data.status": "open"});
+    subscription.filter = Some(gateway::request::read(given).unwrap());
+    assert!(wants(&subscription, serde_json::json!({"status": "open"})));
+    assert!(!wants(&subscription, serde_json::json!({"status": "closed"})));
+    assert!(!wants(&subscription, serde_json::json!({"status": "closed", "truncated": false})));
+    assert!(wants(&subscription, serde_json::json!({"truncated": true})));
+}

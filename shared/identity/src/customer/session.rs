@@ -171,4 +171,19 @@ mod tests {
             assert!(UnverifiedCustomerToken::parse(&text).is_none(), "{text}");
         }
     }
+
+    #[test]
+    fn a_session_is_of_one_customer_of_one_store_who_may_use_it() {
+        let now = Timestamp::from_millis(0);
+        let customer = cleo(now);
+        let (session, _) =
+            CustomerSession::begin(&customer, CreatedVia::Password, "net".into(), now);
+        assert!(session.is_alive(&customer, now));
+        let elsewhere = Customer { store_id: StoreId::derive(&["other"]), ..customer.clone() };
+        let stranger = Customer { id: CustomerId::derive(&["other"]), ..customer.clone() };
+        let closed = Customer { status: CustomerStatus::Disabled, ..customer.clone() };
+        for other in [elsewhere, stranger, closed] {
+            assert!(!session.is_alive(&other, now), "{other:?}");
+        }
+    }
 }

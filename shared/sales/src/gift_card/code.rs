@@ -92,4 +92,22 @@ mod tests {
             assert!(GiftCardCode::from_text(bad).is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn random_codes_use_the_whole_alphabet() {
+        let codes: String = (0..200).map(|_| GiftCardCode::random().0).collect();
+        let used: std::collections::BTreeSet<u8> = codes.bytes().collect();
+        assert_eq!(used.len(), ALPHABET.len(), "{used:?}");
+        // Each about as often: a hundred times.
+        let zeroes = codes.bytes().filter(|b| *b == b'0').count();
+        assert!((40..200).contains(&zeroes), "{zeroes}");
+    }
+
+    #[test]
+    fn a_code_is_compared_without_its_ambiguous_letters_and_shown_by_its_end() {
+        let code = GiftCardCode::from_text("oIl0-1abz").unwrap();
+        assert_eq!((code.reveal(), code.canonical().as_str()), ("OIL01ABZ", "01101ABZ"));
+        assert_eq!(code.last_characters(), "1ABZ");
+        assert_eq!(format!("{code:?}"), "GiftCardCode(…1ABZ)");
+    }
 }

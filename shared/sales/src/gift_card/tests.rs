@@ -93,3 +93,28 @@ fn one_code_is_one_card_however_it_is_written_but_not_on_another_store() {
     assert_eq!(hmac(&store, "holiday-2026"), hmac(&store, "H0L1DAY2O26"));
     assert_ne!(hmac(&store, "HOLIDAY2026"), hmac(&StoreId::mint(NOW), "HOLIDAY2026"));
 }
+
+#[test]
+fn a_card_that_is_switched_off_says_when_and_is_a_new_version() {
+    let later = NOW.plus(std::time::Duration::from_secs(1));
+    let off = card(None).disabled(later).unwrap();
+    assert_eq!((off.status, off.disabled_at), (GiftCardStatus::Disabled, Some(later)));
+    assert_eq!((off.updated_at, off.version()), (later, 2));
+    assert_eq!(off.disabled(later).unwrap_err().code, Code::GiftCardDisabled);
+}
+
+#[test]
+fn an_entry_names_the_order_that_moved_the_money() {
+    let card = card(None);
+    let order = OrderId::derive(&["o"]);
+    let kind = GiftCardEntryKind::Redeemed;
+    let entry = GiftCardEntry::new((&card.store_id, &card.id), kind, &money(1), NOW);
+    assert_eq!(entry.order_id, None);
+    assert_eq!(entry.of_order(&order).order_id, Some(order));
+    assert_eq!(GiftCardEntryKind::ALL.iter().filter(|kind| kind.takes()).count(), 2);
+}
+
+#[test]
+fn a_last_day_reads_as_it_was_written() {
+    assert_eq!(LastDay::from_text(" 2027-12-31 ").unwrap().as_str(), "2027-12-31");
+}

@@ -237,3 +237,38 @@ async fn remind(
         .value(":version", order.version);
     app.table.write().update(&order.key(), change, Code::VersionConflict).commit().await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{NOW, order};
+    use crate::payment::ObservedState;
+    use crate::payment::tests::{after, open, seen};
+
+    #[test]
+    fn what_can_still_be_paid_or_taken_is_open_and_of_an_order_that_is_over_what_nobody_accepts() {
+        let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+        let other = after(&open(), &seen(ObservedState::Captured, 1));
+        let taken = after(&open(), &seen(ObservedState::Captured, 129_900));
+        let waiting = order();
+        let over = waiting.expire(waiting.expires_at.unwrap_or(NOW)).unwrap().order;
+        for (order, payment, is_open) in [
+            (&waiting, open(), true),
+            (&waiting, held.clone(), true),
+            (&waiting, other.clone(), false),
+            (&waiting, taken.clone(), false),
+            (&over, held, true),
+            (&over, other, true),
+            (&over, taken, false),
+        ] {
+            let page = Parts {
+                order: order.clone(),
+                fulfillments: Vec::new(),
+                refunds: Vec::new(),
+                payments: vec![payment],
+            };
+            let found = open_payments(&page).next().is_some();
+            assert_eq!(found, is_open, "{:?} {:?}", order.status, page.payments);
+        }
+    }
+}

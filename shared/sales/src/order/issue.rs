@@ -330,3 +330,73 @@ fn failed(refund: &Refund) -> Problem {
         .with("failure_code", why)
         .because("a provider refused a refund")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{NOW, order, paid};
+    use ground::money;
+
+    /// A paid order whose request `seed` has come to these refunds, one after the other.
+    fn page(seed: &str, statuses: &[RefundStatus]) -> Parts {
+        let order = paid(&order());
+        let plan = order.plan_refund(&Wanted::default()).unwrap();
+        let refund = |(status, attempt): (&RefundStatus, u32)| {
+            let id = id_of(&order.id, seed, attempt);
+            let refund = Refund::of(&order, id, &plan, (RefundReason::Other, None), NOW);
+            Refund { status: *status, ..refund }
+        };
+        let refunds = statuses.iter().zip(0..).map(refund).collect();
+        Parts { order: order.clone(), fulfillments: Vec::new(), refunds, payments: Vec::new() }
+    }
+
+    fn told(page: &Parts, now: Timestamp) -> (&'static str, usize) {
+        let nth = |id: &RefundId| {
+            (0..ATTEMPTS).position(|attempt| id_of(&page.order.id, "k", attempt) == *id).unwrap()
+        };
+        match taken_up(page, "k", now) {
+            TakenUp::Pending(refund) => ("pending", nth(&refund.id)),
+            TakenUp::Done(refund) => ("done", nth(&refund.id)),
+            TakenUp::New(id) => ("new", nth(&id)),
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_sent_again_takes_up_what_it_began_and_begins_anew_what_was_refused() {
+        use RefundStatus::{Failed, Pending, Succeeded};
+        let of = |statuses: &[RefundStatus]| told(&page("k", statuses), NOW);
+        assert_eq!(of(&[]), ("new", 0));
+        assert_eq!(of(&[Pending]), ("pending", 0));
+        assert_eq!(of(&[Succeeded]), ("done", 0));
+        assert_eq!(of(&[Failed]), ("new", 1));
+        assert_eq!(of(&[Failed, Pending]), ("pending", 1));
+        assert_eq!(told(&page("other", &[Pending]), NOW), ("new", 0));
+    }
+
+    #[test]
+    fn what_was_done_stands_for_the_request_as_long_as_its_key_does() {
+        let done = page("k", &[RefundStatus::Succeeded]);
+        let last = Timestamp::from_millis(NOW.plus(DAY).millis() - 1);
+        assert_eq!(told(&done, last), ("done", 0));
+        assert_eq!(told(&done, NOW.plus(DAY)), ("new", 1));
+    }
+
+    #[test]
+    fn a_payment_knows_the_refund_that_a_request_has_begun_unless_it_was_refused() {
+        let payment = crate::payment::tests::captured(129_900);
+        let id = id_of(&payment.order_id, "k", 0);
+        assert!(!has_begun(&payment, "k"));
+        let begun = payment.begin_refund(&id, &money::sample(1), NOW).unwrap();
+        assert!(has_begun(&begun, "k") && !has_begun(&begun, "other"));
+        let done = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
+        let refused = begun.finish_refund(&id, &Err("no".into()), NOW).unwrap().payment;
+        assert!(has_begun(&done, "k") && !has_begun(&refused, "k"));
+    }
+
+    #[test]
+    fn a_refusal_that_may_pass_is_no_answer_that_a_key_keeps() {
+        let passed = passing(Code::ProviderNotConnected.into());
+        assert_eq!(passed.code, Code::ProviderError);
+        assert_eq!(passing(Code::NotFound.into()).code, Code::NotFound);
+    }
+}

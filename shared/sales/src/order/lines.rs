@@ -234,3 +234,88 @@ pub struct LinesView {
     #[serde(flatten)]
     pub order: OrderView,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::fulfillment::{FulfillmentLine, Wanted};
+    use crate::order::tests::{NOW, order, paid};
+
+    /// Both units of the first line have left; that of the second has not.
+    fn half_left() -> Order {
+        let order = paid(&order());
+        let line = FulfillmentLine { order_item_id: order.items[0].id.clone(), quantity: 2 };
+        let wanted = Wanted { items: Some(vec![line]), ..Wanted::default() };
+        order.fulfill(wanted, NOW).unwrap().0
+    }
+
+    fn cancelled(order: &Order, place: usize, quantity: u32) -> [CancelledLine; 1] {
+        [CancelledLine { order_item_id: order.items[place].id.clone(), quantity }]
+    }
+
+    fn units(changed: &Changed) -> Vec<(&OrderItemId, u32)> {
+        changed.lines.iter().map(|line| (&line.order_item_id, line.quantity)).collect()
+    }
+
+    #[test]
+    fn all_that_has_not_left_is_called_off_when_no_line_is_named() {
+        let order = half_left();
+        let changed = order.cancel_lines(None, true, NOW).unwrap();
+        assert_eq!(units(&changed), [(&order.items[1].id, 1)]);
+        let all = paid(&crate::order::tests::order()).cancel_lines(None, true, NOW).unwrap();
+        let quantities: Vec<_> = all.lines.iter().map(|line| line.quantity).collect();
+        assert_eq!(quantities, [2, 1]);
+    }
+
+    #[test]
+    fn as_many_units_as_there_are_are_called_off_and_not_one_more() {
+        let order = paid(&order());
+        assert!(order.cancel_lines(Some(&cancelled(&order, 0, 2)), true, NOW).is_ok());
+        let refused = order.cancel_lines(Some(&cancelled(&order, 0, 3)), true, NOW).unwrap_err();
+        assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    }
+
+    #[test]
+    fn a_return_goes_where_it_is_said_and_only_then_has_a_target() {
+        let order = half_left();
+        let elsewhere = LocationId::derive(&["elsewhere"]);
+        let line = |place: usize, restock, location_id: Option<&LocationId>| ReturnedLine {
+            order_item_id: order.items[place].id.clone(),
+            quantity: 1,
+            restock,
+            location_id: location_id.cloned(),
+        };
+        let places = |line: ReturnedLine| {
+            let changed = order.return_lines(&[line], NOW).unwrap();
+            assert!(changed.is_return);
+            assert_eq!(changed.order.items[0].returned, 1);
+            assert_eq!(changed.order.items[1], order.items[1]);
+            let at = changed.lines[0].restocked_at.iter();
+            at.map(|units| units.location_id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(line(0, true, Some(&elsewhere))), std::slice::from_ref(&elsewhere));
+        assert_eq!(places(line(0, true, None)), [LocationId::derive(&["shelf"])]);
+        assert!(places(line(0, false, Some(&elsewhere))).is_empty());
+        let refused = order.return_lines(&[line(1, true, None)], NOW).unwrap_err();
+        assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+        let called_off = order.cancel_lines(None, true, NOW).unwrap();
+        assert!(!called_off.is_return);
+    }
+
+    #[test]
+    fn an_order_is_paid_by_calling_off_what_was_left_to_pay_and_only_then() {
+        let open = order();
+        let id = ground::id::PaymentId::derive(&["one"]);
+        let part = ground::money::sample(20_000);
+        let receipt = crate::order::Receipt { payment_id: &id, provider: "stripe", amount: &part };
+        let partly = open.settle_payment(receipt, NOW).unwrap().unwrap().order;
+        let is_paid_by = |order: &Order, place| {
+            let named = cancelled(order, place, 1);
+            order.cancel_lines(Some(&named), true, NOW).unwrap().is_paid_by_it
+        };
+        assert!(is_paid_by(&partly, 1), "5,000 were left");
+        assert!(!is_paid_by(&paid(&open), 1), "it was paid before");
+        let confirmed = open.confirm(NOW).unwrap().order;
+        assert!(!is_paid_by(&confirmed, 1), "20,000 are left");
+    }
+}

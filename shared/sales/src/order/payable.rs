@@ -42,3 +42,51 @@ pub(super) fn judge(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ground::money;
+
+    fn account(provider: ProviderName, enabled: bool) -> Account {
+        let account = serde_json::json!({
+            "store_id": ground::id::StoreId::derive(&["s"]), "provider": provider, "mode": "test",
+            "capture_method": "automatic", "enabled": enabled,
+            "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+            "version": 1,
+        });
+        serde_json::from_value(account).unwrap()
+    }
+
+    #[test]
+    fn who_pays_has_a_way_to_pay_that_can_count_what_is_due() {
+        use ProviderName::{Razorpay, Stripe};
+        let through = |provider| PaymentInput { provider, capture_method: None };
+        let (inr, none) = (money::sample(100), money::sample(0));
+        // Three decimals, of which the provider counts two.
+        let odd: Money =
+            serde_json::from_value(serde_json::json!({"amount": 1_001, "currency": "KWD"}))
+                .unwrap();
+        assert!(!can_count(Stripe, &odd) && can_count(Stripe, &inr));
+        let (on, off) = ([account(Stripe, true)], [account(Stripe, false)]);
+        let (gone, uncounted) = (Some("payment_method_unavailable"), Some("amount_not_supported"));
+        for (accounts, chosen, is_shopper, due, expected) in [
+            (&on, Some(Stripe), true, Some(&inr), None),
+            (&on, Some(Stripe), true, None, None),
+            (&off, Some(Stripe), true, Some(&inr), gone),
+            (&on, Some(Razorpay), false, Some(&inr), gone),
+            (&on, Some(Stripe), true, Some(&odd), uncounted),
+            (&on, None, true, Some(&inr), None),
+            (&on, None, true, Some(&odd), gone),
+            (&off, None, true, Some(&inr), gone),
+            (&off, None, true, Some(&none), None),
+            (&off, None, true, None, None),
+            (&off, None, false, Some(&inr), None),
+        ] {
+            let chosen = chosen.map(through);
+            let fault = judge(accounts, chosen.as_ref(), is_shopper, due);
+            let found = fault.map(|fault| fault.fault.code);
+            assert_eq!(found, expected, "{chosen:?} of {accounts:?} for {due:?}");
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! Orders: pricing, every transition of the three axes, and what no sequence of them breaks.
 
 mod money;
+mod refunds;
 mod sequences;
+mod standing;
 mod transitions;
 
 use std::time::Duration;
@@ -18,7 +20,7 @@ use super::place::{Buyer, Offer, Quote, Terms};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
 
-const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 const WINDOW: Duration = Duration::from_mins(30);
 
 fn text<T: FromText>(text: &str) -> T {
@@ -117,7 +119,8 @@ fn quote_of(store: &Store, lines: &[(i64, i64)], cards: Vec<GiftCard>) -> Quote 
     price(store, merge(inputs).unwrap(), offers.collect(), cards, false).unwrap()
 }
 
-fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> Order {
+/// An order of lines (price, quantity), paid by gift cards as far as they go.
+pub(crate) fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> Order {
     let store = store(currency);
     let cards = cards.iter().enumerate();
     let cards = cards.map(|(n, balance)| card(&store, &n.to_string(), *balance)).collect();
@@ -126,11 +129,12 @@ fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> Order {
 }
 
 /// Two units of `a` at 100.00 and one of `b` at 50.00.
-fn order() -> Order {
+pub(crate) fn order() -> Order {
     order_of("INR", &[(10_000, 2), (5_000, 1)], &[])
 }
 
-fn paid(order: &Order) -> Order {
+/// The order, paid in full.
+pub(crate) fn paid(order: &Order) -> Order {
     let id = PaymentId::derive(&[order.id.as_str(), "payment"]);
     let amount = order.outstanding();
     let receipt = Receipt { payment_id: &id, provider: "razorpay", amount: &amount };

@@ -412,3 +412,6 @@ fn with_order(
     let order = changed.unwrap_or_else(|| order.clone());
     (write, Known { payment: step.payment, order }, Vec::new())
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,3 +153,124 @@ async fn refund_surplus(
     let reserved = refund::reserve(app, place, &id, None).await?;
     refund::carry_out(app, connected, &reserved, &id).await.map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::Receipt;
+    use crate::order::tests::{order, paid};
+    use crate::payment::PaymentRefund;
+    use crate::payment::tests::{NOW, open};
+    use ground::id::PaymentId;
+    use ground::money;
+
+    fn with(authorized: i64, captured: i64) -> Payment {
+        let (authorized, captured) = (money::sample(authorized), money::sample(captured));
+        Payment { authorized, captured, ..open() }
+    }
+
+    fn promised_by(payment_id: &PaymentId) -> Order {
+        let amount = order().outstanding();
+        let receipt = Receipt { payment_id, provider: "stripe", amount: &amount };
+        order().authorize(receipt, NOW).unwrap().order
+    }
+
+    #[test]
+    fn an_order_takes_what_fits_and_nothing_twice_or_too_late() {
+        let (late, twice) = (Some(Attention::LatePayment), Some(Attention::DuplicatePayment));
+        let (own, other) = (open().id, PaymentId::derive(&["other"]));
+        let expires_at = order().expires_at.unwrap();
+        let expired = order().expire(expires_at).unwrap().order;
+        let given_up = promised_by(&own).void_payment(&own, NOW).unwrap().order;
+        let amount = order().outstanding();
+        let receipt = Receipt { payment_id: &other, provider: "stripe", amount: &amount };
+        let moved_on = given_up.authorize(receipt, NOW).unwrap().order;
+        for (order, payment, expected) in [
+            (&order(), with(25_000, 25_000), None),
+            (&order(), with(25_000, 0), None),
+            (&order(), with(25_001, 0), twice),
+            (&order(), with(25_000, 25_001), twice),
+            (&order(), with(99_999, 25_000), None),
+            (&paid(&order()), with(25_000, 25_000), twice),
+            (&expired, with(25_000, 25_000), late),
+            (&expired, with(1, 0), late),
+            (&promised_by(&own), with(25_000, 0), None),
+            (&promised_by(&other), with(25_000, 0), twice),
+            (&promised_by(&other), with(25_000, 25_000), None),
+            (&moved_on, with(25_000, 0), twice),
+        ] {
+            let (held, taken) = (payment.authorized.amount, payment.captured.amount);
+            let found = refusal(order, &payment);
+            assert_eq!(found, expected, "{held} held, {taken} taken, {:?}", order.payments);
+        }
+    }
+
+    fn late(status: PaymentStatus, refunds: Vec<PaymentRefund>) -> Payment {
+        Payment { attention: Some(Attention::LatePayment), status, refunds, ..with(100, 100) }
+    }
+
+    fn refund(id: RefundId, status: RefundState) -> PaymentRefund {
+        PaymentRefund {
+            id,
+            amount: money::sample(100),
+            status,
+            provider_reference: None,
+            failure_code: None,
+            created_at: NOW,
+            updated_at: NOW,
+            version: 1,
+        }
+    }
+
+    #[test]
+    fn what_is_held_and_no_order_took_goes_back_unless_that_was_refused() {
+        use PaymentStatus::{Authorized, Captured, Created, PartiallyRefunded, Refunded, Voided};
+        for status in [Authorized, Captured, PartiallyRefunded] {
+            assert!(late(status, Vec::new()).is_to_go_back(), "{status:?}");
+        }
+        for status in [Created, Voided, Refunded] {
+            assert!(!late(status, Vec::new()).is_to_go_back(), "{status:?}");
+        }
+        let held = late(Captured, Vec::new());
+        assert!(!Payment { is_applied: true, ..held.clone() }.is_to_go_back());
+        assert!(!Payment { attention: None, ..held.clone() }.is_to_go_back());
+        let mismatch = Some(Attention::AmountMismatch);
+        assert!(!Payment { attention: mismatch, ..held.clone() }.is_to_go_back());
+        let first = held.surplus_refund();
+        let refused = late(Captured, vec![refund(first.clone(), RefundState::Failed)]);
+        assert_eq!(refused.surplus_refund(), first);
+        assert!(!refused.is_to_go_back(), "left to the merchant");
+    }
+
+    #[test]
+    fn what_comes_back_after_it_was_sent_goes_by_another_refund() {
+        let of = |refunds: Vec<PaymentRefund>| late(PaymentStatus::Captured, refunds);
+        let first = of(Vec::new()).surplus_refund();
+        let done = refund(first.clone(), RefundState::Succeeded);
+        let second = of(vec![done.clone()]).surplus_refund();
+        assert_ne!(second, first);
+        let again = refund(second.clone(), RefundState::Succeeded);
+        let third = of(vec![done.clone(), again]).surplus_refund();
+        assert!(third != first && third != second);
+        assert_eq!(of(vec![refund(first.clone(), RefundState::Pending)]).surplus_refund(), first);
+    }
+
+    #[test]
+    fn money_on_its_way_back_by_another_refund_is_waited_for() {
+        let of = |id: RefundId, status| {
+            let refunds = vec![refund(id, status)];
+            late(PaymentStatus::Captured, refunds).is_going_back_otherwise()
+        };
+        let (ours, other) = (open().surplus_refund(), RefundId::derive(&["other"]));
+        assert!(of(other.clone(), RefundState::Pending));
+        assert!(!of(other.clone(), RefundState::Succeeded) && !of(other, RefundState::Failed));
+        assert!(!of(ours, RefundState::Pending));
+    }
+
+    #[test]
+    fn a_promise_that_was_spared_is_a_duplicate() {
+        let spared = Payment { is_applied: true, ..with(100, 0) }.spared(NOW);
+        assert_eq!(spared.attention, Some(Attention::DuplicatePayment));
+        assert!(!spared.is_applied);
+    }
+}

@@ -1,5 +1,7 @@
 //! The transitions of a payment, and what providers sign.
 
+mod attempts;
+
 use gateway::clock::Timestamp;
 use gateway::problem::Code;
 use gateway::seal::SealKey;
@@ -16,9 +18,10 @@ use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus, Source};
 
-const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-fn open() -> Payment {
+/// A payment that nothing has happened to.
+pub(crate) fn open() -> Payment {
     let zero = money::sample(0);
     Payment {
         status: PaymentStatus::Created,
@@ -32,7 +35,8 @@ fn open() -> Payment {
     }
 }
 
-fn seen(state: ObservedState, amount: i64) -> Observed {
+/// What a provider says of its payment `pay_1`.
+pub(crate) fn seen(state: ObservedState, amount: i64) -> Observed {
     Observed {
         state,
         provider_payment: Some("pay_1".into()),
@@ -42,13 +46,20 @@ fn seen(state: ObservedState, amount: i64) -> Observed {
     }
 }
 
-fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Happened)> {
+/// A payment that was taken, as asked for or not.
+pub(crate) fn captured(amount: i64) -> Payment {
+    after(&open(), &seen(ObservedState::Captured, amount))
+}
+
+/// What an event makes of a payment, if it is news.
+pub(crate) fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Happened)> {
     let step = payment.observe(seen, Source::Webhook, NOW).unwrap()?;
     assert_eq!(step.payment.version, payment.version.saturating_add(1));
     Some((step.payment.status, step.happened))
 }
 
-fn after(payment: &Payment, seen: &Observed) -> Payment {
+/// The payment after an event said so.
+pub(crate) fn after(payment: &Payment, seen: &Observed) -> Payment {
     payment.observe(seen, Source::Webhook, NOW).unwrap().unwrap().payment
 }
 

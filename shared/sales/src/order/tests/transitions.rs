@@ -139,3 +139,98 @@ fn only_what_is_at_a_location_leaves_from_it() {
     let wanted = Wanted { items, location_id: elsewhere, ..Wanted::default() };
     assert_eq!(order.fulfill(wanted, NOW).unwrap_err().code, Code::InsufficientCommitted);
 }
+
+#[test]
+fn an_address_changes_until_something_has_left_or_the_order_is_over() {
+    use crate::order::change::Update;
+    let address = |line1: &str| -> identity::address::PostalAddress {
+        let address = serde_json::json!({
+            "first_name": "Ann", "last_name": "Ray", "line1": line1,
+            "city": "Delhi", "region": "DL", "postal_code": "110001", "country": "IN",
+        });
+        serde_json::from_value(address).unwrap()
+    };
+    let to = |line1| Update { shipping_address: Some(address(line1)), ..Update::default() };
+    let order = paid(&order()).updated(to("1 Road"), NOW).unwrap().unwrap();
+    assert!(order.updated(to("1 Road"), NOW).unwrap().is_none(), "that is where it goes");
+    let moved = order.updated(to("2 Road"), NOW).unwrap().unwrap();
+    assert_eq!(moved.shipping_address, Some(address("2 Road")));
+    let (left, _) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let over = order.cancel(None, true, NOW).unwrap().order;
+    for order in [left, over] {
+        let refused = order.updated(to("2 Road"), NOW).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidStateTransition);
+        assert!(order.updated(to("1 Road"), NOW).unwrap().is_none());
+        let note = Update { note: Some(Some("n".into())), ..Update::default() };
+        assert_eq!(order.updated(note, NOW).unwrap().unwrap().note.as_deref(), Some("n"));
+    }
+}
+
+#[test]
+fn an_order_is_closed_at_a_time_off_hold_and_opened_again_without_one() {
+    let held = paid(&order()).held(NOW).unwrap();
+    let closed = held.closed(NOW).unwrap();
+    assert_eq!((closed.closed_at, closed.on_hold), (Some(NOW), false));
+    assert_eq!(closed.reopened(NOW).unwrap().closed_at, None);
+}
+
+#[test]
+fn a_fulfilment_lists_exactly_what_it_allows() {
+    let order = paid(&order());
+    let (_, shipped) = order.fulfill(Wanted::default(), NOW).unwrap();
+    assert_eq!(shipped.allowed_actions(), ["update", "deliver", "cancel"]);
+    let later = NOW.plus(Duration::from_secs(1));
+    let delivered = shipped.delivered(later).unwrap();
+    assert_eq!(delivered.allowed_actions(), ["update"]);
+    assert_eq!((delivered.delivered_at, delivered.updated_at), (Some(later), later));
+    assert_eq!(delivered.version, shipped.version + 1);
+    assert_eq!(delivered.delivered(NOW).unwrap_err().code, Code::InvalidStateTransition);
+    let tracking = crate::order::fulfillment::Tracking {
+        number: Some("AB1".into()),
+        company: None,
+        url: None,
+    };
+    let tracked = delivered.tracked(tracking.clone(), NOW).unwrap();
+    assert_eq!(tracked.tracking, tracking);
+    let (left, of_it) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (_, cancelled) = left.call_back(&of_it, later).unwrap();
+    assert_eq!(cancelled.cancelled_at, Some(later));
+    assert!(cancelled.allowed_actions().is_empty());
+    assert!(cancelled.tracked(tracking, NOW).is_err() && cancelled.delivered(NOW).is_err());
+}
+
+#[test]
+fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
+    use crate::order::lines::ReturnedLine;
+    let order = paid(&order());
+    let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let closed = left.closed(NOW).unwrap();
+    let (open, _) = closed.call_back(&fulfillment, NOW).unwrap();
+    assert_eq!((open.status, open.closed_at), (OrderStatus::Open, None));
+    assert_eq!(open.items, order.items);
+    let line = ReturnedLine {
+        order_item_id: left.items[0].id.clone(),
+        quantity: 1,
+        restock: true,
+        location_id: None,
+    };
+    let back = left.return_lines(&[line], NOW).unwrap().order;
+    assert_eq!(back.call_back(&fulfillment, NOW).unwrap_err().code, Code::InvalidStateTransition);
+}
+
+#[test]
+fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
+    let code = |order: &Order| order.fulfill(Wanted::default(), NOW).unwrap_err().code;
+    assert_eq!(code(&order()), Code::OrderNotFulfillable);
+    let paid = paid(&order());
+    assert_eq!(code(&paid.held(NOW).unwrap()), Code::OrderNotFulfillable);
+    let (left, _) = paid.fulfill(Wanted::default(), NOW).unwrap();
+    assert_eq!(code(&left), Code::NothingToFulfill);
+    assert_eq!(code(&left.closed(NOW).unwrap()), Code::OrderNotFulfillable);
+    let all = left
+        .items
+        .iter()
+        .map(|item| FulfillmentLine { order_item_id: item.id.clone(), quantity: item.quantity });
+    let exactly = Wanted { items: Some(all.collect()), ..Wanted::default() };
+    assert!(paid.fulfill(exactly, NOW).is_ok());
+}

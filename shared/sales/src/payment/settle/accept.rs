@@ -101,3 +101,54 @@ pub async fn accept(
     surplus::give_back_all(app, &spared).await;
     Ok(answered)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{order, paid};
+    use crate::payment::ObservedState;
+    use crate::payment::tests::{NOW, after, open, seen};
+    use ground::money;
+
+    fn other_amount() -> Payment {
+        after(&open(), &seen(ObservedState::Captured, 1_000))
+    }
+
+    #[test]
+    fn another_amount_is_accepted_once_and_only_where_it_is_held() {
+        let payment = other_amount();
+        let (accepted, amount) = payment.accepted(NOW).unwrap();
+        assert_eq!((accepted.is_applied, accepted.attention), (true, None));
+        assert_eq!((accepted.version, amount), (payment.version + 1, money::sample(1_000)));
+        assert_eq!(accepted.accepted(NOW).unwrap_err().code, Code::InvalidStateTransition);
+        let asked_for = after(&open(), &seen(ObservedState::Captured, 129_900));
+        assert!(!asked_for.awaits_decision() && !asked_for.is_acceptable());
+        assert_eq!(asked_for.accepted(NOW).unwrap_err().code, Code::InvalidStateTransition);
+        let given_up = Payment { status: PaymentStatus::Voided, ..payment };
+        assert!(!given_up.awaits_decision());
+    }
+
+    #[test]
+    fn nothing_is_accepted_while_some_of_it_may_be_on_its_way_back() {
+        let id = ground::id::RefundId::derive(&["a"]);
+        let payment = other_amount();
+        let going = payment.begin_refund(&id, &money::sample(400), NOW).unwrap();
+        assert!(going.awaits_decision() && !going.is_acceptable());
+        let gone = going.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
+        let (_, amount) = gone.accepted(NOW).unwrap();
+        assert_eq!(amount, money::sample(600), "what has not gone back");
+    }
+
+    #[test]
+    fn an_order_has_room_for_what_is_left_to_pay_and_no_more() {
+        let code = |order: &Order, amount: i64| {
+            demand_room(order, &money::sample(amount)).map_err(|problem| problem.code)
+        };
+        let open = order();
+        assert_eq!((code(&open, 1), code(&open, 25_000)), (Ok(()), Ok(())));
+        assert_eq!(code(&open, 25_001), Err(Code::AmountExceedsOutstanding));
+        assert_eq!(code(&paid(&open), 1), Err(Code::OrderAlreadyPaid));
+        let expired = open.expire(open.expires_at.unwrap()).unwrap().order;
+        assert_eq!(code(&expired, 1), Err(Code::OrderExpired));
+    }
+}

@@ -160,3 +160,33 @@ impl Payment {
         Some(next)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payment::ObservedState;
+    use crate::payment::tests::{NOW, after, open, seen};
+    use ground::money;
+
+    #[test]
+    fn a_capture_without_an_answer_is_remembered_as_one_that_may_have_worked() {
+        let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+        assert!(!held.has_unanswered_capture());
+        let noted = held.capture_unanswered(&money::sample(500), "timeout", NOW).unwrap();
+        assert!(noted.has_unanswered_capture());
+        let attempt = noted.attempts.last().unwrap();
+        assert_eq!((attempt.action, attempt.succeeded), (Action::Capture, false));
+        assert_eq!(attempt.failure_code.as_deref(), Some("timeout"));
+        assert_eq!((noted.status, noted.version), (held.status, held.version + 1));
+    }
+
+    #[test]
+    fn what_was_taken_or_failed_to_be_promised_is_no_capture_without_an_answer() {
+        let taken = after(&open(), &seen(ObservedState::Captured, 129_900));
+        let failed = after(&open(), &seen(ObservedState::Failed, 0));
+        for payment in [taken, failed, open()] {
+            assert!(!payment.has_unanswered_capture(), "{:?}", payment.status);
+            assert!(payment.capture_unanswered(&money::sample(1), "timeout", NOW).is_none());
+        }
+    }
+}

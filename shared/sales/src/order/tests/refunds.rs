@@ -1,0 +1,187 @@
+//! What goes back of which line and through which payment, and what becomes of its units.
+
+use gateway::problem::Code;
+
+use super::*;
+use crate::order::lines::CancelledLine;
+use crate::order::refund::{Refund, RefundReason, RestockType, Wanted, WantedLine, WantedShipping};
+use ground::id::RefundId;
+
+fn units(order: &Order, quantity: u32, restock_type: RestockType) -> Wanted {
+    let order_item_id = order.items.first().unwrap().id.clone();
+    let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
+    Wanted { items: vec![line], ..Wanted::default() }
+}
+
+fn money(amount: i64) -> Money {
+    ground::money::sample(amount)
+}
+
+/// An order that two payments paid: 20,000 and 5,000.
+fn paid_twice() -> (Order, PaymentId, PaymentId) {
+    let (first, second) = (PaymentId::derive(&["first"]), PaymentId::derive(&["second"]));
+    let settle = |order: &Order, payment_id: &PaymentId, amount: i64| {
+        let receipt = Receipt { payment_id, provider: "stripe", amount: &money(amount) };
+        order.settle_payment(receipt, NOW).unwrap().unwrap().order
+    };
+    let order = settle(&settle(&order(), &first, 20_000), &second, 5_000);
+    (order, first, second)
+}
+
+#[test]
+fn an_order_that_is_neither_firm_nor_over_gives_nothing_back_whatever_is_named() {
+    let pending = order();
+    let refused = pending.plan_refund(&units(&pending, 99, RestockType::Cancel)).unwrap_err();
+    assert_eq!(refused.code, Code::PaymentNotCaptured);
+    let called_off = paid(&pending).cancel(None, true, NOW).unwrap().order;
+    assert_eq!(called_off.plan_refund(&Wanted::default()).unwrap().amount, money(25_000));
+}
+
+#[test]
+fn nothing_to_refund_and_nothing_captured_are_told_apart() {
+    let code = |order: &Order| order.plan_refund(&Wanted::default()).unwrap_err().code;
+    assert_eq!(code(&order_of("INR", &[(0, 1)], &[])), Code::NothingToRefund, "it was free");
+    assert_eq!(code(&order().confirm(NOW).unwrap().order), Code::PaymentNotCaptured);
+}
+
+#[test]
+fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
+    let (order, first, second) = paid_twice();
+    let plan = |payment_id: Option<&PaymentId>| {
+        let wanted = Wanted { payment_id: payment_id.cloned(), ..Wanted::default() };
+        order.plan_refund(&wanted).unwrap()
+    };
+    assert_eq!(plan(Some(&second)).to_payments, [(second.clone(), money(5_000))]);
+    let both = [(first.clone(), money(20_000)), (second.clone(), money(5_000))];
+    assert_eq!(plan(None).to_payments, both);
+    let reserved = order.reserve_refund(&plan(Some(&second)), NOW).unwrap();
+    let refunded: Vec<_> = reserved.payments.iter().map(|p| p.refunded.amount).collect();
+    assert_eq!(refunded, [0, 5_000]);
+    let stranger = Wanted { payment_id: Some(PaymentId::derive(&["no"])), ..Wanted::default() };
+    assert_eq!(order.plan_refund(&stranger).unwrap_err().code, Code::ValidationFailed);
+}
+
+#[test]
+fn only_what_a_provider_refused_is_free_again() {
+    let (order, first, second) = paid_twice();
+    let plan = order.plan_refund(&Wanted::default()).unwrap();
+    let reserved = order.reserve_refund(&plan, NOW).unwrap();
+    let reason = (RefundReason::Other, None);
+    let mut refund = Refund::of(&order, RefundId::mint(NOW), &plan, reason, NOW);
+    let still = [(first.clone(), money(20_000)), (second.clone(), money(5_000))];
+    assert_eq!(refund.pending(), still);
+    refund.mark(&first, &Ok("rfnd_1".into()));
+    assert_eq!(refund.pending(), still[1..]);
+    refund.mark(&second, &Err("no".into()));
+    assert!(refund.pending().is_empty());
+    let next = reserved.refund_refused(&refund, std::slice::from_ref(&second), NOW);
+    let refunded: Vec<_> = next.payments.iter().map(|payment| payment.refunded.amount).collect();
+    assert_eq!((refunded, next.refunded), (vec![20_000, 0], money(20_000)));
+    let later = NOW.plus(Duration::from_secs(1));
+    let changed = refund.changed(later);
+    assert_eq!((changed.updated_at, changed.version), (later, refund.version + 1));
+}
+
+#[test]
+fn units_of_an_order_that_is_over_are_not_called_off_again() {
+    let over = paid(&order()).cancel(None, true, NOW).unwrap().order;
+    let refused = over.plan_refund(&units(&over, 1, RestockType::Cancel)).unwrap_err();
+    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let plan = over.plan_refund(&units(&over, 1, RestockType::NoRestock)).unwrap();
+    assert_eq!((plan.amount, plan.items[0].restocked), (money(10_000), 0));
+    // Nor are those of one that money came for too late: nothing of it was ever committed.
+    let id = PaymentId::derive(&["late"]);
+    let due = order().outstanding();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
+    let late = expired.settle_payment(receipt, NOW).unwrap().unwrap().order;
+    let waiting = Order { items: order().items, ..late };
+    let refused = waiting.plan_refund(&units(&waiting, 1, RestockType::Cancel)).unwrap_err();
+    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+}
+
+#[test]
+fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left() {
+    use crate::order::fulfillment::Wanted as Leaving;
+    let elsewhere = LocationId::derive(&["elsewhere"]);
+    let shelf = LocationId::derive(&["shelf"]);
+    let to = |order: &Order, restock_type| {
+        let mut wanted = units(order, 1, restock_type);
+        wanted.items[0].location_id = Some(elsewhere.clone());
+        let plan = order.plan_refund(&wanted).unwrap();
+        let places: Vec<_> = plan.items[0]
+            .restocked_at
+            .iter()
+            .map(|u| (u.location_id.clone(), u.quantity))
+            .collect();
+        places
+    };
+    let order = paid(&order());
+    assert_eq!(to(&order, RestockType::Cancel), [(shelf.clone(), 1)]);
+    assert!(to(&order, RestockType::NoRestock).is_empty());
+    let (left, _) = order.fulfill(Leaving::default(), NOW).unwrap();
+    assert_eq!(to(&left, RestockType::Return), [(elsewhere.clone(), 1)]);
+    // What is not counted comes back nowhere.
+    let mut untracked = left;
+    for item in &mut untracked.items {
+        (item.tracked, item.location_id, item.allocations) = (false, None, Vec::new());
+    }
+    assert!(to(&untracked, RestockType::Return).is_empty());
+}
+
+#[test]
+fn a_shipping_refund_has_its_limit() {
+    let mut order = paid(&order());
+    order.totals.shipping = money(700);
+    order.shipping_refunded = money(200);
+    let plan =
+        |shipping| order.plan_refund(&Wanted { shipping: Some(shipping), ..Wanted::default() });
+    assert_eq!(plan(WantedShipping::Full).unwrap().amount, money(500));
+    assert_eq!(plan(WantedShipping::Amount(money(500))).unwrap().shipping, money(500));
+    let refused = plan(WantedShipping::Amount(money(501))).unwrap_err();
+    assert_eq!(refused.code, Code::ValidationFailed);
+}
+
+#[test]
+fn units_whose_money_went_back_are_called_off_without_owing_it_again() {
+    let order = paid(&order());
+    let first = order.items.first().unwrap().id.clone();
+    for (refunded, owed) in [(0, 2), (1, 1), (2, 0)] {
+        let mut refunds = order.clone();
+        if refunded > 0 {
+            let plan = order.plan_refund(&units(&order, refunded, RestockType::NoRestock)).unwrap();
+            refunds = order.reserve_refund(&plan, NOW).unwrap();
+        }
+        let line = CancelledLine { order_item_id: first.clone(), quantity: 2 };
+        let next = refunds.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
+        let item = next.items.first().unwrap();
+        assert_eq!((item.waived, item.owed_cancelled), (owed, owed), "{refunded} refunded");
+    }
+}
+
+#[test]
+fn what_is_called_off_is_in_stock_again_unless_it_is_written_off() {
+    let restocked = |order: &Order| order.items.first().unwrap().restocked();
+    let order = order();
+    let ended = |order: &Order, restock| order.cancel(None, restock, NOW).unwrap().order;
+    assert_eq!(restocked(&order), 0);
+    assert_eq!((restocked(&ended(&paid(&order), true)), restocked(&ended(&order, true))), (2, 2));
+    assert_eq!(restocked(&ended(&paid(&order), false)), 0);
+    assert_eq!(restocked(&ended(&order, false)), 2, "it was only set aside");
+}
+
+#[test]
+fn units_leave_from_the_places_that_have_them_and_from_no_others() {
+    let (near, far) = (LocationId::derive(&["near"]), LocationId::derive(&["far"]));
+    let mut item = order().items.first().unwrap().clone();
+    item.quantity = 5;
+    item.allocations = vec![Allocation::new(near.clone(), 2), Allocation::new(far.clone(), 3)];
+    let at =
+        |location_id: &LocationId, quantity| Units { location_id: location_id.clone(), quantity };
+    assert_eq!(item.clone().leave(2, Some(&far)), [at(&far, 2)]);
+    assert_eq!(item.clone().leave(2, None), [at(&near, 2)]);
+    assert_eq!(item.clone().leave(4, None), [at(&near, 2), at(&far, 2)]);
+    assert_eq!(item.leave(2, Some(&near)), [at(&near, 2)]);
+    assert_eq!(item.leave(1, None), [at(&far, 1)], "the first is empty");
+    assert_eq!(item.call_off(2), [at(&far, 2)]);
+}

@@ -1,0 +1,177 @@
+//! How an order stands: what it takes, how long it waits, and what its axes say.
+
+use super::*;
+use crate::order::fulfillment::Wanted as Leaving;
+use crate::order::lines::CancelledLine;
+
+fn money(amount: i64) -> Money {
+    ground::money::sample(amount)
+}
+
+fn promised(order: &Order, id: &PaymentId) -> Order {
+    let due = order.outstanding();
+    let receipt = Receipt { payment_id: id, provider: "stripe", amount: &due };
+    order.authorize(receipt, NOW).unwrap().order
+}
+
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_mins(minutes)
+}
+
+#[test]
+fn an_order_takes_no_more_than_its_total_and_nothing_once_nothing_is_due() {
+    let open = order();
+    assert!(open.takes(&money(0)) && open.takes(&money(25_000)) && !open.takes(&money(25_001)));
+    let paid = paid(&open);
+    assert!(paid.takes(&money(0)) && !paid.takes(&money(1)));
+    let confirmed = open.confirm(NOW).unwrap().order;
+    let line = CancelledLine { order_item_id: open.items[0].id.clone(), quantity: 1 };
+    let fewer = confirmed.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
+    assert_eq!(fewer.outstanding(), money(15_000));
+    assert!(fewer.takes(&money(25_000)), "somebody may be paying all of it");
+    let none = confirmed.cancel_lines(None, true, NOW).unwrap().order;
+    assert!(none.outstanding().is_zero() && none.takes(&money(0)) && !none.takes(&money(1)));
+    assert_eq!(none.financial_status, FinancialStatus::Voided);
+}
+
+#[test]
+fn an_order_is_payable_while_it_is_open_due_and_in_time() {
+    let open = order();
+    let last = Timestamp::from_millis(NOW.plus(WINDOW).millis() - 1);
+    assert!(open.is_payable(NOW) && open.is_payable(last) && !open.is_payable(NOW.plus(WINDOW)));
+    assert!(Order { expires_at: None, ..open.clone() }.is_payable(NOW.plus(WINDOW)));
+    let draft = Order { status: OrderStatus::Draft, ..open.clone() };
+    let promised = promised(&open, &PaymentId::derive(&["one"]));
+    for order in [draft, promised, paid(&open)] {
+        assert!(!order.is_payable(NOW), "{:?} {:?}", order.status, order.financial_status);
+    }
+}
+
+#[test]
+fn the_financial_axis_says_what_became_of_the_money_of_an_order_that_is_over() {
+    let cancelled = |order: &Order| order.cancel(None, true, NOW).unwrap().order;
+    let status = |order: &Order| order.financial_status;
+    assert_eq!(status(&cancelled(&order())), FinancialStatus::Voided);
+    let with_card = order_of("INR", &[(1_000, 1)], &[300]);
+    assert_eq!(status(&cancelled(&with_card)), FinancialStatus::Voided, "it was set aside");
+    assert_eq!(status(&cancelled(&paid(&order()))), FinancialStatus::Paid);
+    let free = order_of("INR", &[(0, 1)], &[]);
+    assert_eq!(status(&cancelled(&free)), FinancialStatus::Paid);
+    let by_card = order_of("INR", &[(1_000, 1)], &[1_000]);
+    assert_eq!(status(&cancelled(&by_card)), FinancialStatus::Paid);
+    let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
+    assert_eq!(status(&expired), FinancialStatus::Expired);
+    let id = PaymentId::derive(&["late"]);
+    let due = expired.totals.due.clone();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let late = expired.settle_payment(receipt, NOW).unwrap().unwrap().order;
+    assert_eq!(status(&late), FinancialStatus::Paid);
+}
+
+#[test]
+fn an_order_that_is_over_holds_no_promise_and_pays_no_gift_card_what_a_refund_will() {
+    let id = PaymentId::derive(&["one"]);
+    let ended = promised(&order(), &id).cancel(None, true, NOW).unwrap();
+    assert!(ended.order.authorized().is_zero());
+    let paid = paid(&order_of("INR", &[(1_000, 1)], &[300]));
+    assert!(paid.cancel(None, true, NOW).unwrap().to_gift_cards.is_empty());
+    let by_card = order_of("INR", &[(1_000, 1)], &[1_000]);
+    assert!(by_card.cancel(None, true, NOW).unwrap().to_gift_cards.is_empty());
+}
+
+#[test]
+fn nothing_has_left_of_an_order_that_was_just_paid() {
+    let order = Order { version: 7, ..order() };
+    let later = NOW.plus(minutes(1));
+    let next = order.changed(later);
+    assert_eq!((next.updated_at, next.version, order.version()), (later, 8, 7));
+    assert_eq!(paid(&order).fulfillment_status, FulfillmentStatus::Unfulfilled);
+}
+
+#[test]
+fn a_promised_order_lists_exactly_what_it_allows() {
+    let promised = promised(&order(), &PaymentId::derive(&["one"]));
+    let expected = ["update", "capture", "fulfill", "cancel", "cancel_lines", "hold", "close"];
+    assert_eq!(promised.allowed_actions(), expected);
+    let (left, _) = promised.fulfill(Leaving::default(), NOW).unwrap();
+    assert!(left.allows(OrderAction::Capture) && !left.allows(OrderAction::Cancel));
+}
+
+#[test]
+fn a_promise_that_ran_out_leaves_firm_what_goods_that_left_have_made_firm() {
+    let id = PaymentId::derive(&["one"]);
+    let promised = promised(&order(), &id);
+    let line = CancelledLine { order_item_id: promised.items[0].id.clone(), quantity: 2 };
+    let fewer = promised.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
+    let none = promised.cancel_lines(None, true, NOW).unwrap().order;
+    let (left, _) = promised.fulfill(Leaving::default(), NOW).unwrap();
+    for (order, firm) in [(promised, false), (fewer, false), (none, true), (left, true)] {
+        let lapsed = order.void_payment(&id, NOW).unwrap();
+        assert_eq!(lapsed.order.is_firm(), firm, "{:?}", order.fulfillment_status);
+        assert_eq!(lapsed.outcome, Outcome::Lapsed);
+    }
+}
+
+#[test]
+fn a_promise_counts_again_only_when_it_was_given_up_and_nothing_was_taken() {
+    let id = PaymentId::derive(&["one"]);
+    let order = order();
+    let due = order.outstanding();
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let promised = promised(&order, &id);
+    let given_up = promised.void_payment(&id, NOW).unwrap().order;
+    assert!(given_up.void_payment(&id, NOW).is_none());
+    assert_eq!(given_up.authorize(receipt, NOW).unwrap().order.payments.len(), 1);
+    let mut taken = given_up;
+    taken.payments[0].captured = money(1);
+    assert!(taken.authorize(receipt, NOW).is_none());
+}
+
+#[test]
+fn an_order_waits_longer_and_never_shorter() {
+    let order = order();
+    let wait = |window: Option<Duration>, after: u64| {
+        order.waits_for(window, NOW.plus(minutes(after))).map(|next| {
+            assert_eq!(next.version, order.version + 1);
+            (next.expires_at, next.payment_window)
+        })
+    };
+    let until = |minutes_more| Some(NOW.plus(minutes(minutes_more)));
+    assert_eq!(order.payment_window, Some(WINDOW.as_secs()));
+    assert_eq!(wait(Some(minutes(60)), 0), Some((until(60), Some(3_600))));
+    assert_eq!(wait(Some(minutes(20)), 0), None);
+    assert_eq!(wait(Some(minutes(20)), 10), None, "until the same moment");
+    assert_eq!(wait(Some(minutes(20)), 11), Some((until(31), Some(1_200))));
+    assert_eq!(wait(Some(minutes(30)), 5), None, "it waits for that already");
+    assert_eq!(wait(None, 0), Some((None, None)), "for ever");
+    assert!(paid(&order).waits_for(None, NOW).is_none());
+    let draft = Order { status: OrderStatus::Draft, ..order.clone() };
+    assert!(draft.waits_for(None, NOW).is_none());
+}
+
+#[test]
+fn a_failed_attempt_is_news_once_and_of_an_order_that_waits_for_money() {
+    let failed = order().payment_failed(NOW).unwrap();
+    assert_eq!((failed.payment_failed, failed.financial_status), (true, FinancialStatus::Failed));
+    assert!(failed.payment_failed(NOW).is_none());
+    let promised = promised(&order(), &PaymentId::derive(&["one"]));
+    let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
+    for order in [paid(&order()), promised, expired] {
+        assert!(order.payment_failed(NOW).is_none(), "{:?}", order.financial_status);
+    }
+    assert!(!paid(&failed).payment_failed);
+}
+
+#[test]
+fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
+    let with_card = order_of("INR", &[(1_000, 1)], &[300]);
+    assert_eq!((with_card.captured.amount, with_card.brought_in()), (300, 0));
+    assert_eq!(paid(&with_card).brought_in(), 1_000);
+    assert_eq!(order_of("INR", &[(1_000, 1)], &[1_000]).brought_in(), 1_000);
+    let confirmed = with_card.confirm(NOW).unwrap().order;
+    assert_eq!(confirmed.brought_in(), 0);
+    let id = PaymentId::derive(&["part"]);
+    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &money(200) };
+    let partly = with_card.settle_payment(receipt, NOW).unwrap().unwrap().order;
+    assert_eq!(partly.brought_in(), 500);
+}

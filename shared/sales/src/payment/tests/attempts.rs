@@ -1,0 +1,204 @@
+//! What is kept of a payment's steps, announced of them, and allowed after them.
+
+use super::*;
+use crate::payment::{Action, Attempt, Attention, PaymentRefund, RefundState, Step};
+
+fn captured() -> Payment {
+    super::captured(129_900)
+}
+
+fn refund(id: &str, status: RefundState, amount: i64) -> PaymentRefund {
+    PaymentRefund {
+        id: RefundId::derive(&[id]),
+        amount: money::sample(amount),
+        status,
+        provider_reference: Some("rfnd_1".into()),
+        failure_code: None,
+        created_at: NOW,
+        updated_at: NOW,
+        version: 1,
+    }
+}
+
+#[test]
+fn each_step_announces_what_happened_and_a_mismatch_what_it_is() {
+    let topic = |payment: Payment, happened| {
+        let step = Step { payment, happened, has_gone_back: false };
+        step.topic().map(|topic| topic.name)
+    };
+    for (happened, name) in [
+        (Happened::Authorized, Some("payment.authorized")),
+        (Happened::Captured, Some("payment.captured")),
+        (Happened::Failed, Some("payment.failed")),
+        (Happened::Voided, Some("payment.voided")),
+        (Happened::Refunded, Some("payment.refunded")),
+        (Happened::RefundFailed, None),
+        (Happened::RefundAwaited, None),
+    ] {
+        assert_eq!(topic(captured(), happened), name, "{happened:?}");
+    }
+    assert_eq!(topic(captured(), Happened::Mismatched), Some("payment.captured"));
+    assert_eq!(topic(open(), Happened::Mismatched), Some("payment.authorized"));
+}
+
+#[test]
+fn tries_are_counted_for_as_long_as_there_is_work() {
+    let tried = |payment: Payment| Payment { tries: 3, tried_at: Some(NOW), ..payment };
+    let idle = tried(captured()).changed(NOW);
+    assert_eq!((idle.tries, idle.tried_at), (0, None), "what is begun next was not tried yet");
+    let pending = Payment { refunds: vec![refund("a", RefundState::Pending, 1)], ..captured() };
+    let busy = tried(pending).changed(NOW);
+    assert_eq!((busy.tries, busy.tried_at), (3, Some(NOW)));
+}
+
+#[test]
+fn a_failure_is_told_again_when_anything_about_it_is_new() {
+    let failed = |code: &str, paid: &str| Observed {
+        failure_code: Some(code.into()),
+        provider_payment: Some(paid.into()),
+        ..seen(ObservedState::Failed, 0)
+    };
+    let once = after(&open(), &failed("declined", "pay_1"));
+    let attempt = once.attempts.last().unwrap();
+    assert_eq!((attempt.succeeded, attempt.failure_code.as_deref()), (false, Some("declined")));
+    assert!(step(&once, &failed("declined", "pay_1")).is_none());
+    assert!(step(&once, &failed("expired", "pay_1")).is_some(), "another reason");
+    assert!(step(&once, &failed("declined", "pay_2")).is_some(), "another attempt");
+    let before = |change: fn(&mut Attempt)| {
+        let mut known = once.clone();
+        known.attempts.iter_mut().for_each(change);
+        step(&known, &failed("declined", "pay_1"))
+    };
+    assert!(before(|attempt| attempt.succeeded = true).is_some(), "that one had worked");
+    assert!(before(|attempt| attempt.action = Action::Capture).is_some(), "that was another step");
+}
+
+#[test]
+fn what_was_taken_has_its_receipt_and_a_refused_refund_its_reason() {
+    let taken = captured();
+    let receipt = taken.receipts.last().unwrap();
+    assert_eq!((receipt.action, receipt.amount.amount), (Action::Capture, 129_900));
+    assert_eq!(receipt.provider_reference, "pay_1");
+    let id = RefundId::derive(&["a"]);
+    let begun = taken.begin_refund(&id, &money::sample(500), NOW).unwrap();
+    let refused = begun.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
+    let attempt = refused.attempts.last().unwrap();
+    assert_eq!((attempt.action, attempt.succeeded), (Action::Refund, false));
+    assert_eq!(attempt.failure_code.as_deref(), Some("closed"));
+    assert_eq!(refused.receipts, taken.receipts, "nothing went back");
+}
+
+#[test]
+fn only_the_fifty_newest_receipts_and_attempts_are_kept() {
+    let mut payment = captured();
+    for nth in 0..60 {
+        let id = RefundId::derive(&[&nth.to_string()]);
+        let begun = payment.begin_refund(&id, &money::sample(1), NOW).unwrap();
+        payment = begun.finish_refund(&id, &Ok(nth.to_string()), NOW).unwrap().payment;
+    }
+    assert_eq!((payment.receipts.len(), payment.attempts.len()), (50, 50));
+    assert_eq!(payment.receipts.last().unwrap().provider_reference, "59");
+}
+
+#[test]
+fn less_than_was_asked_for_is_right_only_where_a_merchant_takes_it() {
+    let held = after(&open(), &seen(ObservedState::Authorized, 129_899));
+    for (amount, source, fits) in [
+        (129_899, Source::Admin, true),
+        (1, Source::Admin, true),
+        (129_899, Source::Webhook, false),
+        (129_898, Source::Sync, false),
+        (129_901, Source::Admin, false),
+    ] {
+        let step = held.observe(&seen(ObservedState::Captured, amount), source, NOW);
+        let payment = step.unwrap().unwrap().payment;
+        assert_eq!(!payment.awaits_decision(), fits, "{amount} by {source:?}");
+    }
+}
+
+#[test]
+fn a_payment_that_went_back_whole_has_no_more_to_give() {
+    let gone =
+        Payment { refunded: money::sample(129_900), status: PaymentStatus::Refunded, ..captured() };
+    let more = Observed {
+        refunded: Some(money::sample(129_901)),
+        ..seen(ObservedState::Captured, 129_900)
+    };
+    assert!(step(&gone, &more).is_none());
+}
+
+#[test]
+fn a_payment_is_flagged_once_for_one_reason() {
+    let flagged = captured().flagged(Attention::LatePayment, NOW).unwrap();
+    assert_eq!(flagged.attention, Some(Attention::LatePayment));
+    assert!(flagged.flagged(Attention::LatePayment, NOW).is_none());
+    let other = flagged.flagged(Attention::AmountMismatch, NOW).unwrap();
+    assert_eq!(other.attention, Some(Attention::AmountMismatch));
+}
+
+#[test]
+fn what_is_not_taken_yet_can_be_given_up() {
+    let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    assert!(open().check_voidable().is_ok() && held.check_voidable().is_ok());
+    let problem = captured().check_voidable().unwrap_err();
+    assert_eq!(problem.code, Code::InvalidStateTransition);
+    assert_eq!(held.allowed_actions(), ["capture", "void", "sync"]);
+    assert_eq!(captured().allowed_actions(), ["refund", "sync"]);
+}
+
+#[test]
+fn our_own_refund_does_not_hide_one_that_was_made_at_the_desk() {
+    let id = RefundId::derive(&["a"]);
+    let begun = captured().begin_refund(&id, &money::sample(500), NOW).unwrap();
+    let ours = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
+    let news =
+        Observed { refunded: Some(money::sample(700)), ..seen(ObservedState::Captured, 129_900) };
+    assert_eq!(after(&ours, &news).refunded, money::sample(700));
+}
+
+#[test]
+fn money_that_no_order_took_needs_attention_until_all_of_it_went_back_and_when_it_returns() {
+    let late = Payment { attention: Some(Attention::LatePayment), ..captured() };
+    let refund = |payment: &Payment, amount: i64| {
+        let id = RefundId::derive(&[&amount.to_string()]);
+        let begun = payment.begin_refund(&id, &money::sample(amount), NOW).unwrap();
+        let done = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
+        let returned = done.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
+        (done.attention, returned.attention)
+    };
+    let flag = Some(Attention::LatePayment);
+    assert_eq!(refund(&late, 1), (flag, flag));
+    assert_eq!(refund(&late, 129_900), (None, flag));
+    let applied = |attention| Payment { attention, is_applied: true, ..captured() };
+    assert_eq!(refund(&applied(None), 129_900), (None, None));
+    let mismatch = Some(Attention::AmountMismatch);
+    assert_eq!(refund(&applied(mismatch), 129_900), (mismatch, mismatch));
+}
+
+#[test]
+fn a_payment_needs_its_provider_while_something_is_open_on_its_way_or_undecided() {
+    let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    let failed = after(&open(), &seen(ObservedState::Failed, 0));
+    let going = Payment { refunds: vec![refund("a", RefundState::Pending, 1)], ..captured() };
+    let undecided = super::captured(1);
+    for payment in [open(), failed, held, going, undecided] {
+        assert!(payment.needs_provider(), "{payment:?}");
+        let by_hand = Payment { provider: ProviderName::Manual, ..payment };
+        assert!(!by_hand.needs_provider());
+    }
+    assert!(!captured().needs_provider());
+    assert!(open().is_open() && !captured().is_open());
+}
+
+#[test]
+fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
+    let of = |state, refunded: i64| Observed {
+        refunded: Some(money::sample(refunded)),
+        ..seen(state, 100)
+    };
+    assert!(of(ObservedState::Captured, 100).has_all_gone_back());
+    assert!(!of(ObservedState::Captured, 99).has_all_gone_back());
+    assert!(!of(ObservedState::Authorized, 100).has_all_gone_back());
+    let nothing = Observed { amount: None, refunded: None, ..of(ObservedState::Captured, 0) };
+    assert!(!nothing.has_all_gone_back());
+}
