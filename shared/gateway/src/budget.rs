@@ -360,4 +360,96 @@ mod tests {
             assert!(in_a_second <= i64::from(tier.restore_rate()));
         }
     }
+
+    fn asks(method: &str, uri: &str, cost: Cost) -> std::sync::Arc<Inbound> {
+        let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
+        let (parts, ()) = request.into_parts();
+        let (method, access) = (parts.method.clone(), crate::caller::Access::Public);
+        let path = "/v1/things";
+        let row = crate::routes::Row { method, path, cost, access, oauth: false, body_limit: 1 };
+        Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row)
+    }
+
+    #[test]
+    fn a_tier_is_as_large_and_as_fast_as_published() {
+        for (tier, name, capacity, rate, interval) in [
+            (Tier::App, "app", 1_000, 100, 10_000),
+            (Tier::Merchant, "merchant", 1_000, 100, 10_000),
+            (Tier::Public, "public", 300, 30, 33_334),
+        ] {
+            let found = (tier.name(), tier.capacity(), tier.restore_rate(), tier.interval());
+            assert_eq!(found, (name, capacity, rate, interval));
+        }
+    }
+
+    #[test]
+    fn a_request_costs_what_its_row_says_and_a_list_what_it_asks_for() {
+        assert_eq!(Cost::WRITE.of(&asks("POST", "/v1/things?limit=100", Cost::WRITE)), 10);
+        for (query, points) in [
+            ("", 3),
+            ("limit=10", 2),
+            ("limit=100", 11),
+            ("limit=1000", 11),
+            ("limit=x", 3),
+            ("q=mug", 8),
+            ("q=", 3),
+            ("q=%20", 3),
+            ("sort=created_at", 3),
+            ("sort=-created_at", 3),
+            ("sort=", 3),
+            ("sort=title", 8),
+            ("q=mug&sort=title&limit=100", 16),
+        ] {
+            let list = asks("GET", &format!("/v1/things?{query}"), Cost::List);
+            assert_eq!(Cost::List.of(&list), points, "{query}");
+        }
+    }
+
+    #[test]
+    fn where_somebody_signs_in_the_budget_fails_closed() {
+        for path in [
+            "/v1/auth/login",
+            "/v1/storefront/customer/login",
+            "/v1/storefront/customer/register/verify",
+            "/v1/storefront/customer/password/reset",
+        ] {
+            assert!(signs_in(path), "{path}");
+        }
+        for path in ["/v1/storefront/customer/orders", "/v1/stores", "/v1/storefront/login", "/"] {
+            assert!(!signs_in(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_wait_is_told_in_whole_seconds_and_never_as_none() {
+        for (micros, seconds) in
+            [(-1, "1"), (0, "1"), (1, "1"), (1_000_000, "1"), (1_000_001, "2"), (9_000_001, "10")]
+        {
+            let problem = limited(micros);
+            assert_eq!(problem.code, Code::RateLimited);
+            let wait = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
+            assert_eq!(wait.unwrap().1, seconds, "{micros}");
+        }
+    }
+
+    #[test]
+    fn a_charge_says_what_was_asked_and_what_there_is() {
+        let bucket = Bucket::of(&Identity::of_network("net"));
+        let charge = Charge { bucket, requested: 7, taken: 0, available: 5 };
+        assert_eq!(charge.requested(), 7);
+        let expected = json!({"requested": 7, "available": 5, "restore_rate": 30, "maximum": 300});
+        assert_eq!(charge.as_json(), expected);
+        let told = |charge: &Charge, spent: Option<u32>| {
+            let mut headers = HeaderMap::new();
+            charge.write_headers(spent, &mut headers);
+            let number = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            let names = ["requested", "actual", "available"];
+            names.map(|name| number(&format!("x-service-cost-{name}")).unwrap().to_owned())
+        };
+        assert_eq!(told(&charge, None), ["7", "0", "5"]);
+        let taken = Charge { taken: 7, ..charge };
+        assert_eq!(told(&taken, None), ["7", "7", "5"]);
+        assert_eq!(told(&taken, Some(3)), ["7", "3", "9"], "what was not used is back");
+        assert_eq!(told(&taken, Some(9)), ["7", "7", "5"], "no more than was taken");
+    }
 }

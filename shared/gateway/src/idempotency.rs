@@ -277,4 +277,101 @@ mod tests {
             assert!(!is_kept(lost_race.status(), Some(&lost_race)), "{}", lost_race.as_str());
         }
     }
+
+    fn asks(
+        method: &str,
+        uri: &str,
+        body: &'static str,
+        id: Option<&str>,
+    ) -> std::sync::Arc<Inbound> {
+        let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
+        let (parts, ()) = request.into_parts();
+        let (method, path, access) = (parts.method.clone(), "/v1/things/{id}", Access::Public);
+        let cost = crate::budget::Cost::WRITE;
+        let row = crate::routes::Row { method, path, cost, access, oauth: false, body_limit: 1 };
+        let params = id.map(|id| ("id".to_owned(), id.to_owned())).into_iter().collect();
+        Inbound::new(&parts, bytes::Bytes::from_static(body.as_bytes()), params, row)
+    }
+
+    #[test]
+    fn a_request_is_told_from_another_by_all_that_it_says_and_not_by_the_order_of_its_query() {
+        let of = |method, uri, body| fingerprint(&asks(method, uri, body, None));
+        let first = of("POST", "/v1/things/1?a=1&b=2", "{}");
+        assert_eq!(first.len(), 64);
+        assert!(first.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        assert_eq!(of("POST", "/v1/things/1?b=2&a=1", "{}"), first);
+        for other in [
+            of("PUT", "/v1/things/1?a=1&b=2", "{}"),
+            of("POST", "/v1/things/2?a=1&b=2", "{}"),
+            of("POST", "/v1/things/1?a=1&b=3", "{}"),
+            of("POST", "/v1/things/1?a=1&b=2", "{ }"),
+        ] {
+            assert_ne!(other, first);
+        }
+        // What is hashed keeps its parts apart.
+        assert_ne!(hash(&["ab", "c"]), hash(&["a", "bc"]));
+        assert_eq!(base16(&[0, 10, 255]), "000aff");
+    }
+
+    #[test]
+    fn a_key_is_one_callers_on_one_store_for_one_route_and_a_guests_in_one_network() {
+        let identity = |principal: &str, store: Option<&str>, guest: Option<&str>| Identity {
+            principal: principal.into(),
+            store: store.map(Into::into),
+            guest: guest.map(Into::into),
+            ..Identity::of_network("net")
+        };
+        let of = |identity: &Identity, method: &str, id: &str, key: &str| {
+            record_key(identity, &asks(method, "/v1/things/1", "", Some(id)), key)
+        };
+        let ann = identity("merchant:ann", Some("s"), None);
+        let first = of(&ann, "POST", "1", "k");
+        assert_eq!(of(&ann, "POST", "1", "k"), first);
+        for other in [
+            of(&identity("merchant:bob", Some("s"), None), "POST", "1", "k"),
+            of(&identity("merchant:ann", Some("t"), None), "POST", "1", "k"),
+            of(&identity("merchant:ann", Some("s"), Some("net")), "POST", "1", "k"),
+            of(&ann, "PUT", "1", "k"),
+            of(&ann, "POST", "2", "k"),
+            of(&ann, "POST", "1", "l"),
+        ] {
+            assert_ne!(other, first);
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_taken_answers_by_whose_it_is_what_was_asked_and_how_far_it_came() {
+        let claim = Claim {
+            key: Key::new("IDM#1", "A"),
+            lease: "mine".into(),
+            seal: crate::seal::SealKey::generate(),
+        };
+        let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
+        let sealed = kept::seal(&claim.seal, &answer, b"IDM#1").unwrap();
+        let sealed: AttributeValue = serde_dynamo::to_attribute_value(sealed).unwrap();
+        let text = |value: &str| AttributeValue::S(value.to_owned());
+        let record = |lease: &str, fingerprint: &str, state: &str| {
+            let record = [
+                ("lease".to_owned(), text(lease)),
+                ("fingerprint".to_owned(), text(fingerprint)),
+                ("state".to_owned(), text(state)),
+                ("answer".to_owned(), sealed.clone()),
+            ];
+            judge(&claim, &record.into(), "asked")
+        };
+        assert!(matches!(record("mine", "asked", "running"), Ok(Claimed::Mine(_))));
+        let code = |judged: Result<Claimed, Problem>| judged.err().map(|problem| problem.code);
+        let other = record("another", "other", "completed");
+        assert_eq!(code(other), Some(Code::IdempotencyKeyReused));
+        let running = record("another", "asked", "running");
+        assert_eq!(code(running), Some(Code::RequestInProgress));
+        let Ok(Claimed::Replay(again)) = record("another", "asked", "completed") else {
+            panic!("it is done");
+        };
+        assert_eq!((again.status(), again.body()), (answer.status(), answer.body()));
+        let replayed = ("idempotent-replayed".to_owned(), "true".to_owned());
+        assert!(again.header_pairs().contains(&replayed));
+        let lost = judge(&claim, &Attributes::new(), "asked");
+        assert_eq!(code(lost), Some(Code::IdempotencyKeyReused));
+    }
 }

@@ -218,3 +218,63 @@ fn number(value: i64) -> AttributeValue {
 fn tat_of(attributes: &Attributes) -> Option<i64> {
     attributes.get("tat")?.as_n().ok()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::error::{
+        ConditionalCheckFailedException, ProvisionedThroughputExceededException,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_bucket_has_room_for_whole_points_that_were_restored_and_no_more_than_it_holds() {
+        let bucket = Bucket::of(&Identity::of_network("net"));
+        let (point, now) = (33_334, 1_000_000_000);
+        assert_eq!(bucket.burst(), 300 * point);
+        for (ahead, room) in [
+            (-5, 300),
+            (0, 300),
+            (1, 299),
+            (point, 299),
+            (point + 1, 298),
+            (299 * point, 1),
+            (299 * point + 1, 0),
+            (300 * point, 0),
+            (301 * point, 0),
+        ] {
+            assert_eq!(bucket.room(now, now + ahead), room, "{ahead} µs ahead");
+        }
+    }
+
+    #[test]
+    fn buckets_of_a_tier_or_a_subject_are_not_shared() {
+        let of = |subject: &str, tier| {
+            let identity = Identity { subject: subject.into(), ..Identity::of_network("net") };
+            Bucket::of(&Identity { tier, ..identity }).key
+        };
+        let one = of("a", Tier::App);
+        assert_eq!(one, of("a", Tier::App));
+        assert!(one != of("b", Tier::App) && one != of("a", Tier::Merchant));
+    }
+
+    #[test]
+    fn a_refused_condition_is_told_from_every_other_failure_and_shows_what_stood_in_its_way() {
+        let item = Attributes::from([("tat".to_owned(), number(7))]);
+        let refusal = |item: Option<Attributes>| {
+            let refused = ConditionalCheckFailedException::builder().set_item(item).build();
+            SdkError::service_error(UpdateItemError::ConditionalCheckFailedException(refused), ())
+        };
+        assert!(is_refusal(&refusal(None)));
+        assert_eq!(refused_item(&refusal(Some(item.clone()))), Some(item.clone()));
+        assert_eq!(refused_item(&refusal(None)), Some(Attributes::new()));
+        let busy = ProvisionedThroughputExceededException::builder().build();
+        let busy = SdkError::service_error(
+            UpdateItemError::ProvisionedThroughputExceededException(busy),
+            (),
+        );
+        assert!(!is_refusal(&busy) && refused_item(&busy).is_none());
+        assert_eq!((tat_of(&item), tat_of(&Attributes::new())), (Some(7), None));
+        assert_eq!(micros(Timestamp::from_millis(5)), 5_000);
+    }
+}

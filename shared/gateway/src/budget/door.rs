@@ -137,4 +137,52 @@ mod tests {
         keeper.close("new", i64::MAX, 1);
         assert_eq!(keeper.memory().closed.len(), 6);
     }
+
+    #[test]
+    fn a_bucket_is_full_again_when_it_was_last_seen_to_be() {
+        let keeper = Doorkeeper::default();
+        assert_eq!(keeper.tat("bucket"), None);
+        keeper.saw("bucket", 7, 0);
+        keeper.saw("other", 8, 0);
+        assert_eq!((keeper.tat("bucket"), keeper.tat("other")), (Some(7), Some(8)));
+        assert_eq!(KNOWN_FOR, 300_000_000);
+    }
+
+    #[test]
+    fn who_is_known_is_known_by_their_credential_or_else_by_their_storefront() {
+        use crate::budget::Cost;
+        use crate::caller::Access;
+        use crate::routes::Row;
+        let shown_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
+            let mut request = http::Request::builder().uri("/v1/x");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            let params = subdomain.map(|name| ("subdomain".to_owned(), name.to_owned()));
+            let (method, path, access) = (parts.method.clone(), "/v1/x", Access::Public);
+            let row = Row { method, path, cost: Cost::FREE, access, oauth: false, body_limit: 1 };
+            shown(&Inbound::new(&parts, bytes::Bytes::new(), params.into_iter().collect(), row))
+        };
+        let bearer = shown_by(&[("authorization", "Bearer a")], Some("shop"));
+        assert_eq!(bearer, Some(seal::digest("Bearer a")));
+        assert_eq!(shown_by(&[("cookie", "s=1")], None), Some(seal::digest("s=1")));
+        assert_eq!(shown_by(&[], Some("shop")), Some("at shop".into()));
+        assert_eq!(shown_by(&[], None), None);
+        let both = shown_by(&[("authorization", "Bearer a"), ("cookie", "s=1")], None);
+        assert_eq!(both, bearer);
+    }
+
+    #[test]
+    fn what_is_known_already_is_renewed_without_a_loss() {
+        let keeper = Doorkeeper::default();
+        for number in 0..MAX_ENTRIES {
+            keeper.close(&number.to_string(), i64::MAX, 0);
+        }
+        keeper.close("0", 5, 0);
+        assert_eq!(keeper.memory().closed.len(), MAX_ENTRIES);
+        // What ends at this moment has passed.
+        keeper.close("new", i64::MAX, 5);
+        assert_eq!(keeper.memory().closed.len(), MAX_ENTRIES);
+    }
 }

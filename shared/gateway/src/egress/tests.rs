@@ -257,6 +257,45 @@ fn urls_are_judged_by_their_text() {
     }
 }
 
+#[test]
+fn a_url_has_as_many_bytes_as_are_allowed_and_not_one_more() {
+    let of = |bytes: usize| format!("https://example.com/{}", "a".repeat(bytes - 20));
+    let judged = |bytes: usize| Destination::parse(&of(bytes), &Policy::strict());
+    assert_eq!(judged(2048).unwrap().as_str(), of(2048));
+    assert_eq!(judged(2049), Err(Refusal::TooLong));
+}
+
+#[test]
+fn a_destination_is_known_by_its_host_and_requested_in_normal_form() {
+    let text = "HTTPS://Example.COM:8443/a?b=c";
+    let destination = Destination::parse(text, &Policy::strict()).unwrap();
+    assert_eq!(destination.host(), "example.com");
+    assert_eq!(destination.as_str(), "https://example.com:8443/a?b=c");
+}
+
+#[test]
+fn each_refusal_and_each_failure_says_what_it_was() {
+    let said: std::collections::BTreeSet<String> = [
+        Refusal::TooLong,
+        Refusal::Malformed,
+        Refusal::Scheme,
+        Refusal::UserInfo,
+        Refusal::Fragment,
+        Refusal::Port,
+        Refusal::HostName,
+        Refusal::Literal,
+        Refusal::LocalName,
+        Refusal::Address,
+        Refusal::Unresolvable,
+    ]
+    .map(|refusal| refusal.to_string())
+    .into();
+    assert!(said.len() == 11 && said.iter().all(|text| text.starts_with("The URL")), "{said:?}");
+    let blocked = SendError::Blocked(Refusal::Address);
+    assert_eq!(blocked.to_string(), Refusal::Address.to_string());
+    assert!(SendError::Timeout.to_string().contains("in time"));
+}
+
 /// docs/conventions.md §11 once more, written independently of the table under test: first and last
 /// addresses.
 const REFUSED_ADDRESSES: &[&str] = &[

@@ -186,4 +186,14 @@ mod tests {
             assert!(!session.is_alive(&other, now), "{other:?}");
         }
     }
+
+    #[test]
+    fn a_session_is_forgotten_only_after_it_has_ended() {
+        let now = Timestamp::from_millis(0);
+        let customer = cleo(now);
+        let (session, _) =
+            CustomerSession::begin(&customer, CreatedVia::Password, "net".into(), now);
+        assert_eq!(session.expires_at, now.plus(LIFETIME));
+        assert!(session.forget_at().is_some_and(|at| at > session.expires_at));
+    }
 }

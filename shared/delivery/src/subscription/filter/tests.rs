@@ -153,3 +153,26 @@ fn a_filter_is_kept_to_the_digit() {
     let kept: Filter = serde_json::from_value(text).unwrap();
     assert_eq!((kept.shown(), &kept), (given, &filter));
 }
+
+#[test]
+fn numbers_that_no_float_tells_apart_are_told_apart() {
+    let number = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let (less, more) = (number("9007199254740992"), number("9007199254740993"));
+    assert_eq!(compare(&less, &more), Some(std::cmp::Ordering::Less));
+    assert!(!equal(&less, &more) && equal(&more, &more));
+}
+
+#[test]
+fn what_stands_in_quotes_is_left_out_and_only_that() {
+    for (text, bare) in [
+        ("$.data.status", "$.data.status"),
+        ("$['a(b']x", "$[]x"),
+        ("$[\"a'b\"]x", "$[]x"),
+        (r"$['a\'b']x", "$[]x"),
+        (r"$['a\\']x", "$[]x"),
+        ("$['a']['b'].c", "$[][].c"),
+        ("$['open", "$["),
+    ] {
+        assert_eq!(unquoted(text), bare, "{text}");
+    }
+}

@@ -175,3 +175,11 @@ fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
     let partly = with_card.settle_payment(receipt, NOW).unwrap().unwrap().order;
     assert_eq!(partly.brought_in(), 500);
 }
+
+#[test]
+fn a_promise_is_not_taken_once_nothing_is_left_to_pay() {
+    let promised = promised(&order(), &PaymentId::derive(&["one"]));
+    let none = promised.cancel_lines(None, true, NOW).unwrap().order;
+    assert!(!none.authorized().is_zero() && none.outstanding().is_zero());
+    assert!(promised.allows(OrderAction::Capture) && !none.allows(OrderAction::Capture));
+}

@@ -3,7 +3,7 @@
 use gateway::problem::Code;
 
 use super::*;
-use crate::order::fulfillment::{FulfillmentLine, Wanted};
+use crate::order::fulfillment::{Fulfillment, FulfillmentLine, Wanted};
 
 fn actions(order: &Order) -> Vec<&'static str> {
     order.allowed_actions()
@@ -233,4 +233,17 @@ fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
         .map(|item| FulfillmentLine { order_item_id: item.id.clone(), quantity: item.quantity });
     let exactly = Wanted { items: Some(all.collect()), ..Wanted::default() };
     assert!(paid.fulfill(exactly, NOW).is_ok());
+}
+
+#[test]
+fn units_of_a_fulfilment_that_names_no_places_left_from_their_lines_own() {
+    use gateway::item::Item;
+    let order = paid(&order());
+    let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let places = format!("{:?}", fulfillment.targets(&left));
+    assert!(places.contains(LocationId::derive(&["shelf"]).as_str()), "{places}");
+    let of_old = Fulfillment { taken: Vec::new(), version: 7, ..fulfillment };
+    let (back, _) = left.call_back(&of_old, NOW).unwrap();
+    assert_eq!(back.items, order.items);
+    assert_eq!(of_old.version(), 7);
 }

@@ -202,3 +202,39 @@ fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
     let nothing = Observed { amount: None, refunded: None, ..of(ObservedState::Captured, 0) };
     assert!(!nothing.has_all_gone_back());
 }
+
+#[test]
+fn a_forged_return_is_forged_whichever_provider_is_connected() {
+    use crate::payment::provider::Connected;
+    let nothing = Returned::default();
+    for connected in [Connected::Razorpay(razorpay()), Connected::Stripe(stripe())] {
+        assert_eq!(connected.verify_return(&open(), &nothing), Err(Forged), "{connected:?}");
+    }
+}
+
+#[test]
+fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
+    use crate::payment::provider::Failure;
+    use gateway::problem::Problem;
+    for (failure, code, is_final, answered) in [
+        (Failure::Timeout, "timeout", false, Code::ProviderTimeout),
+        (Failure::Broken("reset".into()), "unreachable", false, Code::ProviderError),
+        (Failure::Unauthorized, "unauthorized", false, Code::ProviderError),
+        (Failure::Busy, "busy", false, Code::ProviderError),
+        (Failure::Refused("no".into()), "no", true, Code::ProviderError),
+    ] {
+        assert_eq!((failure.code(), failure.is_final()), (code, is_final));
+        let problem = Problem::from(failure.clone());
+        assert_eq!(problem.code, answered, "{failure}");
+        let is_busy = failure == Failure::Busy;
+        let waits = problem.headers().iter().any(|(name, _)| name == http::header::RETRY_AFTER);
+        assert_eq!(waits, is_busy, "{failure}");
+    }
+    assert_eq!(Failure::Busy.to_string(), "payment provider: busy");
+}
+
+#[test]
+fn a_payment_is_written_under_its_version() {
+    use gateway::item::Item;
+    assert_eq!(Payment { version: 7, ..open() }.version(), 7);
+}
