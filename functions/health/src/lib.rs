@@ -9,6 +9,7 @@ use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::problem::Problem;
+use gateway::reply::File;
 use gateway::request::{FieldErrors, Inbound, Query, Text};
 use gateway::routes::Routes;
 use http::StatusCode;
@@ -17,7 +18,9 @@ use serde_json::{Map, Value, json};
 
 /// The routes of this family.
 pub fn routes() -> Routes {
-    Routes::default().get("/health", Cost::FREE, health)
+    Routes::default()
+        .get("/health", Cost::FREE, health)
+        .get("/v1/openapi.json", Cost::FREE, openapi)
 }
 
 /// Anybody; and for what is checked in depth, an operator.
@@ -120,4 +123,12 @@ async fn checks(app: &App) -> (Value, bool) {
         checks.insert(name.to_owned(), check);
     }
     (Value::Object(checks), healthy)
+}
+
+/// What every route takes and answers, as it was when this was built.
+const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
+
+/// `GET /v1/openapi.json`: the OpenAPI document of every route.
+async fn openapi(_: Public) -> Result<File, Problem> {
+    Ok(File::new("application/json", DOCUMENT.to_vec()))
 }

@@ -19,6 +19,7 @@ use gateway::routes::hand_on;
 use tokio::sync::Notify;
 use tower::ServiceExt;
 
+use crate::reference;
 use crate::template::{self, Function};
 
 /// One function: its code, with the environment and the permissions of the template.
@@ -180,6 +181,7 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     let other_method = move |path: MatchedPath, request: Request| {
         forward(Arc::clone(&all), known.get(path.as_str()).copied(), request)
     };
+    router = router.route(reference::PATH, on(MethodFilter::GET, reference::page));
     let functions = Arc::clone(functions);
     let rest = move |request| forward(Arc::clone(&functions), default, request);
     Ok(router.method_not_allowed_fallback(other_method).fallback(rest))

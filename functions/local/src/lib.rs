@@ -8,8 +8,10 @@ pub mod demo;
 pub mod functions;
 pub mod keys;
 pub mod log;
+pub mod openapi;
 pub mod progress;
 mod pumps;
+mod reference;
 pub mod template;
 mod unread;
 

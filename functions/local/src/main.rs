@@ -14,7 +14,7 @@ use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::log::{self, Form};
-use local::{Options, System, demo, keys};
+use local::{Options, System, demo, keys, openapi};
 use providers::Providers;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
@@ -43,6 +43,8 @@ Usage: cargo run -p local -- [options]
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
   --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
                          sign rotated, and end
+  --openapi              print the OpenAPI document of this build, from the sources in the current
+                         directory, and end
   --help                 this text
 ";
 
@@ -54,6 +56,7 @@ enum Command {
     Help,
     GenerateKeys,
     RotateKeys(OsString),
+    OpenApi,
     Run(Run),
 }
 
@@ -104,6 +107,7 @@ async fn start() -> Result<(), AnyError> {
         Command::Help => print!("{USAGE}"),
         Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
+        Command::OpenApi => println!("{:#}", openapi::document(Path::new("."))?),
         Command::Run(run) => serve(run).await?,
     }
     Ok(())
@@ -136,6 +140,7 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("emulators-only") => run.with_api = false,
             Long("generate-keys") => return Ok(Command::GenerateKeys),
             Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
+            Long("openapi") => return Ok(Command::OpenApi),
             Long("help") | Short('h') => return Ok(Command::Help),
             other => return Err(other.unexpected()),
         }
@@ -214,7 +219,7 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo:
     let aws = system.embedded().emulators();
     let mut text = String::new();
     if run.with_api {
-        let _ = writeln!(text, "The API is at {url}");
+        let _ = writeln!(text, "The API is at {url}; its reference at {url}/_local/docs");
     }
     if let Some(providers) = providers {
         let _ = writeln!(text, "Payment providers are played at {}", providers.url());

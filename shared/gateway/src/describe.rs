@@ -1,6 +1,7 @@
 //! What a row's handler says about itself by its types: parameters, body, answers, and the problems
 //! that its arguments refuse with. An OpenAPI document is made of it; no deployed binary holds it.
 
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::problem::Code;
@@ -53,11 +54,36 @@ pub struct Success {
     pub no_store: bool,
 }
 
-/// A row's handler, described. Schemas of named types are collected in `generator`, and referred to.
+/// The schemas of named types, which operations refer to: of what is sent, and of what is answered,
+/// since a member that may be left out of the one is always there in the other.
+#[derive(Debug)]
+pub struct Schemas {
+    /// Of requests.
+    pub requests: SchemaGenerator,
+    /// Of answers.
+    pub answers: SchemaGenerator,
+}
+
+impl Default for Schemas {
+    fn default() -> Self {
+        let settings = || {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = "/components/schemas".into();
+                settings.meta_schema = None;
+            })
+        };
+        Self {
+            requests: settings().for_deserialize().into_generator(),
+            answers: settings().for_serialize().into_generator(),
+        }
+    }
+}
+
+/// A row's handler, described.
 #[derive(Debug)]
 pub struct Operation<'a> {
     /// The schemas of all operations.
-    pub generator: &'a mut SchemaGenerator,
+    pub schemas: &'a mut Schemas,
     /// Names of the path's parameters, in path order.
     pub path: Vec<&'static str>,
     /// Its parameters.
@@ -76,10 +102,10 @@ pub struct Operation<'a> {
 
 impl<'a> Operation<'a> {
     /// Nothing is known of the handler of this path yet.
-    pub fn new(generator: &'a mut SchemaGenerator, path: &'static str) -> Self {
+    pub fn new(schemas: &'a mut Schemas, path: &'static str) -> Self {
         let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
         Self {
-            generator,
+            schemas,
             path: names.collect(),
             parameters: Vec::new(),
             bodies: Vec::new(),
@@ -102,7 +128,7 @@ impl<'a> Operation<'a> {
 
     /// It takes a parameter.
     pub fn takes<T: JsonSchema>(&mut self, place: Place, name: &str, required: bool) {
-        let schema = self.generator.subschema_for::<T>();
+        let schema = self.schemas.requests.subschema_for::<T>();
         let name = name.to_owned();
         self.parameters.push(Parameter { place, name, required, schema, description: None });
     }
@@ -116,7 +142,7 @@ impl<'a> Operation<'a> {
 
     /// The members of `T` are parameters of its query.
     pub fn takes_query<T: JsonSchema>(&mut self) {
-        let schema = T::json_schema(self.generator);
+        let schema = T::json_schema(&mut self.schemas.requests);
         let names = |member: &str| schema.get(member).cloned().unwrap_or_default();
         let required = names("required");
         let is_required = |name: &str| {
@@ -138,8 +164,8 @@ impl<'a> Operation<'a> {
 
     /// It takes a body of this type.
     pub fn takes_body<T: JsonSchema>(&mut self, media_type: &'static str) {
-        let schema = self.generator.subschema_for::<T>();
-        let whole = T::json_schema(self.generator);
+        let schema = self.schemas.requests.subschema_for::<T>();
+        let whole = T::json_schema(&mut self.schemas.requests);
         let required = whole.get("required").and_then(|names| names.as_array());
         self.needs_body = required.is_some_and(|names| !names.is_empty());
         self.bodies.push(Content { media_type, schema });
@@ -153,7 +179,7 @@ impl<'a> Operation<'a> {
 
     /// It answers so, with a JSON body.
     pub fn answers<T: JsonSchema>(&mut self, status: u16) {
-        let schema = self.generator.subschema_for::<T>();
+        let schema = self.schemas.answers.subschema_for::<T>();
         self.success(status, Some(Content { media_type: "application/json", schema }));
     }
 
@@ -171,13 +197,13 @@ impl<'a> Operation<'a> {
     /// It answers with a page of a list of `T`, with the members of `E` beside it.
     pub(crate) fn answers_page<T: JsonSchema, E: JsonSchema>(&mut self) {
         let (item, page) =
-            (self.generator.subschema_for::<T>(), self.generator.subschema_for::<PageInfo>());
+            (self.schemas.answers.subschema_for::<T>(), self.schemas.answers.subschema_for::<PageInfo>());
         let mut schema = json_schema!({
             "type": "object",
             "properties": {"data": {"type": "array", "items": item}, "page": page},
             "required": ["data", "page"],
         });
-        let extras = E::json_schema(self.generator);
+        let extras = E::json_schema(&mut self.schemas.answers);
         merge(&mut schema, &extras);
         self.success(200, Some(Content { media_type: "application/json", schema }));
         if let Some(last) = self.answers.last_mut() {

@@ -1,0 +1,114 @@
+//! The OpenAPI 3.1 document of every route, made of the rows: parameters, bodies and answers are what
+//! the handlers' types say, summaries and problems what their documentation says, and callers, scopes
+//! and costs what the row says. The webhooks are the catalogue of events.
+//!
+//! `docs/openapi.json` is this document, and a test holds it current.
+
+mod handlers;
+mod operation;
+mod problems;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use gateway::describe::Schemas;
+use gateway::embedded::AnyError;
+use serde_json::{Map, Value, json};
+
+use handlers::Documentation;
+
+/// Where the families' sources are, from the root of the repository.
+const FUNCTIONS: &str = "functions";
+
+/// The document, from the sources under this root and the rows of this build.
+///
+/// # Errors
+/// A source that cannot be read; a handler that is not documented, or not with its own row.
+pub fn document(root: &Path) -> Result<Value, AnyError> {
+    let documented = handlers::read(&root.join(FUNCTIONS))?;
+    let mut schemas = Schemas::default();
+    let (mut paths, mut tags, mut faults) = (Map::new(), Vec::new(), Vec::new());
+    let mut ids = BTreeSet::new();
+    for (family, routes) in crate::families() {
+        tags.push(json!({"name": family}));
+        for described in routes.described() {
+            let row = &described.row;
+            let documentation = documented.get(described.handler);
+            let documentation = documentation.filter(|text| !text.summary.is_empty());
+            let Some(documentation) = documentation else {
+                faults.push(format!("{} is not documented", described.handler));
+                continue;
+            };
+            faults.extend(misplaced(described.handler, documentation, row));
+            let mut operation = operation::of(described, documentation, &mut schemas);
+            operation.insert("tags".to_owned(), json!([family]));
+            let id = operation_id(described.handler, row.path, &mut ids);
+            operation.insert("operationId".to_owned(), id.into());
+            let path = paths.entry(row.path).or_insert_with(|| json!({}));
+            if let Value::Object(path) = path {
+                path.insert(row.method.as_str().to_lowercase(), operation.into());
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("\n").into());
+    }
+    Ok(json!({
+        "openapi": "3.1.0",
+        "info": info(),
+        "servers": [{"url": "/"}],
+        "tags": tags,
+        "paths": paths,
+        "webhooks": operation::webhooks(),
+        "components": components(schemas),
+    }))
+}
+
+fn info() -> Value {
+    json!({
+        "title": "Commerce gateway",
+        "version": env!("CARGO_PKG_VERSION"),
+        "summary": "Stores, storefronts, orders, payments, apps and webhooks of a multi-store commerce platform.",
+        "description": "What is the same on every route (errors, pages, idempotency, cost, tokens, \
+            webhooks) is described in `docs/conventions.md`, every problem code in `docs/errors.md`.",
+        "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+    })
+}
+
+/// What is wrong with where a handler's documentation says it is called.
+fn misplaced(handler: &str, documentation: &Documentation, row: &gateway::routes::Row) -> Option<String> {
+    let expected = format!("{} {}", row.method, row.path);
+    match &documentation.route {
+        Some(route) if *route == expected => None,
+        Some(route) => Some(format!("{handler} is documented as `{route}`, and is `{expected}`")),
+        None => Some(format!("{handler} does not begin with `{expected}`")),
+    }
+}
+
+/// `orders_refunds_show`: where the handler stands, without what is said twice. A handler of several
+/// rows is told apart by its path.
+fn operation_id(handler: &str, path: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut parts: Vec<&str> = handler.split("::").collect();
+    parts.dedup();
+    let mut id = parts.join("_");
+    if !taken.insert(id.clone()) {
+        let path = path.trim_start_matches("/v1/").replace(['/', '-', '.'], "_");
+        id = format!("{id}_{}", path.replace(['{', '}'], ""));
+        taken.insert(id.clone());
+    }
+    id
+}
+
+fn components(schemas: Schemas) -> Value {
+    let Schemas { mut requests, mut answers } = schemas;
+    let (requests, answers) = (requests.take_definitions(true), answers.take_definitions(true));
+    let mut all = answers;
+    all.extend(requests);
+    all.insert("Problem".to_owned(), problems::schema());
+    all.insert("OAuthError".to_owned(), problems::oauth_schema());
+    json!({
+        "schemas": all,
+        "headers": operation::headers(),
+        "securitySchemes": operation::security_schemes(),
+    })
+}

@@ -1,0 +1,137 @@
+//! What the documentation of handlers says: a summary, a description, and the problems they refuse
+//! with. It is read from the sources, so that it stands in one place, beside the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use gateway::embedded::AnyError;
+use gateway::problem::Code;
+use syn::{Attribute, Expr, File, Item, Lit, Meta};
+
+/// The heading under which a handler names its problems.
+const ERRORS: &str = "# Errors";
+
+/// The documentation of one handler.
+#[derive(Debug, Clone, Default)]
+pub struct Documentation {
+    /// The first sentence.
+    pub summary: String,
+    /// What follows it.
+    pub description: String,
+    /// The problems that it names.
+    pub codes: BTreeSet<&'static str>,
+    /// `GET /v1/…` as it is written first: the row that it documents.
+    pub route: Option<String>,
+}
+
+/// The documentation of every function of these families, by its path in the code:
+/// `orders::refund::refund`.
+pub fn read(functions: &Path) -> Result<BTreeMap<String, Documentation>, AnyError> {
+    let mut found = BTreeMap::new();
+    for family in fs::read_dir(functions)? {
+        let family = family?;
+        let name = family.file_name().to_string_lossy().replace('-', "_");
+        read_folder(&family.path().join("src"), &name, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn read_folder(
+    folder: &Path,
+    module: &str,
+    found: &mut BTreeMap<String, Documentation>,
+) -> Result<(), AnyError> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            read_folder(&path, &format!("{module}::{name}"), found)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let here = if name == "lib" { module.to_owned() } else { format!("{module}::{name}") };
+            let file: File = syn::parse_file(&fs::read_to_string(&path)?)?;
+            for item in file.items {
+                if let Item::Fn(function) = item {
+                    let documentation = Documentation::of(&function.attrs);
+                    found.insert(format!("{here}::{}", function.sig.ident), documentation);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Documentation {
+    fn of(attributes: &[Attribute]) -> Self {
+        let lines: Vec<String> = attributes.iter().filter_map(line).collect();
+        Self::parse(&lines.join("\n"))
+    }
+
+    fn parse(text: &str) -> Self {
+        let (text, errors) = text.split_once(ERRORS).unwrap_or((text, ""));
+        let text = unwrapped(text);
+        let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let (route, told) = match first.strip_prefix('`').and_then(|first| first.split_once('`')) {
+            Some((route, told)) if route.contains(" /") => (Some(route.to_owned()), told),
+            _ => (None, first),
+        };
+        let told = told.trim_start_matches([' ', ':', '—', '-']);
+        let (summary, more) = told.split_once(". ").unwrap_or((told, ""));
+        let description = [more, rest].into_iter().filter(|part| !part.is_empty());
+        Self {
+            summary: capitalized(summary.trim_end_matches('.')),
+            description: description.collect::<Vec<_>>().join("\n\n"),
+            codes: named(errors),
+            route,
+        }
+    }
+}
+
+/// One line of a doc comment.
+fn line(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(meta) = &attribute.meta else { return None };
+    let Expr::Lit(value) = &meta.value else { return None };
+    let Lit::Str(text) = &value.lit else { return None };
+    let text = text.value();
+    meta.path.is_ident("doc").then(|| text.strip_prefix(' ').unwrap_or(&text).to_owned())
+}
+
+/// Paragraphs as single lines; lists and code stay as they are.
+fn unwrapped(text: &str) -> String {
+    let paragraph = |paragraph: &str| {
+        let keeps_lines = paragraph.lines().any(|line| line.starts_with(['-', '|', '`', ' ']));
+        let keeps_lines = keeps_lines && !paragraph.starts_with("`");
+        if keeps_lines { paragraph.to_owned() } else { paragraph.replace('\n', " ") }
+    };
+    let paragraphs = text.trim().split("\n\n").map(paragraph);
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The codes of the catalogue that stand in backticks; what else does is a fault of a field.
+fn named(text: &str) -> BTreeSet<&'static str> {
+    let marked = text.split('`').skip(1).step_by(2);
+    let known = |word: &str| Code::ALL.iter().map(|code| code.as_str()).find(|code| *code == word);
+    marked.filter_map(known).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_is_read_into_route_summary_description_and_problems() {
+        let text = "`POST /v1/orders/{id}/refund`: money goes back, to gift cards first. It is\n\
+                    asked for once.\n\nAnd more.\n\n# Errors\n`not_found`, `nothing_to_refund`;\n\
+                    `too_few` as a fault of its field.";
+        let read = Documentation::parse(text);
+        assert_eq!(read.route.as_deref(), Some("POST /v1/orders/{id}/refund"));
+        assert_eq!(read.summary, "Money goes back, to gift cards first");
+        assert_eq!(read.description, "It is asked for once.\n\nAnd more.");
+        assert_eq!(read.codes, BTreeSet::from(["not_found", "nothing_to_refund"]));
+    }
+}

@@ -1,0 +1,218 @@
+//! One operation of the document; and the webhooks, which look alike from the other side.
+
+use gateway::budget::Cost;
+use gateway::caller::Access;
+use gateway::describe::{Content, Operation, Parameter, Place, Schemas, Success};
+use gateway::routes::{Described, Row};
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::handlers::Documentation;
+use super::problems;
+
+/// Headers of answers, with what they mean.
+const HEADERS: [(&str, &str, &str); 8] = [
+    ("X-Request-Id", "string", "What to name when asking about this answer."),
+    ("X-Service-Cost-Requested", "integer", "Points that were charged ahead."),
+    ("X-Service-Cost-Actual", "integer", "Points that it cost."),
+    ("X-Service-Cost-Available", "integer", "Points that are left."),
+    ("X-Service-Cost-Restore-Rate", "integer", "Points that come back each second."),
+    ("ETag", "string", "The version, for `If-Match`; of what may be kept, a digest of what is shown."),
+    ("Link", "string", "The next page (RFC 8288)."),
+    ("Idempotent-Replayed", "string", "`true`: the kept answer of an earlier request with this key."),
+];
+/// Those that every answer has.
+const ALWAYS: [&str; 5] = [
+    "X-Request-Id",
+    "X-Service-Cost-Requested",
+    "X-Service-Cost-Actual",
+    "X-Service-Cost-Available",
+    "X-Service-Cost-Restore-Rate",
+];
+
+/// What the row and its handler say.
+pub(super) fn of(
+    described: &Described,
+    documentation: &Documentation,
+    schemas: &mut Schemas,
+) -> Map<String, Value> {
+    let row = &described.row;
+    let mut operation = Operation::new(schemas, row.path);
+    (described.describe)(&mut operation);
+    let mut codes = problems::implied(row);
+    codes.extend(documentation.codes.iter().copied());
+    codes.extend(operation.codes.iter().map(|code| code.as_str()));
+    let mut responses: Map<String, Value> = Map::new();
+    for answer in &operation.answers {
+        responses.insert(answer.status.to_string(), success(answer, row));
+    }
+    responses.extend(problems::responses(&codes, row.oauth));
+    let mut members = Map::new();
+    members.insert("summary".to_owned(), documentation.summary.clone().into());
+    if !documentation.description.is_empty() {
+        members.insert("description".to_owned(), documentation.description.clone().into());
+    }
+    members.insert("parameters".to_owned(), parameters(&operation, row));
+    if !operation.bodies.is_empty() {
+        let content: Map<String, Value> = operation.bodies.iter().map(content).collect();
+        let body = json!({"required": operation.needs_body, "content": content});
+        members.insert("requestBody".to_owned(), body);
+    }
+    members.insert("responses".to_owned(), responses.into());
+    members.insert("security".to_owned(), security(row.access));
+    if let Access::Scope(scope) = row.access {
+        members.insert("x-scopes".to_owned(), json!([scope]));
+    }
+    members.insert("x-cost".to_owned(), cost(row.cost));
+    members.insert("x-idempotency".to_owned(), idempotency(&operation, row).into());
+    members
+}
+
+fn content(content: &Content) -> (String, Value) {
+    (content.media_type.to_owned(), json!({"schema": content.schema}))
+}
+
+fn success(answer: &Success, row: &Row) -> Value {
+    let mut own = Vec::new();
+    if answer.is_page {
+        own.push("Link");
+    } else if answer.content.is_some() && !answer.no_store {
+        own.push("ETag");
+    }
+    if row.method != Method::GET {
+        own.push("Idempotent-Replayed");
+    }
+    let meaning = match answer.status {
+        201 => "Created.",
+        202 => "Begun.",
+        204 => "Done; there is nothing to say.",
+        _ => "Done.",
+    };
+    let mut response = json!({"description": meaning, "headers": header_references(&own)});
+    if let Some(body) = &answer.content
+        && let Value::Object(members) = &mut response
+    {
+        members.insert("content".to_owned(), Map::from_iter([content(body)]).into());
+    }
+    response
+}
+
+/// References to the headers that every answer has, and to these.
+pub(super) fn header_references(own: &[&str]) -> Value {
+    let reference = |name: &&str| {
+        let reference = json!({"$ref": format!("#/components/headers/{name}")});
+        ((*name).to_owned(), reference)
+    };
+    ALWAYS.iter().chain(own).map(reference).collect::<Map<_, _>>().into()
+}
+
+/// The headers of answers.
+pub(super) fn headers() -> Value {
+    let header = |(name, kind, meaning): &(&str, &str, &str)| {
+        ((*name).to_owned(), json!({"description": meaning, "schema": {"type": kind}}))
+    };
+    HEADERS.iter().map(header).collect::<Map<_, _>>().into()
+}
+
+fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
+    let mut all: Vec<Value> = operation.parameters.iter().map(parameter).collect();
+    let has = |name: &str| operation.parameters.iter().any(|known| known.name == name);
+    if row.method != Method::GET && row.access != Access::Client && !has("Idempotency-Key") {
+        all.push(json!({
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "The same key and body answer alike, and take effect once.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        }));
+    }
+    if row.access.selects_store() && !operation.path.contains(&"store_id") {
+        all.push(json!({
+            "name": "X-Service-Store-Id", "in": "header", "required": false,
+            "description": "The store, where the path does not name it and the credential does not settle it.",
+            "schema": {"type": "string"},
+        }));
+    }
+    all.into()
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Header => "header",
+    };
+    let mut members = json!({
+        "name": parameter.name, "in": place, "required": parameter.required,
+        "schema": parameter.schema,
+    });
+    if let (Some(text), Value::Object(members)) = (&parameter.description, &mut members) {
+        members.insert("description".to_owned(), text.clone().into());
+    }
+    members
+}
+
+/// What proves who calls.
+fn security(access: Access) -> Value {
+    match access {
+        Access::Public => json!([]),
+        Access::Merchant | Access::Owner | Access::Developer | Access::Operator => {
+            json!([{"merchantSession": []}])
+        }
+        Access::Scope(scope) => json!([{"merchantSession": []}, {"appToken": [scope]}]),
+        Access::Client => json!([{"appClient": []}, {}]),
+        Access::Embedded => json!([{"embeddedToken": []}, {"merchantSession": []}]),
+        Access::Customer => json!([{"customerToken": []}]),
+    }
+}
+
+/// Every way to prove who calls.
+pub(super) fn security_schemes() -> Value {
+    let bearer = |meaning: &str| json!({"type": "http", "scheme": "bearer", "description": meaning});
+    json!({
+        "merchantSession": bearer("A merchant's session: `POST /v1/auth/signin`."),
+        "appToken": bearer("An app's token for a store: `POST /v1/app-store/oauth/token`."),
+        "embeddedToken": bearer("A token of an app inside the admin: `POST /v1/app-store/oauth/token-exchange`."),
+        "customerToken": bearer("A customer of a store: `POST /v1/storefront/{subdomain}/customer/signin`."),
+        "appClient": {"type": "http", "scheme": "basic", "description": "An app's `client_id` and `client_secret`; or both in the body (RFC 6749 §2.3.1)."},
+    })
+}
+
+fn cost(cost: Cost) -> Value {
+    match cost {
+        Cost::Fixed(points) => points.into(),
+        Cost::List => "1 + ceil(limit / 10)".into(),
+    }
+}
+
+fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
+    let demands = operation.parameters.iter().any(|known| known.name == "Idempotency-Key");
+    match () {
+        () if row.method == Method::GET => "safe",
+        () if demands => "required",
+        () if row.access == Access::Client => "none",
+        () => "optional",
+    }
+}
+
+/// The events, as the requests that they are posted as.
+pub(super) fn webhooks() -> Value {
+    let webhook = |entry: &commerce::event::Entry| {
+        let content = json!({"schema": entry.schema(), "example": entry.example()});
+        let headers = ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
+        let header = |name: &&str| {
+            json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}})
+        };
+        let mut post = json!({
+            "summary": entry.about,
+            "operationId": entry.name,
+            "tags": ["webhooks"],
+            "parameters": headers.iter().map(header).collect::<Vec<_>>(),
+            "requestBody": {"required": true, "content": {"application/json": content}},
+            "responses": {"2XX": {"description": "Received. Anything else is tried again."}},
+        });
+        if let (Some(scope), Value::Object(members)) = (entry.scope, &mut post) {
+            members.insert("x-scopes".to_owned(), json!([scope]));
+        }
+        (entry.name.to_owned(), json!({"post": post}))
+    };
+    commerce::event::catalogue().iter().map(webhook).collect::<Map<_, _>>().into()
+}

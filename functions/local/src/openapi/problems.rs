@@ -1,0 +1,139 @@
+//! Refusals in the document: which problems a row can answer with, and what they look like.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gateway::budget::Cost;
+use gateway::caller::Access;
+use gateway::problem::Code;
+use gateway::routes::Row;
+use http::Method;
+use serde_json::{Map, Value, json};
+
+/// A problem (RFC 9457).
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "RFC 9457. Codes are listed in `docs/errors.md`; some add members of their own.",
+        "properties": {
+            "type": {"type": "string", "format": "uri"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "code": {"type": "string", "description": "Stable, for programs."},
+            "instance": {"type": "string"},
+            "request_id": {"type": "string"},
+            "errors": {
+                "type": "array",
+                "description": "Every field at fault.",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "pointer": {"type": "string", "description": "RFC 6901, into the body; for a parameter, `/` and its name."},
+                        "code": {"type": "string"},
+                        "detail": {"type": "string"},
+                    },
+                    "required": ["pointer", "code", "detail"],
+                },
+            },
+        },
+        "required": ["type", "title", "status", "detail", "code"],
+    })
+}
+
+/// A refusal of an OAuth endpoint (RFC 6749 §5.2).
+pub(super) fn oauth_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "RFC 6749 §5.2.",
+        "properties": {
+            "error": {"type": "string"},
+            "error_description": {"type": "string"},
+            "cost": {"type": "object"},
+        },
+        "required": ["error"],
+    })
+}
+
+/// What every row of this kind can be refused with, whatever its handler says.
+pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
+    let mut codes = vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
+    if row.cost != Cost::FREE {
+        codes.extend([Code::RateLimited, Code::CostTooHigh]);
+    }
+    if row.method != Method::GET {
+        codes.extend([Code::BodyTooLarge, Code::InvalidJson, Code::UnsupportedMediaType]);
+        codes.push(Code::InvalidRequest);
+    }
+    if row.method != Method::GET && row.access != Access::Client {
+        codes.extend([Code::IdempotencyKeyInvalid, Code::IdempotencyKeyReused]);
+        codes.extend([Code::RequestInProgress, Code::VersionConflict]);
+    }
+    if row.access != Access::Public {
+        codes.extend([Code::Unauthenticated, Code::InvalidToken, Code::AccountDisabled]);
+    }
+    codes.extend(of_access(row.access));
+    codes.into_iter().map(Code::as_str).collect()
+}
+
+/// What this kind of caller can be refused with.
+fn of_access(access: Access) -> &'static [Code] {
+    match access {
+        Access::Public => &[Code::IdempotencyKeyTooShort],
+        Access::Merchant => &[Code::CrossOrigin],
+        Access::Owner => &[Code::StoreRequired, Code::StoreNotOwned],
+        Access::Scope(_) => &[
+            Code::InsufficientScope,
+            Code::StoreRequired,
+            Code::StoreNotOwned,
+            Code::AppSuspended,
+            Code::InstallationInactive,
+        ],
+        Access::Developer => &[Code::NotDeveloper],
+        Access::Operator => &[Code::OperatorRequired],
+        Access::Client => &[Code::InvalidClient],
+        Access::Embedded => &[Code::NotFound, Code::AppSuspended, Code::InstallationInactive],
+        Access::Customer => &[Code::StoreNotFound],
+    }
+}
+
+/// The refusals with these codes, by status.
+pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<String, Value> {
+    let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
+    for code in Code::ALL.iter().filter(|code| codes.contains(code.as_str())) {
+        let status = if oauth { as_oauth(code.status()) } else { code.status() };
+        by_status.entry(status).or_default().push(code.as_str());
+    }
+    let response = |(status, codes): (u16, Vec<&'static str>)| {
+        (status.to_string(), if oauth { oauth_refusal(status) } else { refusal(&codes) })
+    };
+    by_status.into_iter().map(response).collect()
+}
+
+/// A request that cannot be understood is 400 at an OAuth endpoint (RFC 6749 §5.2).
+fn as_oauth(status: u16) -> u16 {
+    if matches!(status, 413 | 415 | 422) { 400 } else { status }
+}
+
+fn refusal(codes: &[&'static str]) -> Value {
+    let listed: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let schema = json!({
+        "allOf": [
+            {"$ref": "#/components/schemas/Problem"},
+            {"type": "object", "properties": {"code": {"enum": codes}}},
+        ],
+    });
+    json!({
+        "description": listed.join(", "),
+        "headers": super::operation::header_references(&[]),
+        "content": {"application/problem+json": {"schema": schema}},
+    })
+}
+
+fn oauth_refusal(status: u16) -> Value {
+    let meaning = if status == 401 { "The client is not who it says." } else { "RFC 6749 §5.2." };
+    json!({
+        "description": meaning,
+        "headers": super::operation::header_references(&[]),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/OAuthError"}}},
+    })
+}
