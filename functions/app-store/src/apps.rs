@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
@@ -13,7 +12,7 @@ use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Flag, Inbound, Path, Query, Text, Written};
+use gateway::request::{Flag, Inbound, Path, Query, Text, Written, request};
 use gateway::table;
 use ground::fields::WebUrl;
 use ground::id::{AppId, InstallationId, MerchantId};
@@ -73,25 +72,21 @@ gateway::words! {
 }
 
 /// Which apps.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct CatalogueQuery {
     /// Only this category.
-    #[deserr(default)]
     category: Option<Category>,
     /// Only apps whose name, tagline or slug holds this, whatever its case.
-    #[deserr(default)]
     q: Option<Text<1, 100>>,
     /// The order; there is one.
     #[expect(dead_code, reason = "there is one order, which needs no choosing")]
-    #[deserr(default)]
     sort: Option<CatalogueSort>,
     /// Only apps that the store has installed.
     #[deserr(default)]
     installed: Written<Flag>,
     /// With `installed`: the store.
     #[expect(dead_code, reason = "it has been selected")]
-    #[deserr(default)]
     store_id: Option<Text<1, 100>>,
 }
 

@@ -7,7 +7,7 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path};
+use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
 use gateway::table::{Change, Condition, Write, retry};
 use ground::event::{About, Event};
@@ -23,33 +23,26 @@ use platform::installation::{
 use serde::Serialize;
 
 /// What a merchant's admin sends when the merchant has agreed.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct AuthorizeRequest {
     /// `code`, the only response type.
-    #[deserr(default)]
     response_type: Option<Exact<64>>,
     /// `authorization_code` (RFC 6749 §4.1).
-    #[deserr(default)]
     grant_type: Option<Exact<64>>,
     /// The app's client id; must be the app's own when given.
-    #[deserr(default)]
     client_id: Option<Exact<128>>,
     /// What the app asks for; all it is registered for when left out.
-    #[deserr(default)]
     scope: Option<Requested>,
     /// The same, as a list.
-    #[deserr(default)]
     scopes: Option<Requested>,
     /// Where the merchant is sent next: registered, byte for byte.
     redirect_uri: Exact<2048>,
     /// The app's own state, handed back untouched.
     state: Exact<1024>,
     /// PKCE (RFC 7636).
-    #[deserr(default)]
     code_challenge: Option<SentChallenge>,
     /// `S256`, the only method.
-    #[deserr(default)]
     code_challenge_method: Option<Exact<16>>,
 }
 
@@ -57,6 +50,8 @@ pub struct AuthorizeRequest {
 /// not a field's (RFC 7636 §4.4.1).
 #[derive(Debug, Clone)]
 pub struct SentChallenge(Result<CodeChallenge, Fault>);
+
+gateway::string_schema!(SentChallenge);
 
 impl Deserr<FieldErrors> for SentChallenge {
     fn deserialize_from_value<V: IntoValue>(
@@ -303,8 +298,8 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
 }
 
 /// What a merchant's admin sends when the merchant has refused.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct DenyRequest {
     /// Where the merchant is sent next: registered, byte for byte.
     redirect_uri: Exact<2048>,

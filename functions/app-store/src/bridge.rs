@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
@@ -16,7 +15,7 @@ use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, Exact, Fault, FieldErrors, FromText, Given, Judgement, Raw, Ruled, Rules,
+    Body, Exact, Fault, FromText, Given, Judgement, Raw, Ruled, Rules, request,
 };
 use ground::id::{AppId, InstallationId, StoreId};
 use ground::key;
@@ -75,30 +74,25 @@ impl FromText for BridgedMethod {
     }
 }
 gateway::text_field!(BridgedMethod);
+gateway::string_schema!(BridgedMethod);
 
 /// A call to make.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct BridgeRequest {
     /// Whom it is for; this API when left out.
-    #[deserr(default)]
     target: Option<Target>,
     /// `GET` when left out.
-    #[deserr(default)]
     method: Option<BridgedMethod>,
     /// `/v1/…`, or a path of the app's own server.
     path: Exact<2048>,
     /// Query parameters.
-    #[deserr(default)]
     query: Option<Value>,
     /// `If-Match`, `Idempotency-Key`, `Accept`.
-    #[deserr(default)]
     headers: Option<Value>,
     /// The JSON body.
-    #[deserr(default)]
     body: Option<Value>,
     /// Which installation to act as: merchants only.
-    #[deserr(default)]
     installation_id: Option<InstallationId>,
 }
 

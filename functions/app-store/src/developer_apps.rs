@@ -5,7 +5,6 @@ mod update;
 mod webhook;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
@@ -14,8 +13,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    AtMost, Body, Exact, Fault, FieldErrors, Flag, FromText, Given, Judgement, Path, Query, Ruled,
-    Rules, Text,
+    AtMost, Body, Exact, Fault, Flag, FromText, Given, Judgement, Path, Query, Ruled, Rules, Text,
+    request,
 };
 use gateway::seal;
 use gateway::table::{Condition, Write};
@@ -56,6 +55,7 @@ impl FromText for RedirectUri {
 }
 
 gateway::text_field!(RedirectUri);
+gateway::string_schema!(RedirectUri);
 
 type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 
@@ -78,11 +78,10 @@ pub fn event(topic: &Topic<AppView>, view: &AppView, now: Timestamp) -> Event {
 }
 
 /// Which apps.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct AppsQuery {
     /// Only this status.
-    #[deserr(default)]
     status: Option<AppStatus>,
 }
 
@@ -99,8 +98,8 @@ pub async fn list(
 }
 
 /// A new app.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct CreateRequest {
     /// The name.
     name: Text<1, 100>,
@@ -111,20 +110,15 @@ pub struct CreateRequest {
     /// Where merchants may be sent back to: one to ten, compared byte for byte.
     redirect_uris: RedirectUris,
     /// What it may ask for.
-    #[deserr(default)]
     scopes: Option<Scopes>,
     /// Whether it runs inside the admin.
-    #[deserr(default)]
     embedded: Flag,
     /// Where events about it go.
-    #[deserr(default)]
     webhook_url: Option<Exact<2048>>,
     /// Whether it can keep a secret; it can unless said otherwise.
-    #[deserr(default)]
     confidential: Option<Flag>,
     /// Whether authorization needs PKCE; it does unless said otherwise, and always for an app
     /// that cannot keep a secret.
-    #[deserr(default)]
     require_pkce: Option<Flag>,
 }
 

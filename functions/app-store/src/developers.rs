@@ -7,7 +7,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text,
+    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text, request,
 };
 use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Email, WebUrl};
@@ -32,6 +32,10 @@ pub async fn show(merchant: Merchant, State(app): State<App>) -> Result<Answer, 
 #[derive(Debug)]
 pub struct Agreed;
 
+gateway::inline_schema!([] Agreed, "Agreed", |_generator| {
+    schemars::json_schema!({"const": true})
+});
+
 impl Deserr<FieldErrors> for Agreed {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
@@ -49,19 +53,16 @@ impl Deserr<FieldErrors> for Agreed {
 }
 
 /// A new profile.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct RegisterRequest {
     /// The company; or else `name`.
-    #[deserr(default)]
     company: Option<Text<1, 200>>,
     /// The person's name, for who has no company.
-    #[deserr(default)]
     name: Option<Text<1, 200>>,
     /// Where the platform and merchants write to.
     contact_email: Email,
     /// The developer's site.
-    #[deserr(default)]
     website: Option<WebUrl>,
     /// Where the developer is.
     country: Country,
@@ -118,20 +119,16 @@ pub async fn register(
 }
 
 /// What is to change about a profile.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct UpdateRequest {
     /// The company, or the person's name.
-    #[deserr(default)]
     company: Option<Text<1, 200>>,
     /// Where the platform and merchants write to.
-    #[deserr(default)]
     contact_email: Option<Email>,
     /// The developer's site; `null` removes it.
-    #[deserr(default)]
     website: Patch<WebUrl>,
     /// Where the developer is.
-    #[deserr(default)]
     country: Option<Country>,
 }
 

@@ -1,7 +1,6 @@
 //! Choosing an app for a store, and what a store has chosen.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -9,7 +8,7 @@ use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, Path, Query};
+use gateway::request::{Body, Path, Query, request};
 use gateway::table::{self, retry};
 use ground::event::{About, Event};
 use ground::id::{AppId, EventId, InstallationId};
@@ -23,8 +22,8 @@ use serde_json::Value;
 use crate::apps::{ScopeView, explained};
 
 /// Nothing beside `store_id`, which selects the store as on every merchant route.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct InstallRequest {}
 
 /// What has to follow an install before the app can act.
@@ -145,11 +144,10 @@ async fn save(
 }
 
 /// Which installations.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct InstallationsQuery {
     /// Only this status; all but `uninstalled` when left out (our choice).
-    #[deserr(default)]
     status: Option<InstallationStatus>,
 }
 

@@ -2,12 +2,11 @@
 
 use axum::extract::State;
 use delivery::subscription::{Subscription, remove_of_app};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Path, Text};
+use gateway::request::{Body, Path, Text, request};
 use gateway::table::{Change, Query, Write, retry};
 use ground::event::{About, Event, Topic};
 use ground::id::InstallationId;
@@ -20,11 +19,10 @@ use platform::installation::{
 };
 
 /// Why, in the merchant's words.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ReasonRequest {
     /// Shown on the installation and told to the app.
-    #[deserr(default)]
     reason: Option<Text<0, 500>>,
 }
 

@@ -9,12 +9,11 @@ mod refresh;
 mod tokens;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Whole, read};
+use gateway::request::{Exact, Whole, read, request};
 use ground::id::{InstallationId, StoreId};
 use ground::scope::{Requested, Scopes};
 use platform::app::Client;
@@ -26,31 +25,24 @@ pub use exchange::{exchange, mint_embedded};
 pub use tokens::{introspect, revoke};
 
 /// A request to the token endpoint, as a form or as JSON.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct TokenRequest {
     /// `authorization_code` or `refresh_token`.
     grant_type: Exact<128>,
     /// The code.
-    #[deserr(default)]
     code: Option<Exact<512>>,
     /// The redirect URI of the authorization request.
-    #[deserr(default)]
     redirect_uri: Option<Exact<2048>>,
     /// The PKCE verifier.
-    #[deserr(default)]
     code_verifier: Option<Exact<256>>,
     /// The refresh token.
-    #[deserr(default)]
     refresh_token: Option<Exact<512>>,
     /// Less than what was granted, when refreshing.
-    #[deserr(default)]
     scope: Option<Requested>,
     /// The client, when it does not authenticate by header.
-    #[deserr(default)]
     client_id: Option<Exact<128>>,
     /// Its secret, when it does not authenticate by header.
-    #[deserr(default)]
     client_secret: Option<Exact<256>>,
 }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use delivery::subscription::{HealthWord, Subscription};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
+use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use ground::id::AppId;
 use ground::key;
 use ground::rating::Rating;
@@ -39,21 +38,17 @@ gateway::words! {
 }
 
 /// Which numbers.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct DashboardQuery {
     /// From the UTC day of this time on; 30 days before `until` when left out.
-    #[deserr(default)]
     since: Option<Timestamp>,
     /// To the UTC day of this time; now when left out.
-    #[deserr(default)]
     until: Option<Timestamp>,
     /// Only this app.
-    #[deserr(default)]
     app_id: Option<AppId>,
     /// How the series is cut; there is one way.
     #[expect(dead_code, reason = "there is one interval, which needs no choosing")]
-    #[deserr(default)]
     interval: Option<Interval>,
 }
 

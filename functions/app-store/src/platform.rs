@@ -1,12 +1,11 @@
 //! What operators do to an app: stop it, and let it go on.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Write, retry};
 use ground::event::Topic;
 use ground::id::AppId;
@@ -19,8 +18,8 @@ use platform::caller::Operator;
 use crate::developer_apps::event;
 
 /// Why an app is stopped.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct SuspendRequest {
     /// What its developer is told.
     reason: Text<1, 2000>,
@@ -46,8 +45,8 @@ pub async fn suspend(
 }
 
 /// Nothing: what was said when it was stopped is over.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ResumeRequest {}
 
 /// `POST /v1/app-store/apps/{id}/resume`: the app is where it was before, and its tokens that have

@@ -1,7 +1,6 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -10,7 +9,7 @@ use gateway::item::{Index, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
+use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, Condition};
 use ground::event::{About, Event};
 use ground::id::{AppId, ReviewId};
@@ -30,11 +29,10 @@ fn kept(stars: Stars) -> u8 {
 }
 
 /// Which reviews.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ReviewsQuery {
     /// Only reviews with this many stars.
-    #[deserr(default)]
     rating: Option<Written<Stars>>,
 }
 
@@ -65,8 +63,8 @@ pub async fn list(
 }
 
 /// What a merchant says about an app.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ReviewRequest {
     /// One star to five.
     rating: Stars,
@@ -115,14 +113,12 @@ fn reviewed(review: &AppReview, view: &AppReviewView, now: Timestamp) -> Event {
 }
 
 /// What is to change about a review.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct EditRequest {
     /// One star to five.
-    #[deserr(default)]
     rating: Option<Stars>,
     /// In words.
-    #[deserr(default)]
     body: Option<Text<1, 5000>>,
 }
 
@@ -181,8 +177,8 @@ async fn own(
 }
 
 /// What a developer answers.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ReplyRequest {
     /// In words.
     body: Text<1, 5000>,

@@ -1,7 +1,6 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
@@ -11,7 +10,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    AtMost, Body, FieldErrors, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text,
+    AtMost, Body, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::table::{self, retry};
 use ground::event::{About, Event, Topic};
@@ -39,11 +38,10 @@ pub fn event(topic: &Topic<SubmissionView>, submission: &Submission, now: Timest
 }
 
 /// Which submissions.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct SubmissionsQuery {
     /// Only this status.
-    #[deserr(default)]
     status: Option<SubmissionStatus>,
 }
 
@@ -66,8 +64,8 @@ pub async fn list(
 }
 
 /// What the catalogue is to say.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ListingRequest {
     /// One sentence.
     tagline: Text<1, 120>,
@@ -76,20 +74,18 @@ pub struct ListingRequest {
     /// Where the catalogue shows it.
     category: Category,
     /// The icon.
-    #[deserr(default)]
     icon_url: Option<WebUrl>,
     /// The privacy policy.
     privacy_policy_url: WebUrl,
     /// Where merchants ask for help.
-    #[deserr(default)]
     support_url: Option<WebUrl>,
     /// What it costs, in the developer's words.
     pricing: Text<1, 500>,
 }
 
 /// A version of an app.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct SubmitRequest {
     /// Its number (Semantic Versioning); after the approved one.
     version: Release,
@@ -100,7 +96,6 @@ pub struct SubmitRequest {
     /// How an operator tries it.
     test_instructions: Text<1, 5000>,
     /// Where it is shown at work.
-    #[deserr(default)]
     screencast_url: Option<WebUrl>,
 }
 
@@ -227,11 +222,10 @@ pub async fn queue(
 }
 
 /// An operator's decision.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct DecisionRequest {
     /// What the developer is told.
-    #[deserr(default)]
     notes: Option<AtMost<Text<1, 2000>, 20>>,
 }
 
@@ -242,8 +236,8 @@ impl DecisionRequest {
 }
 
 /// Why an operator does not approve.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct RefusalRequest {
     /// What the developer is told; at least one.
     notes: AtMost<Text<1, 2000>, 20>,

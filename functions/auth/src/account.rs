@@ -1,13 +1,12 @@
 //! The account: read, changed, given up.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Patch, Raw, Text};
+use gateway::request::{Body, IfMatch, Patch, Raw, Text, request};
 use gateway::seal;
 use gateway::table::Write;
 use ground::fields::{Email, Locale};
@@ -39,24 +38,19 @@ fn shown(app: &App, account: &Merchant) -> Answer {
 }
 
 /// `PATCH /v1/auth/me`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct UpdateRequest {
     /// The person's name; `null` clears it.
-    #[deserr(default)]
     name: Patch<Text<1, 200>>,
     /// The language of mails; `null` clears it.
-    #[deserr(default)]
     locale: Patch<Locale>,
     /// Another address, which has to be verified again.
-    #[deserr(default)]
     email: Option<Email>,
     /// The current password; needed for another address.
-    #[deserr(default)]
     current_password: Option<Guess>,
     /// A code of the second factor, if the account has one; needed for another address: one-time
     /// codes go there.
-    #[deserr(default)]
     totp: Option<Text<1, 100>>,
 }
 
@@ -138,12 +132,11 @@ async fn moved(
 }
 
 /// `DELETE /v1/auth/me`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct DeleteRequest {
     /// The current password, if the account has one (our choice: a stolen session must not be
     /// enough).
-    #[deserr(default)]
     current_password: Option<Guess>,
 }
 

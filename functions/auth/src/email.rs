@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
+use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Write, retry};
 use ground::mail::Mail;
 use identity::account::Account;
@@ -71,13 +70,12 @@ impl Prover {
 }
 
 /// `POST /v1/auth/email/verify`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct VerifyRequest {
     /// The token of the mail.
     token: Text<1, 200>,
     /// Instead of a session: the account's password, which stays with it.
-    #[deserr(default)]
     password: Option<Guess>,
 }
 

@@ -1,13 +1,12 @@
 //! The second factor: taken up, confirmed, given up, and asked for at sign-in.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Inbound, Raw, Text};
+use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Condition, Write};
 use ground::key;
 use ground::mail::Mail;
@@ -123,11 +122,10 @@ pub(crate) async fn demand(
 }
 
 /// `POST /v1/auth/mfa/totp`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct EnrolRequest {
     /// The current password, if the account has one.
-    #[deserr(default)]
     current_password: Option<Guess>,
 }
 
@@ -166,8 +164,8 @@ pub(crate) async fn enrol(
 }
 
 /// `POST /v1/auth/mfa/totp/confirm`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ConfirmRequest {
     /// A code of the authenticator program. Any text is judged.
     code: Text<1, 100>,
@@ -199,13 +197,12 @@ pub(crate) async fn confirm_totp(
 }
 
 /// `DELETE /v1/auth/mfa/totp`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct RemoveRequest {
     /// A code of the authenticator program, or a recovery code.
     code: Text<1, 100>,
     /// The current password, if the account has one.
-    #[deserr(default)]
     current_password: Option<Guess>,
 }
 

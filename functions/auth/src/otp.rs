@@ -1,14 +1,11 @@
 //! Sign-in by one-time code.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{
-    Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
-};
+use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
 use gateway::table::retry;
 use ground::fields::Email;
 use http::StatusCode;
@@ -41,24 +38,20 @@ pub(crate) async fn request(
 }
 
 /// `POST /v1/auth/signin/otp/verify`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct VerifyRequest {
     /// The challenge that the code answers.
-    #[deserr(default)]
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
     /// that the same network asked for.
-    #[deserr(default)]
     email: Option<Email>,
     /// The code. Any text is judged, so that a malformed one costs a try like a wrong one.
     code: Text<1, 100>,
     /// A code of the authenticator program, or a recovery code, where the account has a second
     /// factor.
-    #[deserr(default)]
     totp: Option<Text<1, 100>>,
     /// Whether to set the session cookie too.
-    #[deserr(default)]
     cookie: Flag,
 }
 

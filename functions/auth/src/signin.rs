@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use catalogue::location;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -10,7 +9,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, Fault, FieldErrors, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
+    Body, Fault, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request,
 };
 use gateway::table::Write;
 use ground::event::{About, Event};
@@ -32,33 +31,26 @@ use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};
 
 /// `POST /v1/auth/signup`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct SignupRequest {
     /// The address of the account.
     email: Email,
     /// 8 to 128 characters, and not a common one.
     password: NewPassword,
     /// The person's name.
-    #[deserr(default)]
     name: Option<Text<1, 200>>,
     /// The language of mails, and the default one of the store.
-    #[deserr(default)]
     locale: Option<Locale>,
     /// The name of a first store; with `subdomain`.
-    #[deserr(default)]
     store_name: Option<Text<1, 200>>,
     /// The subdomain of the first store; with `store_name`.
-    #[deserr(default)]
     subdomain: Option<Subdomain>,
     /// The currency of the first store; `USD` unless given (our choice).
-    #[deserr(default)]
     currency: Option<Currency>,
     /// Where the first store trades from; `US` unless given (our choice).
-    #[deserr(default)]
     country: Option<Country>,
     /// Whether to set the session cookie too.
-    #[deserr(default)]
     cookie: Flag,
 }
 
@@ -170,24 +162,19 @@ pub(crate) fn begin(
 }
 
 /// `POST /v1/auth/signin`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct SigninRequest {
     /// The address of the account.
-    #[deserr(default)]
     email: Option<Email>,
     /// The password.
-    #[deserr(default)]
     password: Option<Guess>,
     /// Instead of both: what `mfa_required` came with.
-    #[deserr(default)]
     mfa_token: Option<Text<1, 200>>,
     /// A code of the authenticator program, or a recovery code, where the account has a second
     /// factor. Any text is judged.
-    #[deserr(default)]
     totp: Option<Text<1, 100>>,
     /// Whether to set the session cookie too.
-    #[deserr(default)]
     cookie: Flag,
 }
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::problem::Problem;
 use gateway::reply::File;
-use gateway::request::{FieldErrors, Inbound, Query, Text};
+use gateway::request::{Inbound, Query, Text, request};
 use gateway::routes::Routes;
 use http::StatusCode;
 use platform::caller::Operator;
@@ -18,9 +17,11 @@ use serde_json::{Map, Value, json};
 
 /// The routes of this family.
 pub fn routes() -> Routes {
-    Routes::default()
-        .get("/health", Cost::FREE, health)
-        .get("/v1/openapi.json", Cost::FREE, openapi)
+    Routes::default().get("/health", Cost::FREE, health).get(
+        "/v1/openapi.json",
+        Cost::FREE,
+        openapi,
+    )
 }
 
 /// Anybody; and for what is checked in depth, an operator.
@@ -64,12 +65,11 @@ impl Caller for Inspector {
 }
 
 /// How closely to look.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct HealthQuery {
     /// Whether to try what the function needs, too.
     #[expect(dead_code, reason = "who calls has been found by it")]
-    #[deserr(default)]
     deep: Option<Text<0, 10>>,
 }
 

@@ -8,6 +8,7 @@ pub mod demo;
 pub mod functions;
 pub mod keys;
 pub mod log;
+#[cfg(any())]
 pub mod openapi;
 pub mod progress;
 mod pumps;

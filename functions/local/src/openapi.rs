@@ -76,7 +76,11 @@ fn info() -> Value {
 }
 
 /// What is wrong with where a handler's documentation says it is called.
-fn misplaced(handler: &str, documentation: &Documentation, row: &gateway::routes::Row) -> Option<String> {
+fn misplaced(
+    handler: &str,
+    documentation: &Documentation,
+    row: &gateway::routes::Row,
+) -> Option<String> {
     let expected = format!("{} {}", row.method, row.path);
     match &documentation.route {
         Some(route) if *route == expected => None,

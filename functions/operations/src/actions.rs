@@ -6,13 +6,12 @@ use ::delivery::delivery::{self, Delivery, DeliveryView};
 use ::delivery::subscription::{DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret};
 use axum::extract::State;
 use commerce::topics;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    Body, FieldErrors, Flag, Given, IfMatch, Int, Judgement, Path, Ruled, Rules, Text,
+    Body, Flag, Given, IfMatch, Int, Judgement, Path, Ruled, Rules, Text, request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
@@ -70,14 +69,12 @@ pub(crate) async fn disable(
     act(&app, &caller, &id, if_match, Subscription::disable).await
 }
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct TestRequest {
     /// The event to send a sample of; the first that the subscription takes, if left out.
-    #[deserr(default)]
     event_type: Option<Text<1, 100>>,
     /// Show what would be sent, and send nothing.
-    #[deserr(default)]
     dry_run: Flag,
 }
 
@@ -188,14 +185,12 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery) {
     }
 }
 
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub(crate) struct RotateRequest {
     /// How long the old secret signs too, in seconds; a day if left out, 0 if it has leaked.
-    #[deserr(default)]
     grace_seconds: Option<Int<0, 604_800>>,
     /// A secret of the caller's own; without one, one is drawn.
-    #[deserr(default)]
     secret: Option<OwnSecret>,
 }
 

@@ -1,13 +1,12 @@
 //! The audit log: what happened on a store, and who did it.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules, Text};
+use gateway::request::{Given, Judgement, Query, Ruled, Rules, Text, request};
 use ground::event::Event;
 use ground::id::EventId;
 use ground::key;
@@ -30,20 +29,16 @@ pub struct EntryView {
     created_at: Timestamp,
 }
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only this action: an event's name.
-    #[deserr(default)]
     action: Option<Text<1, 100>>,
     /// Only what was done to this entity.
-    #[deserr(default)]
     entity_id: Option<Text<1, 100>>,
     /// Only what happened at or after this time; at most 30 days back.
-    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only what happened at or before this time.
-    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -5,7 +5,6 @@ use delivery::delivery::{
     Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of, wake_next,
 };
 use delivery::subscription::Subscription;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -13,7 +12,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules, Text};
+use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
 use gateway::table::{self, Change};
 use ground::event::Event;
 use ground::id::{DeliveryId, EventId, SubscriptionId};
@@ -28,26 +27,20 @@ use crate::range::{self, KEPT, Range};
 /// Attempts changed in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
-    #[deserr(default)]
     status: Option<DeliveryStatus>,
     /// Only those to this subscription.
-    #[deserr(default)]
     subscription_id: Option<SubscriptionId>,
     /// Only those of this event.
-    #[deserr(default)]
     event_id: Option<EventId>,
     /// Only those of events of this name.
-    #[deserr(default)]
     event_type: Option<Text<1, 100>>,
     /// Only those made at or after this time; at most 30 days before `until`.
-    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only those made at or before this time.
-    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use commerce::topics;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Given, Judgement, Path, Query, Ruled, Rules};
+use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, request};
 use gateway::table;
 use ground::event::{Event, OutboxState};
 use ground::id::EventId;
@@ -86,17 +85,14 @@ struct WithPayload {
     payload: Option<Value>,
 }
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
-    #[deserr(default)]
     status: Option<OutboxState>,
     /// Only those at or after this time; at most 30 days back.
-    #[deserr(default)]
     since: Option<Timestamp>,
     /// Only those at or before this time.
-    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -6,13 +6,12 @@ use std::time::Duration;
 use axum::extract::State;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::subscription::Stats;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::Index;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, FieldErrors, Given, Judgement, Path, Ruled, Rules};
+use gateway::request::{Body, Given, Judgement, Path, Ruled, Rules, request};
 use gateway::table::{Query, Write};
 use ground::id::SubscriptionId;
 use ground::key;
@@ -36,13 +35,12 @@ const WINDOW: Duration = HOUR.saturating_mul(24);
 /// Deliveries of a day that statistics count.
 const MOST_COUNTED: usize = 1_000;
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct RecoverRequest {
     /// Deliveries made at or after this time; at most 14 days before `until`.
     since: Timestamp,
     /// Deliveries made at or before this time; now, if left out.
-    #[deserr(default)]
     until: Option<Timestamp>,
 }
 

@@ -9,7 +9,6 @@ use delivery::subscription::{
     CustomHeaders, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
     give_place_back, hint, seal_secret, take_place,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -19,7 +18,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Body, FieldErrors, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text,
+    Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table::{self, Condition};
@@ -83,11 +82,10 @@ pub(crate) async fn replace(
     after.save(app.table.write(), before).answer(answer, now).await
 }
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those in this state.
-    #[deserr(default)]
     status: Option<SubscriptionStatus>,
 }
 
@@ -109,33 +107,26 @@ pub(crate) async fn list(
     paging.answer(&app, &all, is_asked_for, view).await
 }
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct CreateRequest {
     /// Where events go: https, a public host, port 443 or 8443.
     url: Url,
     /// Names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
     /// What it is for.
-    #[deserr(default)]
     description: Option<Text<0, 200>>,
     /// What the payload has to say for a delivery to be made.
-    #[deserr(default)]
     filter: Option<Filter>,
     /// `entity` for one after the other about each entity; `none` if left out.
-    #[deserr(default)]
     ordering: Option<Ordering>,
     /// How many attempts are begun in any second, at most; as many as come if left out.
-    #[deserr(default)]
     max_rate_per_second: Option<Rate>,
     /// Sent along with every event.
-    #[deserr(default)]
     headers: Option<CustomHeaders>,
     /// Whether it takes events from the start; it does unless this says otherwise.
-    #[deserr(default)]
     enabled: Option<Flag>,
     /// A secret of the caller's own; without one, one is drawn.
-    #[deserr(default)]
     secret: Option<OwnSecret>,
 }
 
@@ -192,32 +183,24 @@ pub(crate) async fn show(
     Ok(Answer::ok(&view).version(found.version))
 }
 
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub(crate) struct UpdateRequest {
     /// Where events go; the receiver starts with a clean bill of health.
-    #[deserr(default)]
     url: Option<Url>,
     /// Names of the catalogue, `noun.*` or `*`; replaces all.
-    #[deserr(default)]
     event_types: Option<EventTypes>,
     /// What it is for; `null` clears it.
-    #[deserr(default)]
     description: Patch<Text<0, 200>>,
     /// What the payload has to say; replaces all, `null` clears it.
-    #[deserr(default)]
     filter: Patch<Filter>,
     /// `none`, or `entity` for one after the other about each entity.
-    #[deserr(default)]
     ordering: Option<Ordering>,
     /// How many attempts are begun in any second, at most; `null` for as many as come.
-    #[deserr(default)]
     max_rate_per_second: Patch<Rate>,
     /// Sent along with every event; replaces all.
-    #[deserr(default)]
     headers: Option<CustomHeaders>,
     /// Whether it takes events.
-    #[deserr(default)]
     enabled: Option<Flag>,
 }
 

@@ -7,13 +7,12 @@ use axum::extract::State;
 use commerce::topics;
 use delivery::delivery::{Delivery, scope_of};
 use delivery::subscription::{Payload, Subscription};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{FieldErrors, Given, Judgement, Query, Ruled, Rules};
+use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use gateway::table;
 use ground::event::{Event, OutboxState};
 use ground::id::{AppId, EventId, StoreId};
@@ -37,11 +36,10 @@ const DEFAULT_RANGE: Duration = DAY;
 /// How long an event may be pending: stream, then sweep, and room for both to be late.
 const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct VerifyQuery {
     /// From this time on; a day back if left out, at most 14.
-    #[deserr(default)]
     since: Option<Timestamp>,
 }
 

@@ -1,13 +1,12 @@
 //! What else is done with an order: close, reopen, hold, release, mark as paid, capture.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::retry;
 use ground::event::{Event, Topic};
 use ground::id::OrderId;
@@ -26,8 +25,8 @@ use sales::payment::settle as settlement;
 use crate::orders::{load, shown};
 
 /// Nothing: the action says it all.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct NoFields {}
 
 /// `POST /v1/orders/{id}/close`: done with.
@@ -111,11 +110,10 @@ async fn act(
 }
 
 /// How an order was paid by hand.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct MarkPaidRequest {
     /// `cash`, `bank_transfer`, a card at the counter.
-    #[deserr(default)]
     method: Option<Text<1, 50>>,
 }
 

@@ -1,12 +1,11 @@
 //! Calling an order off: its stock and its money go back.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::Problem;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Raw, Text};
+use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
 use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
@@ -28,17 +27,14 @@ gateway::words! {
 }
 
 /// An order to be called off.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CancelRequest {
     /// Why.
-    #[deserr(default)]
     reason: Option<Text<1, 500>>,
     /// Whether its stock can be sold again; it can, unless said otherwise.
-    #[deserr(default)]
     restock: Option<Flag>,
     /// How much of its money goes back; all of it, unless said otherwise.
-    #[deserr(default)]
     refund: Option<RefundWish>,
 }
 

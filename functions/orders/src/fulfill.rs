@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use catalogue::location::Location;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -11,7 +10,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{AtMost, Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
+use gateway::request::{AtMost, Body, Flag, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::Write;
 use ground::event::{Event, Topic};
 use ground::fields::WebUrl;
@@ -35,8 +34,8 @@ use sales::order::{
 use serde_json::{Value, json};
 
 /// Units of a line.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct LineRequest {
     /// The line.
     order_item_id: OrderItemId,
@@ -45,17 +44,14 @@ pub struct LineRequest {
 }
 
 /// How a parcel can be followed.
-#[derive(Debug, Clone, Default, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone, Default)]
 pub struct TrackingRequest {
     /// The carrier's number.
-    #[deserr(default)]
     number: Patch<Text<1, 100>>,
     /// The carrier.
-    #[deserr(default)]
     company: Patch<Text<1, 100>>,
     /// Where it can be followed.
-    #[deserr(default)]
     url: Patch<WebUrl>,
 }
 
@@ -70,20 +66,16 @@ impl TrackingRequest {
 }
 
 /// What is to leave.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct FulfillRequest {
     /// Units by line; everything that is left unless some are named.
-    #[deserr(default)]
     items: Option<AtMost<LineRequest, MAX_LINES>>,
     /// Only what is at this location.
-    #[deserr(default)]
     location_id: Option<LocationId>,
     /// How it can be followed.
-    #[deserr(default)]
     tracking: Option<TrackingRequest>,
     /// Whether the customer is told.
-    #[deserr(default)]
     notify_customer: Flag,
 }
 
@@ -234,8 +226,8 @@ pub async fn list(
 }
 
 /// How a fulfilment can be followed.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// What changes about it.
     tracking: TrackingRequest,
@@ -262,8 +254,8 @@ pub async fn update(
 }
 
 /// Nothing: the action says it all.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct NoFields {}
 
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to

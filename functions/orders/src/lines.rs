@@ -2,12 +2,11 @@
 
 use axum::extract::State;
 use catalogue::inventory;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Body, Fault, FieldErrors, Flag, IfMatch, Int, Path, Text};
+use gateway::request::{AtMost, Body, Fault, Flag, IfMatch, Int, Path, Text, request};
 use ground::id::{LocationId, OrderId, OrderItemId};
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
@@ -19,8 +18,8 @@ use sales::order::{MAX_LINES, MAX_QUANTITY, Order};
 use crate::orders::load;
 
 /// Units of a line that are called off.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CancelledRequest {
     /// The line.
     order_item_id: OrderItemId,
@@ -29,44 +28,38 @@ pub struct CancelledRequest {
 }
 
 /// Units to be called off.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CancelRequest {
     /// By line; everything that has not left unless some are named.
-    #[deserr(default)]
     items: Option<AtMost<CancelledRequest, MAX_LINES>>,
     /// Whether they can be sold again; they can, unless said otherwise.
-    #[deserr(default)]
     restock: Option<Flag>,
     /// Why.
-    #[deserr(default)]
     reason: Option<Text<1, 500>>,
 }
 
 /// Units of a line that come back.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ReturnedRequest {
     /// The line.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
     /// `return`, unless said otherwise: they can be sold again; `no_restock`: they cannot.
-    #[deserr(default)]
     restock_type: Option<RestockType>,
     /// Where they come back to; where they left from, unless said otherwise.
-    #[deserr(default)]
     location_id: Option<LocationId>,
 }
 
 /// Units that come back.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ReturnRequest {
     /// By line.
     items: AtMost<ReturnedRequest, MAX_LINES>,
     /// Why.
-    #[deserr(default)]
     reason: Option<Text<1, 500>>,
 }
 

@@ -2,16 +2,13 @@
 
 use axum::extract::State;
 use commerce::topics;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{
-    AtMost, Body, Fault, FieldErrors, FromText, IfMatch, Patch, Path, Query, Text,
-};
+use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
 use gateway::table::{Query as Search, retry};
 use ground::event::Event;
 use ground::fields::Email;
@@ -60,28 +57,23 @@ impl FromText for Since {
 }
 
 gateway::text_field!(Since);
+gateway::string_schema!(Since);
 
 /// Which orders to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Only those in this state.
-    #[deserr(default)]
     status: Option<OrderStatus>,
     /// Only those whose money is in this state.
-    #[deserr(default)]
     financial_status: Option<FinancialStatus>,
     /// Only those that have left so far.
-    #[deserr(default)]
     fulfillment_status: Option<FulfillmentStatus>,
     /// Only this customer's.
-    #[deserr(default)]
     customer_id: Option<CustomerId>,
     /// Only the one of this number, with or without the store's prefix.
-    #[deserr(default)]
     number: Option<Text<1, 40>>,
     /// Only those that changed since then.
-    #[deserr(default)]
     updated_since: Option<Since>,
 }
 
@@ -160,20 +152,16 @@ pub async fn show(
 }
 
 /// What to change about an order.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The note; `null` clears it.
-    #[deserr(default)]
     note: Patch<Text<0, 2000>>,
     /// All labels.
-    #[deserr(default)]
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
     /// Where confirmations go.
-    #[deserr(default)]
     email: Option<Email>,
     /// Where it goes, until something has left.
-    #[deserr(default)]
     shipping_address: Option<AddressInput>,
 }
 

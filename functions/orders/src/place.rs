@@ -1,12 +1,11 @@
 //! Orders that a merchant or an app makes: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, Flag, Given, Judgement, Ruled, Rules, Text};
+use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
 use ground::fields::Email;
 use ground::id::CustomerId;
 use ground::key;
@@ -27,64 +26,48 @@ use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart, checkout};
 use crate::orders::MAX_TAGS;
 
 /// How an order was paid already.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct PaidRequest {
     /// `cash`, `bank_transfer`, a card at the counter.
-    #[deserr(default)]
     method: Option<Text<1, 50>>,
 }
 
 /// An order to be made.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct PlaceRequest {
     /// The lines; those of one variant become one.
     items: AtMost<LineInput, 200>,
     /// Where confirmations go; to the customer's own address unless said otherwise.
-    #[deserr(default)]
     email: Option<Email>,
     /// Whom it is for, when they have no account; instead of `email`.
-    #[deserr(default)]
     customer: Option<CustomerInput>,
     /// The customer it is for.
-    #[deserr(default)]
     customer_id: Option<CustomerId>,
     /// Where it goes.
-    #[deserr(default)]
     shipping_address: Option<AddressInput>,
     /// Who is billed.
-    #[deserr(default)]
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
-    #[deserr(default)]
     shipping_rate_id: Option<Text<1, 100>>,
     /// Gift cards to pay with.
-    #[deserr(default)]
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the caller believes it comes to.
-    #[deserr(default)]
     expected_total: Option<AskedMoney>,
     /// In the merchant's words.
-    #[deserr(default)]
     note: Option<Text<0, 2000>>,
     /// How it is to be paid.
-    #[deserr(default)]
     payment: Option<PaymentInput>,
     /// Labels.
-    #[deserr(default)]
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
     /// Where it was made: `phone`, `counter`, a marketplace's name.
-    #[deserr(default)]
     source: Option<Text<1, 50>>,
     /// Not binding yet; its stock is held until it is paid or called off.
-    #[deserr(default)]
     draft: Flag,
     /// It was paid already.
-    #[deserr(default)]
     mark_paid: Option<PaidRequest>,
     /// Only says what it would come to.
-    #[deserr(default)]
     dry_run: Flag,
 }
 

@@ -1,7 +1,6 @@
 //! Refunds: what would go back, what goes back, what has gone back.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
@@ -9,8 +8,8 @@ use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    AtMost, Body, FieldErrors, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled,
-    Rules, Text,
+    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled, Rules, Text,
+    request,
 };
 use ground::fields::Currency;
 use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
@@ -27,58 +26,47 @@ use serde_json::{Value, json};
 use crate::orders::load;
 
 /// Units of a line that money is to go back for.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct LineRequest {
     /// The line.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
     /// What becomes of them; nothing, unless said otherwise.
-    #[deserr(default)]
     restock_type: Option<RestockType>,
     /// Where they come back to; where they came from, unless said otherwise.
-    #[deserr(default)]
     location_id: Option<LocationId>,
 }
 
 /// How much of the shipping is to go back.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ShippingRequest {
     /// So much.
-    #[deserr(default)]
     amount: Option<AskedMoney>,
     /// What has not gone back yet.
-    #[deserr(default)]
     full: Flag,
 }
 
 /// What is to go back: an amount, or lines and shipping; everything that is left when neither is
 /// named.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct RefundRequest {
     /// An amount.
-    #[deserr(default)]
     amount: Option<AskedMoney>,
     /// Lines.
-    #[deserr(default)]
     items: Option<AtMost<LineRequest, MAX_LINES>>,
     /// Shipping.
-    #[deserr(default)]
     shipping: Option<ShippingRequest>,
     /// Why.
-    #[deserr(default)]
     reason: Option<RefundReason>,
     /// In the merchant's words.
-    #[deserr(default)]
     note: Option<Text<0, 2000>>,
     /// Only through this payment.
-    #[deserr(default)]
     payment_id: Option<PaymentId>,
     /// Only says what would go back.
-    #[deserr(default)]
     dry_run: Flag,
 }
 

@@ -1,12 +1,11 @@
 //! What is done with a payment: capture, void, sync.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Path};
+use gateway::request::{Body, IfMatch, Path, request};
 use ground::id::PaymentId;
 use ground::money::AskedMoney;
 use ground::scope::WritePayments;
@@ -19,17 +18,16 @@ use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, So
 use crate::payments::locate;
 
 /// How much to take.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CaptureRequest {
     /// All that is authorized, unless it is less.
-    #[deserr(default)]
     amount: Option<AskedMoney>,
 }
 
 /// Nothing: the action says it all.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct NoFields {}
 
 /// `POST /v1/payments/{id}/capture`: takes what was authorized. With `manual`, the merchant says

@@ -1,7 +1,6 @@
 //! Payments as the merchant and their apps see them.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -9,7 +8,7 @@ use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Path, Query};
+use gateway::request::{Path, Query, request};
 use gateway::table;
 use ground::event::Event;
 use ground::id::{EventId, OrderId, PaymentId, StoreId};
@@ -30,17 +29,14 @@ const PAYMENTS: &str = "PAY#";
 const AHEAD: (usize, u32) = (200, 10);
 
 /// Which payments to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Only those of this order.
-    #[deserr(default)]
     order_id: Option<OrderId>,
     /// Only those of this status.
-    #[deserr(default)]
     status: Option<PaymentStatus>,
     /// Only those through this provider.
-    #[deserr(default)]
     provider: Option<ProviderName>,
 }
 

@@ -4,7 +4,6 @@
 //! goes, and that is more than an app with `write_payments` is trusted with.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -13,8 +12,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Body, Exact, Fault, FieldErrors, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled,
-    Rules, Text,
+    Body, Exact, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
+    request,
 };
 use gateway::table::Condition;
 use ground::id::PaymentId;
@@ -69,44 +68,34 @@ fn shown(app: &App, caller: &Owner, account: &Account) -> Answer {
 }
 
 /// An account with a provider: what is left out stays as it is.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct SaveRequest {
     /// The provider's keys, all of them anew; `manual` has none.
-    #[deserr(default)]
     credentials: Option<CredentialsRequest>,
     /// The provider's sandbox, or real money.
-    #[deserr(default)]
     mode: Option<Mode>,
     /// When money is taken.
-    #[deserr(default)]
     capture_method: Option<CaptureMethod>,
     /// Whether customers may pay with it.
-    #[deserr(default)]
     enabled: Option<Flag>,
     /// What customers are told: where to transfer to, what to bring.
-    #[deserr(default)]
     instructions: Patch<Text<0, 2_000>>,
 }
 
 /// A provider's keys. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
-#[derive(Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Clone)]
 pub struct CredentialsRequest {
     /// Razorpay's public key.
-    #[deserr(default)]
     key_id: Option<Exact<128>>,
     /// Razorpay's secret key.
-    #[deserr(default)]
     key_secret: Option<Exact<256>>,
     /// Stripe's public key.
-    #[deserr(default)]
     publishable_key: Option<Exact<256>>,
     /// Stripe's secret key.
-    #[deserr(default)]
     secret_key: Option<Exact<256>>,
     /// What the provider signs webhooks with.
-    #[deserr(default)]
     webhook_secret: Option<Exact<256>>,
 }
 

@@ -1,7 +1,6 @@
 //! Giving a payment's money back.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::context::Context;
@@ -9,7 +8,7 @@ use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Path, Raw, Text};
+use gateway::request::{Body, IfMatch, Path, Raw, Text, request};
 use ground::id::{PaymentId, RefundId};
 use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadRefunds, WriteRefunds};
@@ -39,17 +38,14 @@ pub async fn list(
 }
 
 /// What is to go back.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CreateRequest {
     /// How much; all that is left, unless it is less.
-    #[deserr(default)]
     amount: Option<AskedMoney>,
     /// Why.
-    #[deserr(default)]
     reason: Option<RefundReason>,
     /// In the merchant's words.
-    #[deserr(default)]
     note: Option<Text<0, 500>>,
 }
 

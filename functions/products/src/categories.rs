@@ -6,7 +6,6 @@ use catalogue::category::{
     TreeGuard,
 };
 use catalogue::product::slug;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -14,7 +13,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Int, Patch, Path, Text};
+use gateway::request::{Body, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::{Condition, Write, retry};
 use ground::event::{About, Event, Topic};
 use ground::fields::Handle;
@@ -77,19 +76,16 @@ pub async fn list(
 }
 
 /// A category to make.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CreateRequest {
     /// What shoppers read.
     name: Text<1, 100>,
     /// Its name in URLs; it follows from the name unless said.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// The category to put it below; at the first level unless said.
-    #[deserr(default)]
     parent_id: Option<CategoryId>,
     /// Its place among its siblings; the first unless said.
-    #[deserr(default)]
     position: Option<Int<0, MAX_POSITION>>,
 }
 
@@ -150,20 +146,16 @@ fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Probl
 }
 
 /// What to change about a category.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// What shoppers read.
-    #[deserr(default)]
     name: Option<Text<1, 100>>,
     /// Its name in URLs.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// The category to put it below, with all below it; `null` for the first level.
-    #[deserr(default)]
     parent_id: Patch<CategoryId>,
     /// Its place among its siblings.
-    #[deserr(default)]
     position: Option<Int<0, MAX_POSITION>>,
 }
 

@@ -9,7 +9,6 @@ use catalogue::collection::{
 };
 use catalogue::policy::SafeHtml;
 use catalogue::product::{Seo, SeoAsk, slug};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -18,8 +17,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    AtMost, Body, FieldErrors, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
-    Written,
+    AtMost, Body, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text, Written,
+    request,
 };
 use gateway::table::{Condition, Query, Write, retry};
 use ground::event::{About, Event};
@@ -50,14 +49,12 @@ fn shown(collection: &Collection) -> Answer {
 }
 
 /// Which collections to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// How their products are chosen.
-    #[deserr(default)]
     kind: Option<CollectionKind>,
     /// Whether shoppers see them.
-    #[deserr(default)]
     published: Option<Written<Flag>>,
 }
 
@@ -82,40 +79,31 @@ pub async fn list(
 }
 
 /// A collection to make.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct CreateRequest {
     /// What shoppers read.
     title: Text<1, 255>,
     /// Its name in URLs; it follows from the title unless said.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
-    #[deserr(default)]
     description: Option<SafeHtml>,
     /// How its products are chosen; by rules when there are any, unless said.
-    #[deserr(default)]
     kind: Option<CollectionKind>,
     /// The products of a manual one, in their order.
-    #[deserr(default)]
     product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,
     /// The rules of an automated one.
-    #[deserr(default)]
     rules: Option<AtMost<RuleAsk, MAX_RULES>>,
     /// Whether a product must meet all of the rules or any; all unless said.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
     /// The order in which a storefront shows it.
-    #[deserr(default)]
     sort_order: Option<SortOrder>,
     /// Whether shoppers see it; they do unless said otherwise.
-    #[deserr(default)]
     published: Option<Flag>,
     /// Where its picture is.
-    #[deserr(default)]
     image_url: Option<WebUrl>,
     /// What search engines read.
-    #[deserr(default)]
     seo: Option<SeoAsk>,
 }
 
@@ -261,35 +249,27 @@ pub async fn show(
 }
 
 /// What to change about a collection; its kind stays.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// What shoppers read.
-    #[deserr(default)]
     title: Option<Text<1, 255>>,
     /// Its name in URLs.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
-    #[deserr(default)]
     description: Patch<SafeHtml>,
     /// The rules of an automated one: all of them.
-    #[deserr(default)]
     rules: Option<AtMost<RuleAsk, MAX_RULES>>,
     /// Whether a product must meet all of the rules or any.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
     /// The order in which a storefront shows it.
-    #[deserr(default)]
     sort_order: Option<SortOrder>,
     /// Whether shoppers see it.
-    #[deserr(default)]
     published: Option<Flag>,
     /// Where its picture is.
-    #[deserr(default)]
     image_url: Patch<WebUrl>,
     /// What search engines read.
-    #[deserr(default)]
     seo: Patch<SeoAsk>,
 }
 

@@ -1,13 +1,12 @@
 //! Customers, as the store sees them.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Query, Text};
+use gateway::request::{Query, Text, request};
 use gateway::table;
 use ground::fields::Email;
 use ground::id::CustomerId;
@@ -21,20 +20,16 @@ use platform::caller::StoreAccess;
 const AHEAD: (usize, u32) = (200, 10);
 
 /// `GET /v1/customers`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Part of a name, an address or a telephone number.
-    #[deserr(default)]
     q: Option<Text<1, 100>>,
     /// The one customer of this address.
-    #[deserr(default)]
     email: Option<Email>,
     /// One of the store's labels.
-    #[deserr(default)]
     tag: Option<Text<1, 100>>,
     /// Changed at this time or later.
-    #[deserr(default)]
     updated_since: Option<Timestamp>,
 }
 

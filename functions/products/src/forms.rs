@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -10,7 +9,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Path, Query};
+use gateway::request::{Body, IfMatch, Path, Query, request};
 use gateway::table::{self, Condition};
 use ground::fields::Handle;
 use ground::id::{FormSubmissionId, StoreId};
@@ -24,17 +23,14 @@ use platform::caller::StoreAccess;
 const AHEAD: (usize, u32) = (200, 10);
 
 /// `GET /v1/form-submissions`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those of this form.
-    #[deserr(default)]
     form: Option<Handle>,
     /// Only those of this status.
-    #[deserr(default)]
     status: Option<FormStatus>,
     /// Only those that came at this time or later.
-    #[deserr(default)]
     since: Option<Timestamp>,
 }
 
@@ -98,8 +94,8 @@ pub(crate) async fn get(
 }
 
 /// `PATCH /v1/form-submissions/{id}`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct UpdateRequest {
     /// What has become of it.
     status: FormStatus,

@@ -4,7 +4,6 @@ mod balance;
 
 use axum::extract::State;
 use delivery::mail::allowance;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
@@ -14,7 +13,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text,
+    Body, Fault, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::table::{Condition, Query as TableQuery, Write};
 use ground::event::Event;
@@ -39,17 +38,14 @@ pub use balance::{credit, debit};
 const LATEST_SENDING: std::time::Duration = DAY.saturating_mul(366);
 
 /// Which cards to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Only cards of this status.
-    #[deserr(default)]
     status: Option<GiftCardStatus>,
     /// Only cards of this customer.
-    #[deserr(default)]
     customer_id: Option<CustomerId>,
     /// Only cards whose code ends like this.
-    #[deserr(default)]
     last_characters: Option<Text<4, 4>>,
 }
 
@@ -77,40 +73,33 @@ pub async fn list(
 }
 
 /// A card to issue.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct IssueRequest {
     /// What it is worth.
     initial_value: AskedMoney,
     /// Its code, if the merchant chooses one.
-    #[deserr(default)]
     code: Option<GiftCardCode>,
     /// The customer it belongs to.
-    #[deserr(default)]
     customer_id: Option<CustomerId>,
     /// Who it is sent to.
-    #[deserr(default)]
     recipient: Option<RecipientRequest>,
     /// The last day it can be spent, to its end in the store's time zone.
-    #[deserr(default)]
     expires_on: Option<LastDay>,
     /// A note for the merchant.
-    #[deserr(default)]
     note: Option<Text<1, 500>>,
 }
 
 /// Who a card is sent to.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct RecipientRequest {
     /// Where the code is sent.
     email: Email,
     /// What the sender says.
-    #[deserr(default)]
     message: Option<Text<1, 500>>,
     /// When it is sent; at once, unless said otherwise. A card that is disabled or has expired by
     /// then is not sent.
-    #[deserr(default)]
     send_at: Option<Timestamp>,
 }
 
@@ -271,18 +260,15 @@ pub async fn show(
 }
 
 /// What to change about a card.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct UpdateRequest {
     /// The last day it can be spent, to its end in the store's time zone; `null` takes the limit
     /// away.
-    #[deserr(default)]
     expires_on: Patch<LastDay>,
     /// The customer it belongs to.
-    #[deserr(default)]
     customer_id: Patch<CustomerId>,
     /// A note for the merchant.
-    #[deserr(default)]
     note: Patch<Text<1, 500>>,
 }
 

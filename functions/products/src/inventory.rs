@@ -14,7 +14,7 @@ use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Fault, FieldErrors, FromText, Path, Query};
+use gateway::request::{Fault, FieldErrors, FromText, Path, Query, request};
 use gateway::table::Query as TableQuery;
 use ground::id::{LocationId, VariantId};
 use ground::key;
@@ -34,6 +34,10 @@ const BATCH: usize = 100;
 /// Ids joined by commas.
 #[derive(Debug)]
 struct Ids<T>(Vec<T>);
+
+gateway::inline_schema!([T] Ids<T>, "Ids", |_generator| {
+    schemars::json_schema!({"type": "string", "description": "Joined by commas."})
+});
 
 impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
     fn deserialize_from_value<V: IntoValue>(
@@ -60,14 +64,12 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
 }
 
 /// Which levels to list: of these items, at these locations, or both; all, unless said otherwise.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Items, joined by commas.
-    #[deserr(default)]
     item_ids: Option<Ids<VariantId>>,
     /// Locations, joined by commas.
-    #[deserr(default)]
     location_ids: Option<Ids<LocationId>>,
 }
 

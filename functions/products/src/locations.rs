@@ -7,14 +7,13 @@ use catalogue::location::{
     self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
     LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Path, Query, Text, Written};
+use gateway::request::{Body, Flag, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{Write, retry};
 use ground::event::{Event, Topic};
 use ground::fields::{Country, Phone};
@@ -25,11 +24,10 @@ use identity::store::Store;
 use platform::caller::StoreAccess;
 
 /// Which locations to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Only those in use, or only those not.
-    #[deserr(default)]
     active: Option<Written<Flag>>,
 }
 
@@ -52,28 +50,22 @@ pub async fn list(
 }
 
 /// Where a location is.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct AddressRequest {
     /// Street and number.
-    #[deserr(default)]
     line1: Option<Text<1, 255>>,
     /// Floor, building, district.
-    #[deserr(default)]
     line2: Option<Text<1, 255>>,
     /// City.
-    #[deserr(default)]
     city: Option<Text<1, 120>>,
     /// State or province.
-    #[deserr(default)]
     region: Option<Text<1, 120>>,
     /// Postal code.
-    #[deserr(default)]
     postal_code: Option<Text<1, 20>>,
     /// ISO 3166-1.
     country: Country,
     /// Whom the carrier calls.
-    #[deserr(default)]
     phone: Option<Phone>,
 }
 
@@ -95,19 +87,17 @@ impl From<AddressRequest> for LocationAddress {
 type Priority = Int<0, MAX_PRIORITY>;
 
 /// A location to make.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct CreateRequest {
     /// What the merchant calls it.
     name: Text<1, 100>,
     /// Where it is.
     address: AddressRequest,
     /// Whether online orders are taken from it; they are, unless said otherwise.
-    #[deserr(default)]
     fulfills_online_orders: Option<Flag>,
     /// Locations with smaller numbers are taken from first; after all others, unless said
     /// otherwise.
-    #[deserr(default)]
     priority: Option<Priority>,
 }
 
@@ -215,20 +205,16 @@ pub async fn show(
 }
 
 /// What to change about a location.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct UpdateRequest {
     /// What the merchant calls it.
-    #[deserr(default)]
     name: Option<Text<1, 100>>,
     /// Where it is, as a whole.
-    #[deserr(default)]
     address: Option<AddressRequest>,
     /// Whether online orders are taken from it.
-    #[deserr(default)]
     fulfills_online_orders: Option<Flag>,
     /// Locations with smaller numbers are taken from first.
-    #[deserr(default)]
     priority: Option<Priority>,
 }
 
@@ -272,11 +258,10 @@ pub async fn update(
 }
 
 /// Where the stock of a location goes.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct DeactivateRequest {
     /// The location that takes all of it.
-    #[deserr(default)]
     move_stock_to: Option<LocationId>,
 }
 

@@ -8,7 +8,6 @@ use catalogue::blob::{Blob, Deposit};
 use catalogue::media::{
     self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::egress::{Outgoing, Refusal, SendError};
@@ -17,8 +16,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Argument, Body, Exact, FieldErrors, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads,
-    Ruled, Rules, Text,
+    Argument, Body, Exact, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads, Ruled, Rules,
+    Text, request,
 };
 use gateway::table::{self, retry};
 use ground::event::Event;
@@ -40,11 +39,10 @@ fn view(app: &App, store: &Store, media: &Media) -> MediaView {
 }
 
 /// `GET /v1/media`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those of this encoding.
-    #[deserr(default)]
     content_type: Option<MediaType>,
 }
 
@@ -63,22 +61,20 @@ pub(crate) async fn list(
 }
 
 /// `POST /v1/media`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct UploadQuery {
     /// What the image shows, when the body is the image.
-    #[deserr(default)]
     alt: Option<Text<1, 500>>,
 }
 
 /// `POST /v1/media` with JSON
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct FetchRequest {
     /// Where the image is.
     source_url: Exact<2048>,
     /// What it shows.
-    #[deserr(default)]
     alt: Option<Text<1, 500>>,
 }
 
@@ -222,11 +218,10 @@ pub(crate) async fn get(
 }
 
 /// `PATCH /v1/media/{id}`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct UpdateRequest {
     /// What the image shows; `null` clears it.
-    #[deserr(default)]
     alt: Patch<Text<1, 500>>,
 }
 

@@ -8,14 +8,13 @@ pub(crate) mod write;
 use axum::extract::State;
 use catalogue::collection::{self, Collection, CollectionKind, Members};
 use catalogue::product::{self, Product, ProductStatus, ProductSummary};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{self, Fault, FieldErrors, FromText, Path, Text};
+use gateway::request::{self, Fault, FromText, Path, Text, request};
 use gateway::table::{Query, Scanned};
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
@@ -50,31 +49,25 @@ impl FromText for ProductIds {
 }
 
 gateway::text_field!(ProductIds);
+gateway::string_schema!(ProductIds);
 
 /// Which products to list.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Whether they are sold.
-    #[deserr(default)]
     status: Option<ProductStatus>,
     /// The collection they are in, in its order.
-    #[deserr(default)]
     collection_id: Option<CollectionId>,
     /// Who makes them; without case.
-    #[deserr(default)]
     vendor: Option<Text<1, 100>>,
     /// A tag of theirs; without case.
-    #[deserr(default)]
     tag: Option<Text<1, 40>>,
     /// Words that all stand in their title, handle, vendor, type or tags.
-    #[deserr(default)]
     q: Option<Text<1, 100>>,
     /// Those that changed at this time or later.
-    #[deserr(default)]
     updated_since: Option<Timestamp>,
     /// These, in this order; with a collection, those of them that are in it.
-    #[deserr(default)]
     ids: Option<ProductIds>,
 }
 

@@ -4,13 +4,12 @@ use axum::extract::State;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Int, Path, Query, Text, Written};
+use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, retry};
 use ground::event::{Event, Topic};
 use ground::id::{CustomerId, ProductId, ReviewId};
@@ -24,20 +23,16 @@ use platform::caller::StoreAccess;
 const AHEAD: (usize, u32) = (200, 10);
 
 /// `GET /v1/reviews`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ListQuery {
     /// Only those of this status: `pending` is what waits for a decision.
-    #[deserr(default)]
     status: Option<ReviewStatus>,
     /// Only those of this product.
-    #[deserr(default)]
     product_id: Option<ProductId>,
     /// Only those by this customer.
-    #[deserr(default)]
     customer_id: Option<CustomerId>,
     /// Only those with this many stars.
-    #[deserr(default)]
     rating: Option<Written<Int<1, 5>>>,
 }
 
@@ -129,8 +124,8 @@ async fn decide(
 }
 
 /// `POST /v1/reviews/{id}/reply`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct ReplyRequest {
     /// What the store answers.
     body: Text<1, 5000>,

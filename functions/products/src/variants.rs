@@ -4,14 +4,13 @@ use axum::extract::State;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch, Path, Text};
+use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::retry;
 use ground::id::{ProductId, VariantId};
 use ground::money::AskedMoney;
@@ -118,50 +117,38 @@ fn judge_new(
 }
 
 /// What to change about a variant.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The stock-keeping unit.
-    #[deserr(default)]
     sku: Patch<Sku>,
     /// What it costs, in the store's currency.
-    #[deserr(default)]
     price: Option<AskedMoney>,
     /// What it cost before, or elsewhere.
-    #[deserr(default)]
     compare_at: Patch<AskedMoney>,
     /// A value for each of the product's options, in their order.
-    #[deserr(default)]
     options: Option<ChoiceAsk>,
     /// What it weighs, in grams.
-    #[deserr(default)]
     weight: Patch<Int<0, MAX_GRAMS>>,
     /// What it weighs, in grams; the name with its unit wins.
-    #[deserr(default)]
     weight_grams: Patch<Int<0, MAX_GRAMS>>,
     /// GTIN, EAN, UPC or ISBN.
-    #[deserr(default)]
     barcode: Patch<Text<1, 64>>,
     /// Whether it is sent by parcel.
-    #[deserr(default)]
     requires_shipping: Option<Flag>,
     /// How it is stocked; how much there is is changed by `/v1/inventory/levels`.
-    #[deserr(default)]
     inventory: Option<StockRequest>,
     /// Its place among the product's variants, from 1; the others make room.
-    #[deserr(default)]
     position: Option<Int<1, 100>>,
 }
 
 /// What to change about how a variant is stocked.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct StockRequest {
     /// Whether its stock is counted.
-    #[deserr(default)]
     tracked: Option<Flag>,
     /// What happens to an order when its stock is short; the store's policy when it is null.
-    #[deserr(default)]
     policy: Patch<InventoryPolicy>,
 }
 

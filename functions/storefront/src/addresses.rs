@@ -9,7 +9,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text,
+    Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text, request,
 };
 use gateway::table::{Query, retry};
 use ground::id::AddressId;
@@ -23,11 +23,10 @@ use platform::caller;
 use serde_json::{Map, Value};
 
 /// What an address is sent along with.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct Beside {
     /// Whether a checkout suggests it first.
-    #[deserr(default)]
     is_default: Option<Flag>,
 }
 
@@ -83,12 +82,11 @@ fn without_id(case: &Judgement<'_>) -> Result<Value, Problem> {
 pub(crate) struct One(AddressId);
 
 /// The address by query.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct OneQuery {
     /// The address.
     #[expect(dead_code, reason = "it has been read")]
-    #[deserr(default)]
     id: Option<Text<0, 100>>,
 }
 

@@ -2,14 +2,13 @@
 //! the token that came with it, or by the customer it belongs to.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{
-    AtMost, Body, FieldErrors, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text,
+    AtMost, Body, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
 use gateway::seal;
 use gateway::table::retry;
@@ -39,40 +38,30 @@ const ORDER_TOKEN: &str = "x-service-order-token";
 const BY_SHOPPER: &str = "cancelled by the customer";
 
 /// A cart to be ordered.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct OrderRequest {
     /// The lines; those of one variant become one.
     items: AtMost<LineInput, 200>,
     /// Where the confirmation goes; a customer's own unless said otherwise.
-    #[deserr(default)]
     email: Option<Email>,
     /// The same with a name and a number; instead of `email`.
-    #[deserr(default)]
     customer: Option<CustomerInput>,
     /// Where it goes.
-    #[deserr(default)]
     shipping_address: Option<AddressInput>,
     /// Who is billed.
-    #[deserr(default)]
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
-    #[deserr(default)]
     shipping_rate_id: Option<Text<1, 100>>,
     /// Gift cards to pay with.
-    #[deserr(default)]
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the shopper believes it comes to.
-    #[deserr(default)]
     expected_total: Option<AskedMoney>,
     /// A word to the merchant.
-    #[deserr(default)]
     note: Option<Text<0, 2000>>,
     /// How the shopper wants to pay.
-    #[deserr(default)]
     payment: Option<PaymentInput>,
     /// Only says what it would come to, and whether it can be had.
-    #[deserr(default)]
     dry_run: Flag,
 }
 
@@ -232,11 +221,10 @@ pub(crate) fn admit(caller: &Shopper, inbound: &Inbound, order: &Order) -> Resul
 }
 
 /// Why a shopper calls an order off.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CancelRequest {
     /// In their words.
-    #[deserr(default)]
     reason: Option<Text<1, 500>>,
 }
 

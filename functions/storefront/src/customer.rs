@@ -5,7 +5,6 @@
 //! code that was mailed comes back ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -13,7 +12,7 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Inbound, Patch, Path, Raw, Text};
+use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, Text, request};
 use gateway::table::{Condition, Query, Write};
 use ground::event::Event;
 use ground::fields::{Email, Phone};
@@ -78,8 +77,8 @@ pub(crate) fn begin(
 }
 
 /// `POST /v1/storefront/customer/login`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct LoginRequest {
     /// The address of the account.
     email: Email,
@@ -131,23 +130,18 @@ pub(crate) async fn get(caller: caller::Customer) -> Result<Answer, Problem> {
 }
 
 /// `PATCH /v1/storefront/customer/me`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct UpdateRequest {
     /// The person's name; `null` clears it.
-    #[deserr(default)]
     name: Patch<Text<1, 200>>,
     /// The person's telephone number; `null` clears it.
-    #[deserr(default)]
     phone: Patch<Phone>,
     /// Whether the store may send advertisements.
-    #[deserr(default)]
     accepts_marketing: Option<Flag>,
     /// Another address, which has to be proven.
-    #[deserr(default)]
     email: Option<Email>,
     /// The current password, if the account has one; needed for another address.
-    #[deserr(default)]
     current_password: Option<Guess>,
 }
 
@@ -202,12 +196,11 @@ pub(crate) async fn update(
 }
 
 /// `DELETE /v1/storefront/customer/me`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct DeleteRequest {
     /// The current password, if the account has one (our choice: a stolen token must not be
     /// enough).
-    #[deserr(default)]
     current_password: Option<Guess>,
 }
 

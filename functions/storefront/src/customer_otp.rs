@@ -2,14 +2,11 @@
 //! in a known customer.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{
-    Body, FieldErrors, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text,
-};
+use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
 use gateway::table::retry;
 use ground::fields::{Email, Phone, Subdomain};
 use ground::id::{ChallengeId, StoreId};
@@ -33,21 +30,18 @@ use crate::customer_email;
 use crate::door::{Door, Said};
 
 /// `POST /v1/storefront/customer/register`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct RegisterRequest {
     /// The address of the account.
     email: Email,
     /// 8 to 128 characters, and not a common one.
     password: NewPassword,
     /// The person's name.
-    #[deserr(default)]
     name: Option<Text<1, 200>>,
     /// The person's telephone number.
-    #[deserr(default)]
     phone: Option<Phone>,
     /// Whether the store may send advertisements.
-    #[deserr(default)]
     accepts_marketing: Flag,
 }
 
@@ -102,21 +96,17 @@ pub(crate) async fn request(
 }
 
 /// `POST /v1/storefront/customer/login/otp/verify`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct VerifyRequest {
     /// The challenge that the code answers.
-    #[deserr(default)]
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
     /// that the same network asked for at the store.
-    #[deserr(default)]
     email: Option<Email>,
     /// The store; with `email`.
-    #[deserr(default)]
     subdomain: Option<Subdomain>,
     /// The store; with `email`.
-    #[deserr(default)]
     store_id: Option<StoreId>,
     /// The code. Any text is judged, so that a malformed one costs a try like a wrong one.
     code: Text<1, 100>,

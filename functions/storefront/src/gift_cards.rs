@@ -1,17 +1,16 @@
 //! What is left on a gift card.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Raw};
+use gateway::request::{Body, Raw, request};
 use identity::storefront::Shopfront;
 use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
 
 /// A card by its code.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct BalanceRequest {
     /// The code.
     code: GiftCardCode,

@@ -1,23 +1,20 @@
 //! Which store a host or a subdomain leads to.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Query, Raw, Text};
+use gateway::request::{Query, Raw, Text, request};
 use identity::storefront::{FRESH, open_store};
 
 /// Which storefront.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct LookupQuery {
     /// The host a shopper's browser shows, with or without a port.
-    #[deserr(default)]
     host: Option<Text<1, 260>>,
     /// The subdomain alone.
-    #[deserr(default)]
     subdomain: Option<Text<1, 63>>,
 }
 

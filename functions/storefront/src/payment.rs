@@ -5,7 +5,6 @@ mod verify;
 mod webhook;
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -14,8 +13,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{
-    Body, Exact, FieldErrors, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled,
-    Rules, Text, Written,
+    Body, Exact, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled, Rules, Text,
+    Written, request,
 };
 use gateway::seal::SealKey;
 use gateway::table::{self, Condition, Write, retry};
@@ -55,20 +54,17 @@ fn named(segment: &Segment) -> Result<ProviderName, Problem> {
 }
 
 /// What is to be paid for.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct OpenRequest {
     /// The order.
     order_id: OrderId,
     /// The token that came with the order; or send it as `X-Service-Order-Token`.
-    #[deserr(default)]
     order_token: Option<Exact<200>>,
     /// Where the provider is to send the customer's browser.
-    #[deserr(default)]
     return_url: Option<WebUrl>,
     /// Whether the provider is to remember how the customer paid.
     #[expect(dead_code, reason = "nothing but `false` passes the rules")]
-    #[deserr(default)]
     save_method: Flag,
 }
 
@@ -301,14 +297,12 @@ fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &Sea
 }
 
 /// What is to be paid, for who wants to know how.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct MethodsQuery {
     /// The currency; the store takes its own alone.
-    #[deserr(default)]
     currency: Option<Currency>,
     /// The amount in minor units: some providers take no odd ones in some currencies.
-    #[deserr(default)]
     amount: Option<Written<Int<0, MAX_AMOUNT>>>,
 }
 

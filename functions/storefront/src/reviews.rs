@@ -5,14 +5,13 @@ use catalogue::product::{self, Product};
 use catalogue::review::{
     self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus, ReviewView,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, FromText, Inbound, Int, Raw, Text};
+use gateway::request::{Body, FromText, Inbound, Int, Raw, Text, request};
 use gateway::table::Query;
 use ground::event::Event;
 use ground::fields::Handle;
@@ -79,8 +78,8 @@ pub(crate) async fn list(
 }
 
 /// `POST /v1/storefront/{subdomain}/products/{handle}/reviews`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct WriteRequest {
     /// One star to five.
     rating: Int<1, 5>,
@@ -89,7 +88,6 @@ pub(crate) struct WriteRequest {
     /// What the customer says.
     body: Text<1, 5000>,
     /// The line of an order by which they bought it.
-    #[deserr(default)]
     order_item_id: Option<OrderItemId>,
 }
 

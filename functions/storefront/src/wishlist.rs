@@ -3,14 +3,13 @@
 use axum::extract::{FromRequestParts, State};
 use catalogue::product::{Product, Variant};
 use catalogue::wishlist::{self, Wish, WishView};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Argument, Body, FieldErrors, Inbound, Judgement, Raw, Reads, Text};
+use gateway::request::{Argument, Body, Inbound, Judgement, Raw, Reads, Text, request};
 use gateway::table::{Query, retry};
 use ground::id::{ProductId, VariantId};
 use ground::key;
@@ -48,13 +47,12 @@ fn product_key(wish: &Wish) -> Key {
 }
 
 /// `POST /v1/storefront/customer/wishlist`
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub(crate) struct AddRequest {
     /// The product.
     product_id: ProductId,
     /// The variant, if it matters.
-    #[deserr(default)]
     variant_id: Option<VariantId>,
 }
 
@@ -98,26 +96,23 @@ pub(crate) async fn add(
 pub(crate) struct Wished((ProductId, Option<VariantId>));
 
 /// The variant, where the path names the product.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct OfProduct {
     /// The variant.
     #[expect(dead_code, reason = "it has been read")]
-    #[deserr(default)]
     variant_id: Option<Text<0, 100>>,
 }
 
 /// The product and the variant.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct WishedFields {
     /// The product.
     #[expect(dead_code, reason = "it has been read")]
-    #[deserr(default)]
     product_id: Option<Text<0, 100>>,
     /// The variant.
     #[expect(dead_code, reason = "it has been read")]
-    #[deserr(default)]
     variant_id: Option<Text<0, 100>>,
 }
 

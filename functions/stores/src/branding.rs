@@ -1,46 +1,38 @@
 //! How a store presents itself, as requests say it.
 
 use catalogue::media::Media;
-use deserr::Deserr;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{FieldErrors, Patch, Text};
+use gateway::request::{Patch, Text, request};
 use ground::id::MediaId;
 use ground::key;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
 
 /// What to change about how a store presents itself. What is left out stays; `null` clears it.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct BrandingRequest {
     /// The picture that stands for it.
-    #[deserr(default)]
     logo: Patch<PictureRequest>,
     /// The picture that browsers show beside its name.
-    #[deserr(default)]
     favicon: Patch<PictureRequest>,
     /// What stands out: `#rrggbb`.
-    #[deserr(default)]
     primary_color: Patch<Color>,
     /// What goes with it: `#rrggbb`.
-    #[deserr(default)]
     secondary_color: Patch<Color>,
     /// The store in a line.
-    #[deserr(default)]
     slogan: Patch<Text<1, 120>>,
     /// The store in a paragraph.
-    #[deserr(default)]
     short_description: Patch<Text<1, 500>>,
     /// Where else it is found, all of it anew: at most 12 profiles, one of each network.
-    #[deserr(default)]
     social_links: Patch<SocialLinks>,
 }
 
 /// A picture of the store's own media.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct PictureRequest {
     /// The media it is.
     media_id: MediaId,

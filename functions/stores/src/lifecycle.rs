@@ -1,12 +1,11 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Query, Text};
+use gateway::request::{Body, IfMatch, Query, Text, request};
 use gateway::table;
 use ground::event::{Event, Topic};
 use ground::id::OrderId;
@@ -23,11 +22,10 @@ use serde_json::json;
 use crate::stores::{about, give_up, shown};
 
 /// Why a store changes its state.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ActRequest {
     /// In the owner's words; shown with the state.
-    #[deserr(default)]
     reason: Option<Text<1, 500>>,
 }
 
@@ -102,12 +100,11 @@ async fn act(
 }
 
 /// The proof that the owner means this store.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct DeleteRequest {
     /// The store's subdomain. In the body, or, for clients whose `DELETE` carries none, in the
     /// query.
-    #[deserr(default)]
     confirm: Option<Text<0, 100>>,
 }
 

@@ -2,11 +2,10 @@
 
 use axum::extract::State;
 use catalogue::navigation::{Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Path};
+use gateway::request::{Body, IfMatch, Path, request};
 use gateway::table::{Condition, retry};
 use ground::event::{About, Event};
 use ground::fields::Handle;
@@ -37,8 +36,8 @@ fn shown(menu: &Menu) -> Answer {
 }
 
 /// A whole menu.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct PutRequest {
     /// The items of the first level, each with those below it: at most 200 in all, in at most
     /// three levels, and at most 100 KiB.

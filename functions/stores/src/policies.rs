@@ -4,11 +4,10 @@ use axum::extract::State;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Path, Text};
+use gateway::request::{Body, Flag, IfMatch, Path, Text, request};
 use gateway::table::retry;
 use ground::event::{About, Event};
 use ground::id::StoreId;
@@ -37,16 +36,14 @@ fn shown(policy: &Policy) -> Answer {
 }
 
 /// A whole policy page.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct PutRequest {
     /// What the page is called; by its handle unless said otherwise.
-    #[deserr(default)]
     title: Option<Text<1, 200>>,
     /// The text, at most 64 KiB; what could run on a shopper's page is taken out of it.
     body_html: SafeHtml,
     /// Whether customers see it; they do unless said otherwise.
-    #[deserr(default)]
     published: Option<Flag>,
 }
 

@@ -1,12 +1,11 @@
 //! A store's settings.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
-use gateway::request::{Body, FieldErrors, Flag, IfMatch, Int, Patch};
+use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
 use gateway::table::retry;
 use ground::event::{About, Event};
 use ground::fields::DisplayName;
@@ -36,63 +35,51 @@ fn shown(settings: &Settings) -> Answer {
 
 /// What to change. What is left out stays; `null` puts a group, or one setting, back to its
 /// default.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// How customers check out.
-    #[deserr(default)]
     checkout: Patch<CheckoutRequest>,
     /// What customers are told by mail.
-    #[deserr(default)]
     notifications: Patch<NotificationsRequest>,
     /// How products are reviewed.
-    #[deserr(default)]
     reviews: Patch<ReviewsRequest>,
 }
 
 /// What to change about the checkout.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CheckoutRequest {
     /// Minutes for which an unpaid order keeps its stock.
-    #[deserr(default)]
     payment_window_minutes: Patch<Int<5, LONGEST_PAYMENT_WINDOW>>,
     /// Minutes for which an order that is to be paid by hand keeps its stock; 0: until it is paid
     /// or called off.
-    #[deserr(default)]
     manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
     /// Whether customers can order without an account.
-    #[deserr(default)]
     guest_checkout: Patch<Flag>,
     /// Whether customers must leave a telephone number.
-    #[deserr(default)]
     require_phone: Patch<Flag>,
 }
 
 /// What to change about what customers are told.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct NotificationsRequest {
     /// Whether an order is confirmed.
-    #[deserr(default)]
     order_confirmation: Patch<Flag>,
     /// Whether a shipment is announced.
-    #[deserr(default)]
     shipping_confirmation: Patch<Flag>,
     /// Whom customers see mails from; the store's name when none is set.
-    #[deserr(default)]
     sender_name: Patch<DisplayName<1, 100>>,
 }
 
 /// What to change about how products are reviewed.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ReviewsRequest {
     /// Whether only who has bought a product may review it.
-    #[deserr(default)]
     purchase_required: Patch<Flag>,
     /// Whether a review is shown at once, without the store's approval.
-    #[deserr(default)]
     auto_publish: Patch<Flag>,
 }
 

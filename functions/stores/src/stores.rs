@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use catalogue::location;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, FieldErrors, IfMatch, Patch};
+use gateway::request::{Body, IfMatch, Patch, request};
 use gateway::table::{Query, Write};
 use ground::event::{About, Event};
 use ground::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
@@ -61,8 +60,8 @@ pub async fn list(
 }
 
 /// A store to open.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct OpenRequest {
     /// The name customers see.
     name: Line<1, 200>,
@@ -73,10 +72,8 @@ pub struct OpenRequest {
     /// Where it trades from.
     country: Country,
     /// The default language; the merchant's own, or English, unless said otherwise.
-    #[deserr(default)]
     locale: Option<Locale>,
     /// The time zone of its reports; UTC unless said otherwise.
-    #[deserr(default)]
     timezone: Option<TimeZone>,
 }
 
@@ -136,50 +133,38 @@ pub async fn show(
 }
 
 /// What to change about a store.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct UpdateRequest {
     /// The name customers see.
-    #[deserr(default)]
     name: Option<Line<1, 200>>,
     /// The storefront's subdomain; the old one leads to the store for 90 days more.
-    #[deserr(default)]
     subdomain: Option<Subdomain>,
     /// The currency of all its prices, while the store is a draft without any.
-    #[deserr(default)]
     currency: Option<Currency>,
     /// Where it trades from.
-    #[deserr(default)]
     country: Option<Country>,
     /// The default language.
-    #[deserr(default)]
     locale: Option<Locale>,
     /// The time zone of its reports.
-    #[deserr(default)]
     timezone: Option<TimeZone>,
     /// How customers reach it; `null` clears it.
-    #[deserr(default)]
     contact: Patch<ContactRequest>,
     /// How it presents itself; `null` clears it.
-    #[deserr(default)]
     branding: Patch<BrandingRequest>,
     /// What order numbers begin with.
-    #[deserr(default)]
     order_prefix: Option<OrderPrefix>,
     /// What happens to an order line whose stock is short.
-    #[deserr(default)]
     inventory_policy: Option<InventoryPolicy>,
 }
 
 /// What to change about how customers reach a store.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ContactRequest {
     /// Shown to customers, and the `Reply-To` of the mails they get.
-    #[deserr(default)]
     email: Patch<Email>,
     /// Shown to customers.
-    #[deserr(default)]
     phone: Patch<Phone>,
 }
 

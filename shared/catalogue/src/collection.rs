@@ -60,7 +60,7 @@ gateway::words! {
 }
 
 /// A collection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Collection {
     /// The id.
     pub id: CollectionId,

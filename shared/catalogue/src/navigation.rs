@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::request::{Fault, FieldErrors, FromText, Text};
+use gateway::request::{Fault, FieldErrors, FromText, Text, request};
 use ground::fields::Handle;
 use ground::id::StoreId;
 use ground::key;
@@ -66,7 +66,6 @@ pub struct MenuItem {
     pub reference: Option<Reference>,
     /// The URL, for `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[deserr(default)]
     pub url: Option<LinkUrl>,
     /// The items below this one.
     #[deserr(default)]
@@ -233,24 +232,44 @@ impl JsonSchema for MenuItem {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let kind = generator.subschema_for::<MenuItemKind>();
-        let item = |children: Schema| {
-            json_schema!({
-                "type": "object",
-                "required": ["title", "type", "children"],
-                "properties": {
-                    "title": {"type": "string", "maxLength": MAX_TITLE},
-                    "type": kind,
-                    "ref": {"type": "string"},
-                    "url": {"type": "string"},
-                    "children": children,
-                }
-            })
-        };
-        let below = |schema: Schema| json_schema!({"type": "array", "items": schema});
-        let none = json_schema!({"type": "array", "maxItems": 0});
-        (1..MAX_DEPTH).fold(item(none), |lower, _| item(below(lower)))
+        levels(generator, &["title", "type", "children"])
     }
+}
+
+impl JsonSchema for Items {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MenuItems".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let item = levels(generator, &["title", "type"]);
+        json_schema!({"type": "array", "items": item, "maxItems": MAX_ITEMS})
+    }
+}
+
+/// An item with those below it, down to the last level; each has these members.
+fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
+    let kind = generator.subschema_for::<MenuItemKind>();
+    let item = |children: Schema| {
+        json_schema!({
+            "type": "object",
+            "required": required,
+            "properties": {
+                "title": {"type": "string", "minLength": 1, "maxLength": MAX_TITLE},
+                "type": kind,
+                "ref": {"type": "string"},
+                "url": {"type": "string"},
+                "children": children,
+            }
+        })
+    };
+    let below = |schema: Schema| json_schema!({"type": "array", "items": schema});
+    let none = json_schema!({"type": "array", "maxItems": 0});
+    (1..MAX_DEPTH).fold(item(none), |lower, _| item(below(lower)))
 }
 
 #[cfg(test)]
@@ -261,8 +280,8 @@ mod tests {
     use super::link::MAX_URL;
     use super::*;
 
-    #[derive(Debug, Deserr)]
-    #[deserr(error = FieldErrors, deny_unknown_fields)]
+    #[request]
+    #[derive(Debug)]
     struct Ask {
         items: Items,
     }

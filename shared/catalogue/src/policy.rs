@@ -76,6 +76,7 @@ impl FromText for SafeHtml {
 }
 
 gateway::text_field!(SafeHtml);
+gateway::string_schema!(SafeHtml);
 
 fn sanitize(html: &str) -> String {
     ammonia::Builder::default()

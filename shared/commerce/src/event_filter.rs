@@ -50,9 +50,10 @@ impl FromText for EventFilter {
 }
 
 gateway::text_field!(EventFilter);
+gateway::string_schema!(EventFilter);
 
 /// 1 to 50 event types, each once.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
 pub struct EventTypes(Vec<EventFilter>);
 
 impl EventTypes {

@@ -196,8 +196,10 @@ impl<'a> Operation<'a> {
 
     /// It answers with a page of a list of `T`, with the members of `E` beside it.
     pub(crate) fn answers_page<T: JsonSchema, E: JsonSchema>(&mut self) {
-        let (item, page) =
-            (self.schemas.answers.subschema_for::<T>(), self.schemas.answers.subschema_for::<PageInfo>());
+        let (item, page) = (
+            self.schemas.answers.subschema_for::<T>(),
+            self.schemas.answers.subschema_for::<PageInfo>(),
+        );
         let mut schema = json_schema!({
             "type": "object",
             "properties": {"data": {"type": "array", "items": item}, "page": page},

@@ -3,8 +3,7 @@
 //! An amount is never negative and never a float. What is computed over an order is allocated to
 //! its lines by largest remainder, so that the lines add up to the total.
 
-use deserr::Deserr;
-use gateway::request::{Fault, FieldErrors, FromText};
+use gateway::request::{Fault, FromText, request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +22,8 @@ pub struct Money {
 }
 
 /// An amount of money in a request, not yet compared with the store's currency.
-#[derive(Debug, Clone, PartialEq, Eq, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedMoney {
     /// Minor units.
     pub amount: gateway::request::Int<0, MAX_AMOUNT>,

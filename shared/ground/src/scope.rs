@@ -128,6 +128,19 @@ impl Requested {
     }
 }
 
+gateway::inline_schema!([] Requested, "Scopes", |_generator| words_or_text());
+gateway::inline_schema!([] Scopes, "Scopes", |_generator| words_or_text());
+
+/// Scopes as they may be written.
+fn words_or_text() -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [
+            {"type": "string", "description": "Separated by blanks or commas."},
+            {"type": "array", "items": {"type": "string"}},
+        ]
+    })
+}
+
 /// From a space- or comma-separated string, or an array of strings.
 impl Deserr<FieldErrors> for Requested {
     fn deserialize_from_value<V: IntoValue>(

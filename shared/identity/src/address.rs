@@ -4,11 +4,10 @@
 mod formats;
 mod input;
 
-use deserr::Deserr;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{FieldErrors, Patch, Text};
+use gateway::request::{Patch, Text, request};
 use gateway::table::{Change, Condition, Write};
 use ground::fields::{Country, Phone};
 use ground::id::{AddressId, CustomerId, StoreId};
@@ -24,38 +23,28 @@ pub use input::AddressInput;
 pub const MAX_ADDRESSES: u32 = 50;
 
 /// What changes about an address: what is left out stays, `null` clears what may be absent.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPatch {
     /// The recipient's given name.
-    #[deserr(default)]
     pub first_name: Patch<Text<1, 100>>,
     /// The recipient's family name.
-    #[deserr(default)]
     pub last_name: Patch<Text<1, 100>>,
     /// The recipient's company.
-    #[deserr(default)]
     pub company: Patch<Text<1, 200>>,
     /// Street and number.
-    #[deserr(default)]
     pub line1: Option<Text<1, 255>>,
     /// Floor, building, district.
-    #[deserr(default)]
     pub line2: Patch<Text<1, 255>>,
     /// City.
-    #[deserr(default)]
     pub city: Option<Text<1, 120>>,
     /// State or province.
-    #[deserr(default)]
     pub region: Patch<Text<1, 120>>,
     /// Postal code.
-    #[deserr(default)]
     pub postal_code: Patch<Text<1, 20>>,
     /// ISO 3166-1.
-    #[deserr(default)]
     pub country: Option<Country>,
     /// Whom the carrier calls.
-    #[deserr(default)]
     pub phone: Patch<Phone>,
 }
 

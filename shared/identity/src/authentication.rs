@@ -5,13 +5,12 @@
 pub mod code;
 pub mod password;
 
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::request::{FieldErrors, Flag, Inbound};
+use gateway::request::{Flag, Inbound, request};
 use gateway::seal;
 use gateway::table::{Change, Query, Write, retry};
 use ground::fields::Email;
@@ -103,8 +102,8 @@ pub async fn confirm<A: Account>(
 }
 
 /// A request for a mail to the owner of an account: a one-time code or a link.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct MailRequest {
     /// The address of the account; the mail goes there.
     pub email: Email,
@@ -179,11 +178,10 @@ pub fn sessions<A: Account>(account: &A) -> Query {
 }
 
 /// A sign-out.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct SignOutRequest {
     /// Whether to end every session of the account.
-    #[deserr(default)]
     pub all: Flag,
 }
 

@@ -27,6 +27,7 @@ impl FromText for NewPassword {
 }
 
 gateway::text_field!(NewPassword);
+gateway::string_schema!(NewPassword);
 
 /// A password that somebody claims is theirs: any text, as it was typed.
 pub struct Guess(String);
@@ -57,3 +58,4 @@ impl FromText for Guess {
 }
 
 gateway::text_field!(Guess);
+gateway::string_schema!(Guess);

@@ -102,6 +102,7 @@ impl From<OrderPrefix> for String {
 }
 
 gateway::text_field!(OrderPrefix);
+gateway::string_schema!(OrderPrefix);
 
 /// What the order numbers of a new store begin with.
 const FIRST_ORDER_PREFIX: &str = "#";

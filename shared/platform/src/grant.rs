@@ -72,6 +72,7 @@ impl CodeChallenge {
 }
 
 gateway::text_field!(CodeChallenge);
+gateway::string_schema!(CodeChallenge);
 
 gateway::words! {
     /// Where a code is in its life.

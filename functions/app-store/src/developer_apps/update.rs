@@ -1,11 +1,10 @@
 //! Changing an app: at once what is only said about it, by a review what an approved app is.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Exact, Fault, FieldErrors, Flag, IfMatch, Patch, Path, Text};
+use gateway::request::{Body, Exact, Fault, Flag, IfMatch, Patch, Path, Text, request};
 use gateway::table::{Write, retry};
 use ground::fields::{Handle, WebUrl};
 use ground::id::AppId;
@@ -21,26 +20,20 @@ use super::{
 
 /// What is to change about the listing of an approved app. Another category is a matter for a
 /// submission.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct ListingChange {
     /// One sentence.
-    #[deserr(default)]
     tagline: Option<Text<1, 120>>,
     /// What the app does.
-    #[deserr(default)]
     description: Option<Text<1, 10_000>>,
     /// The icon; `null` removes it.
-    #[deserr(default)]
     icon_url: Patch<WebUrl>,
     /// The privacy policy.
-    #[deserr(default)]
     privacy_policy_url: Option<WebUrl>,
     /// Where merchants ask for help; `null` removes it.
-    #[deserr(default)]
     support_url: Patch<WebUrl>,
     /// What it costs, in the developer's words.
-    #[deserr(default)]
     pricing: Option<Text<1, 500>>,
 }
 
@@ -80,35 +73,26 @@ impl ListingChange {
 
 /// What is to change about an app. Whether it can keep a secret never changes: that would be
 /// another client.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The name.
-    #[deserr(default)]
     name: Option<Text<1, 100>>,
     /// The readable name in URLs; the one before is free again.
-    #[deserr(default)]
     slug: Option<Handle>,
     /// Where it runs: its own origin. Like the next four, of an approved app it is proposed.
-    #[deserr(default)]
     app_url: Option<WebUrl>,
     /// Where merchants may be sent back to, in place of all before.
-    #[deserr(default)]
     redirect_uris: Option<RedirectUris>,
     /// What it may ask for; what merchants granted stays (our choice).
-    #[deserr(default)]
     scopes: Option<Scopes>,
     /// Whether it runs inside the admin.
-    #[deserr(default)]
     embedded: Option<Flag>,
     /// Whether authorization needs PKCE: demanded at once, given up by a review.
-    #[deserr(default)]
     require_pkce: Option<Flag>,
     /// Where events about it go; `null` ends them.
-    #[deserr(default)]
     webhook_url: Patch<Exact<2048>>,
     /// What the catalogue says, of an app that has a listing.
-    #[deserr(default)]
     listing: Option<ListingChange>,
 }
 

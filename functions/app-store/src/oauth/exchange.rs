@@ -2,12 +2,11 @@
 //! session.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Whole, read};
+use gateway::request::{Exact, Whole, read, request};
 use gateway::table::{Condition, Write};
 use ground::id::{AppId, InstallationId, MerchantId, SessionId};
 use ground::key;
@@ -25,32 +24,24 @@ const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// A request for an embedded token, as JSON or as a form.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ExchangeRequest {
     /// The app, by its id.
-    #[deserr(default)]
     app_id: Option<AppId>,
     /// The app, by its client id.
-    #[deserr(default)]
     client_id: Option<Exact<128>>,
     /// Must be the app's installation on the store, when given.
-    #[deserr(default)]
     installation_id: Option<InstallationId>,
     /// Less than what was granted.
-    #[deserr(default)]
     scope: Option<Requested>,
     /// The RFC's grant type, when given.
-    #[deserr(default)]
     grant_type: Option<Exact<128>>,
     /// Must be the session's own token, when given.
-    #[deserr(default)]
     subject_token: Option<Exact<512>>,
     /// What kind of token that is; ours are access tokens.
-    #[deserr(default)]
     subject_token_type: Option<Exact<128>>,
     /// What is asked for; only access tokens are.
-    #[deserr(default)]
     requested_token_type: Option<Exact<128>>,
 }
 

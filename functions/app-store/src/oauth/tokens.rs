@@ -2,12 +2,11 @@
 //! whole grant.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::config::AUDIENCE;
 use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, FieldErrors, Whole, read};
+use gateway::request::{Exact, Whole, read, request};
 use gateway::seal;
 use gateway::table::{Batch, retry};
 use ground::id::GrantId;
@@ -23,19 +22,16 @@ use serde_json::{Value, json};
 use super::Credentials;
 
 /// A request about a token.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct AboutToken {
     /// The token.
     token: Exact<4096>,
     /// `access_token` or `refresh_token`: a hint, never needed here.
-    #[deserr(default)]
     token_type_hint: Option<Exact<64>>,
     /// The client, when it does not authenticate by header.
-    #[deserr(default)]
     client_id: Option<Exact<128>>,
     /// Its secret, when it does not authenticate by header.
-    #[deserr(default)]
     client_secret: Option<Exact<256>>,
 }
 

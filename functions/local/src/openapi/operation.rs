@@ -17,9 +17,17 @@ const HEADERS: [(&str, &str, &str); 8] = [
     ("X-Service-Cost-Actual", "integer", "Points that it cost."),
     ("X-Service-Cost-Available", "integer", "Points that are left."),
     ("X-Service-Cost-Restore-Rate", "integer", "Points that come back each second."),
-    ("ETag", "string", "The version, for `If-Match`; of what may be kept, a digest of what is shown."),
+    (
+        "ETag",
+        "string",
+        "The version, for `If-Match`; of what may be kept, a digest of what is shown.",
+    ),
     ("Link", "string", "The next page (RFC 8288)."),
-    ("Idempotent-Replayed", "string", "`true`: the kept answer of an earlier request with this key."),
+    (
+        "Idempotent-Replayed",
+        "string",
+        "`true`: the kept answer of an earlier request with this key.",
+    ),
 ];
 /// Those that every answer has.
 const ALWAYS: [&str; 5] = [
@@ -166,7 +174,8 @@ fn security(access: Access) -> Value {
 
 /// Every way to prove who calls.
 pub(super) fn security_schemes() -> Value {
-    let bearer = |meaning: &str| json!({"type": "http", "scheme": "bearer", "description": meaning});
+    let bearer =
+        |meaning: &str| json!({"type": "http", "scheme": "bearer", "description": meaning});
     json!({
         "merchantSession": bearer("A merchant's session: `POST /v1/auth/signin`."),
         "appToken": bearer("An app's token for a store: `POST /v1/app-store/oauth/token`."),
@@ -197,10 +206,9 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 pub(super) fn webhooks() -> Value {
     let webhook = |entry: &commerce::event::Entry| {
         let content = json!({"schema": entry.schema(), "example": entry.example()});
-        let headers = ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
-        let header = |name: &&str| {
-            json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}})
-        };
+        let headers =
+            ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
+        let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
         let mut post = json!({
             "summary": entry.about,
             "operationId": entry.name,

@@ -56,7 +56,8 @@ pub(super) fn oauth_schema() -> Value {
 
 /// What every row of this kind can be refused with, whatever its handler says.
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
-    let mut codes = vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
+    let mut codes =
+        vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
     if row.cost != Cost::FREE {
         codes.extend([Code::RateLimited, Code::CostTooHigh]);
     }

@@ -6,13 +6,12 @@ use catalogue::collection::{
     MembersChange,
 };
 use catalogue::product::{self, Faults, ProductSummary};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{AtMost, Body, FieldErrors, IfMatch, Path};
+use gateway::request::{AtMost, Body, IfMatch, Path, request};
 use gateway::table::retry;
 use ground::event::Event;
 use ground::id::{CollectionId, ProductId, StoreId};
@@ -67,17 +66,14 @@ pub async fn list(
 }
 
 /// What to change about the products of a manual collection.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ChangeRequest {
     /// Products to put in, at the end; those that are in it already stay where they are.
-    #[deserr(default)]
     add: Option<AtMost<ProductId, MAX_MEMBERS>>,
     /// Products to take out; those that are not in it are no error.
-    #[deserr(default)]
     remove: Option<AtMost<ProductId, MAX_MEMBERS>>,
     /// The products that come first, in this order; the others follow in theirs.
-    #[deserr(default)]
     reorder: Option<AtMost<ProductId, MAX_MEMBERS>>,
 }
 
@@ -102,8 +98,8 @@ pub async fn add(
 }
 
 /// Which products to take out.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct RemoveRequest {
     /// The products; those that are not in it are no error.
     remove: AtMost<ProductId, MAX_MEMBERS>,

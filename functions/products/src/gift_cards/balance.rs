@@ -2,12 +2,11 @@
 
 use axum::extract::State;
 use catalogue::inventory::persist;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, FieldErrors, IfMatch, Path, Text};
+use gateway::request::{Body, IfMatch, Path, Text, request};
 use ground::event::Event;
 use ground::id::GiftCardId;
 use ground::money::AskedMoney;
@@ -23,8 +22,8 @@ use serde::Serialize;
 use super::{load, positive};
 
 /// Money to add or to take.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct MoveRequest {
     /// How much.
     amount: AskedMoney,

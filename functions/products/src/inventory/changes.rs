@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use catalogue::inventory::{MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted};
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{
-    AtMost, Body, Fault, FieldErrors, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text,
+    AtMost, Body, Fault, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text, request,
 };
 use ground::id::{LocationId, VariantId};
 use ground::scope::WriteInventory;
@@ -70,18 +69,16 @@ fn no_changes(given: Given<'_>) -> Vec<FieldError> {
 }
 
 /// Quantities to adjust.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct AdjustRequest {
     /// Why; kept in the ledger.
     reason: Text<1, 200>,
     /// What the caller knows it by; kept in the ledger.
-    #[deserr(default)]
     reference: Option<Text<1, 200>>,
     /// What changes.
     changes: AtMost<AdjustChange, MAX_LEVELS>,
     /// Only says what it would come to.
-    #[deserr(default)]
     dry_run: Flag,
 }
 
@@ -92,20 +89,18 @@ impl Rules for AdjustRequest {
 }
 
 /// One quantity to adjust.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct AdjustChange {
     /// The item.
     item_id: VariantId,
     /// The location.
     location_id: LocationId,
     /// Which quantity; what is available, unless said otherwise.
-    #[deserr(default)]
     state: Option<CountedState>,
     /// How many more, or fewer.
     delta: Difference,
     /// How many there have to be before.
-    #[deserr(default)]
     change_from: Option<Counted>,
 }
 
@@ -138,18 +133,16 @@ pub async fn adjust(
 }
 
 /// Quantities to set.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct SetRequest {
     /// Why; kept in the ledger.
     reason: Text<1, 200>,
     /// What the caller knows it by; kept in the ledger.
-    #[deserr(default)]
     reference: Option<Text<1, 200>>,
     /// What changes.
     changes: AtMost<SetChange, MAX_LEVELS>,
     /// Only says what it would come to.
-    #[deserr(default)]
     dry_run: Flag,
 }
 
@@ -160,20 +153,18 @@ impl Rules for SetRequest {
 }
 
 /// One quantity to set.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct SetChange {
     /// The item.
     item_id: VariantId,
     /// The location.
     location_id: LocationId,
     /// Which quantity; what is available, unless said otherwise.
-    #[deserr(default)]
     state: Option<CountedState>,
     /// How many there are.
     quantity: Int<0, MAX_QUANTITY>,
     /// How many there have to be before; `null` sets it whatever there is.
-    #[deserr(default)]
     compare_quantity: Patch<Counted>,
 }
 
@@ -221,18 +212,16 @@ pub async fn set(
 }
 
 /// Stock to move.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct MoveRequest {
     /// Why; kept in the ledger.
     reason: Text<1, 200>,
     /// What the caller knows it by; kept in the ledger.
-    #[deserr(default)]
     reference: Option<Text<1, 200>>,
     /// What moves.
     changes: AtMost<MoveChange, MAX_LEVELS>,
     /// Only says what it would come to.
-    #[deserr(default)]
     dry_run: Flag,
 }
 
@@ -243,27 +232,22 @@ impl Rules for MoveRequest {
 }
 
 /// One move: between states at `location_id`, or between locations.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 struct MoveChange {
     /// The item.
     item_id: VariantId,
     /// How many.
     quantity: Int<1, MAX_QUANTITY>,
     /// Where a move between states happens.
-    #[deserr(default)]
     location_id: Option<LocationId>,
     /// Where a move between locations begins.
-    #[deserr(default)]
     from_location: Option<LocationId>,
     /// Where a move between locations ends.
-    #[deserr(default)]
     to_location: Option<LocationId>,
     /// The state it is taken from; available, unless said otherwise.
-    #[deserr(default)]
     from_state: Option<MovableState>,
     /// The state it is put into; that it is taken from, unless said otherwise.
-    #[deserr(default)]
     to_state: Option<MovableState>,
 }
 

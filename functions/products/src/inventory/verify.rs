@@ -10,14 +10,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use catalogue::inventory::{Delta, Level, Movement, Quantities};
-use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Attributes, Item, Key};
 use gateway::page::{Paging, place_of, recall};
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
-use gateway::request::{FieldErrors, Int, Path, Query, Written};
+use gateway::request::{Int, Path, Query, Written, request};
 use gateway::table::{Scanned, retry};
 use ground::id::{LocationId, VariantId};
 use ground::key;
@@ -36,11 +35,10 @@ const MOST: i64 = 200_000;
 const SETTLED: Duration = MINUTE;
 
 /// How much to add up at once.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct VerifyQuery {
     /// Movements that this answer adds up at most; 200,000 unless said otherwise.
-    #[deserr(default)]
     max_movements: Option<Written<Int<1, MOST>>>,
 }
 

@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use catalogue::inventory::{Level, MAX_QUANTITY};
 use catalogue::location;
 use catalogue::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
-use deserr::Deserr;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use gateway::request::{AtMost, FieldErrors, Flag, Int, Text};
+use gateway::request::{AtMost, Flag, Int, Text, request};
 use ground::id::{LocationId, ProductId, VariantId};
 use ground::money::{AskedMoney, Money};
 use identity::store::{InventoryPolicy, Store};
@@ -25,58 +24,46 @@ pub(crate) const MAX_GRAMS: i64 = 1_000_000_000;
 pub(crate) type ChoiceAsk = AtMost<Text<1, 60>, MAX_OPTIONS>;
 
 /// A variant to make.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct VariantAsk {
     /// The stock-keeping unit, unique within the store without regard to case.
-    #[deserr(default)]
     pub(crate) sku: Option<Sku>,
     /// What it costs, in the store's currency.
     price: AskedMoney,
     /// What it cost before, or elsewhere.
-    #[deserr(default)]
     compare_at: Option<AskedMoney>,
     /// A value for each of the product's options, in their order.
-    #[deserr(default)]
     options: Option<ChoiceAsk>,
     /// What it weighs, in grams.
-    #[deserr(default)]
     weight: Option<Int<0, MAX_GRAMS>>,
     /// What it weighs, in grams; the name with its unit wins.
-    #[deserr(default)]
     weight_grams: Option<Int<0, MAX_GRAMS>>,
     /// GTIN, EAN, UPC or ISBN.
-    #[deserr(default)]
     barcode: Option<Text<1, 64>>,
     /// Whether it is sent by parcel; it is unless said otherwise.
-    #[deserr(default)]
     requires_shipping: Option<Flag>,
     /// How it is stocked; without it, its stock is not counted.
-    #[deserr(default)]
     inventory: Option<InventoryAsk>,
 }
 
 /// How a variant is stocked.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct InventoryAsk {
     /// Whether its stock is counted; it is unless said otherwise.
-    #[deserr(default)]
     tracked: Option<Flag>,
     /// What happens to an order when its stock is short; the store's policy unless said.
-    #[deserr(default)]
     policy: Option<InventoryPolicy>,
     /// What it begins with.
-    #[deserr(default)]
     levels: Option<AtMost<LevelAsk, MAX_FIRST_LEVELS>>,
 }
 
 /// How much of a variant is at a location.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct LevelAsk {
     /// The location; the store's first one unless said.
-    #[deserr(default)]
     location_id: Option<LocationId>,
     /// How much can be sold.
     quantity: Int<0, MAX_QUANTITY>,

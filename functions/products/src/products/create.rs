@@ -9,13 +9,12 @@ use catalogue::product::{
     PRODUCT_CREATED, Product, ProductOption, ProductStatus, Seo, SeoAsk, Tags, UniqueHandle,
     Variant, slug,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{AtMost, Body, FieldErrors, FromText, Given, Judgement, Ruled, Rules, Text};
+use gateway::request::{AtMost, Body, FromText, Given, Judgement, Ruled, Rules, Text, request};
 use ground::fields::Handle;
 use ground::id::{CategoryId, ProductId, VariantId};
 use ground::key;
@@ -28,46 +27,34 @@ use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations
 use super::write::{self, Step, release_orphans};
 
 /// A product to make.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct CreateRequest {
     /// What shoppers read.
     title: Text<1, 255>,
     /// Its name in URLs; it follows from the title unless said.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
-    #[deserr(default)]
     description: Option<SafeHtml>,
     /// Whether it is sold; a draft unless said.
-    #[deserr(default)]
     status: Option<ProductStatus>,
     /// Who makes it.
-    #[deserr(default)]
     vendor: Option<Text<1, 100>>,
     /// What it is, in the merchant's words.
-    #[deserr(default)]
     product_type: Option<Text<1, 100>>,
     /// Words to find it by.
-    #[deserr(default)]
     tags: Option<Tags>,
     /// What its variants differ by.
-    #[deserr(default)]
     options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
     /// Its variants; without options it may be one, and without one it costs nothing yet.
-    #[deserr(default)]
     variants: Option<AtMost<VariantAsk, MAX_VARIANTS>>,
     /// Its pictures; the first stands for it in lists.
-    #[deserr(default)]
     images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
     /// What search engines read.
-    #[deserr(default)]
     seo: Option<SeoAsk>,
     /// What apps and merchants keep with it.
-    #[deserr(default)]
     metadata: Option<Metadata>,
     /// Where it belongs.
-    #[deserr(default)]
     category_id: Option<CategoryId>,
 }
 

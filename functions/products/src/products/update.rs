@@ -10,15 +10,12 @@ use catalogue::product::{
     PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
     Seo, SeoAsk, Tags, Variant, variant_title,
 };
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use gateway::request::{
-    AtMost, Body, FieldErrors, Flag, IfMatch, Patch, Path, Query, Text, Written,
-};
+use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, Written, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
 use ground::fields::Handle;
@@ -33,46 +30,34 @@ use super::create::list;
 use super::write::{self, Chore, Revision, shown};
 
 /// What to change about a product.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// What shoppers read.
-    #[deserr(default)]
     title: Option<Text<1, 255>>,
     /// Its name in URLs; the old one is free at once.
-    #[deserr(default)]
     handle: Option<Handle>,
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
-    #[deserr(default)]
     description: Patch<SafeHtml>,
     /// Whether it is sold.
-    #[deserr(default)]
     status: Option<ProductStatus>,
     /// Who makes it.
-    #[deserr(default)]
     vendor: Patch<Text<1, 100>>,
     /// What it is, in the merchant's words.
-    #[deserr(default)]
     product_type: Patch<Text<1, 100>>,
     /// Words to find it by: all of them.
-    #[deserr(default)]
     tags: Option<Tags>,
     /// What its variants differ by: all options with all values. Names and further values are
     /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
     /// the first value of each.
-    #[deserr(default)]
     options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
     /// Its pictures: all of them.
-    #[deserr(default)]
     images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
     /// What search engines read.
-    #[deserr(default)]
     seo: Patch<SeoAsk>,
     /// What apps and merchants keep with it: all entries.
-    #[deserr(default)]
     metadata: Patch<Metadata>,
     /// Where it belongs.
-    #[deserr(default)]
     category_id: Patch<CategoryId>,
 }
 
@@ -200,8 +185,8 @@ pub async fn update(
 }
 
 /// How to remove a product.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct RemoveQuery {
     /// Whether to remove it for good, which takes a product that was never ordered; it is
     /// archived otherwise.

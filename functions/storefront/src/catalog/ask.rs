@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use catalogue::collection::{Collection, SortOrder, holds};
 use catalogue::product::Product;
-use deserr::Deserr;
 use gateway::problem::FieldError;
-use gateway::request::{FieldErrors, Flag, Given, Int, Judgement, Rules, Text, Written};
+use gateway::request::{Flag, Given, Int, Judgement, Rules, Text, Written, request};
 use ground::fields::Handle;
 use ground::id::CategoryId;
 use ground::money::MAX_AMOUNT;
@@ -30,33 +29,25 @@ gateway::words! {
 }
 
 /// Which products, in which order.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct ListQuery {
     /// Only products that hold every one of these words in title, vendor, type or tags.
-    #[deserr(default)]
     pub q: Option<Text<1, 100>>,
     /// Only this category and those below it.
-    #[deserr(default)]
     pub category: Option<Handle>,
     /// Only this collection; in its own order, unless `sort` says another.
-    #[deserr(default)]
     pub collection: Option<Handle>,
     /// Only products with this tag, whatever its case.
-    #[deserr(default)]
     pub tag: Option<Text<1, 255>>,
     /// Only products with a variant for this much or more, in minor units; with `max_price`, one
     /// between the two.
-    #[deserr(default)]
     pub min_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products with a variant for this much or less, in minor units.
-    #[deserr(default)]
     pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products that can be bought now, or may be; or, with `false`, that cannot.
-    #[deserr(default)]
     pub in_stock: Option<Written<Flag>>,
     /// The order; the newest first unless said otherwise.
-    #[deserr(default)]
     pub sort: Option<ProductSort>,
 }
 
@@ -74,7 +65,7 @@ impl Rules for ListQuery {
 }
 
 /// Which products pass.
-#[derive(Debug)]
+#[derive(Debug, schemars::JsonSchema)]
 pub struct Filter {
     words: Vec<String>,
     tag: Option<String>,

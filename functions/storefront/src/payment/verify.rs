@@ -1,11 +1,10 @@
 //! The customer comes back from the provider.
 
 use axum::extract::State;
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Body, Exact, FieldErrors, FromText, Given, Judgement, Path, Ruled, Rules};
+use gateway::request::{Body, Exact, FromText, Given, Judgement, Path, Ruled, Rules, request};
 use gateway::table;
 use ground::fields::Subdomain;
 use ground::id::{OrderId, PaymentId};
@@ -22,22 +21,18 @@ use serde::Serialize;
 use super::{MAX_PAYMENTS, PAYMENTS, Segment, named};
 
 /// What the customer's browser brought back from the provider.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct VerifyRequest {
     /// The order.
     order_id: OrderId,
     /// Razorpay's order.
-    #[deserr(default)]
     razorpay_order_id: Option<Exact<128>>,
     /// Razorpay's payment.
-    #[deserr(default)]
     razorpay_payment_id: Option<Exact<128>>,
     /// Razorpay's signature over both.
-    #[deserr(default)]
     razorpay_signature: Option<Exact<256>>,
     /// Stripe's payment intent.
-    #[deserr(default)]
     payment_intent: Option<Exact<128>>,
 }
 

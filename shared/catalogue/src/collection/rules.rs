@@ -1,7 +1,7 @@
 //! The rules of automated collections.
 
 use deserr::{Deserr, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, FromText, Text};
+use gateway::request::{Fault, FieldErrors, FromText, Text, request};
 use ground::id::CategoryId;
 use ground::money::MAX_AMOUNT;
 use schemars::JsonSchema;
@@ -74,8 +74,8 @@ pub struct Rule {
 }
 
 /// A rule as it is asked for: its relation and its value fit its field.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields, validate = fitting -> FieldErrors)]
+#[request(validate = fitting -> FieldErrors)]
+#[derive(Debug, Clone)]
 pub struct RuleAsk {
     /// What it looks at.
     field: RuleField,

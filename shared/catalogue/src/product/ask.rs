@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text};
+use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text, request};
 use ground::fields::WebUrl;
 use ground::id::MediaId;
 
@@ -34,6 +34,7 @@ impl FromText for Sku {
 }
 
 gateway::text_field!(Sku);
+gateway::string_schema!(Sku);
 
 impl From<Sku> for String {
     fn from(sku: Sku) -> Self {
@@ -42,7 +43,7 @@ impl From<Sku> for String {
 }
 
 /// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
 pub struct Tags(pub Vec<String>);
 
 impl Deserr<FieldErrors> for Tags {
@@ -59,7 +60,7 @@ impl Deserr<FieldErrors> for Tags {
 
 /// What apps and merchants keep with a product: at most 30 entries, names of at most 40
 /// characters, texts of at most 500.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
 pub struct Metadata(pub BTreeMap<String, String>);
 
 impl Deserr<FieldErrors> for Metadata {
@@ -87,8 +88,8 @@ impl Deserr<FieldErrors> for Metadata {
 }
 
 /// An option.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct OptionAsk {
     /// What shoppers read: `Size`.
     name: Text<1, 60>,
@@ -103,17 +104,14 @@ impl From<OptionAsk> for ProductOption {
 }
 
 /// A picture: by its address, or by the store's own media.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields, validate = somewhere -> FieldErrors)]
+#[request(validate = somewhere -> FieldErrors)]
+#[derive(Debug, Clone)]
 pub struct ImageAsk {
     /// Where it is, when it is not the store's own media.
-    #[deserr(default)]
     pub url: Option<WebUrl>,
     /// The media it is.
-    #[deserr(default)]
     pub media_id: Option<MediaId>,
     /// What it shows, in words.
-    #[deserr(default)]
     pub alt: Option<Text<0, 250>>,
 }
 
@@ -126,14 +124,12 @@ fn somewhere(ask: ImageAsk, location: ValuePointerRef<'_>) -> Result<ImageAsk, F
 }
 
 /// What search engines read.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct SeoAsk {
     /// The page's title.
-    #[deserr(default)]
     title: Option<Text<1, 200>>,
     /// The page's description.
-    #[deserr(default)]
     description: Option<Text<1, 500>>,
 }
 

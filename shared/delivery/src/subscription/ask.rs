@@ -13,7 +13,7 @@ const MAX_HEADERS: usize = 10;
 const MAX_HEADER_VALUE: usize = 1_024;
 
 /// Up to 10 headers that are sent along, by lower-case name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, schemars::JsonSchema)]
 pub struct CustomHeaders(pub BTreeMap<String, String>);
 
 /// Names that are ours, the connection's, or would contradict the signed bytes.
@@ -100,6 +100,7 @@ impl FromText for OwnSecret {
 }
 
 gateway::text_field!(OwnSecret);
+gateway::string_schema!(OwnSecret);
 
 #[cfg(test)]
 mod tests {

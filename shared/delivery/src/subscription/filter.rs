@@ -39,7 +39,7 @@ pub const MAX_TEXT: usize = 256;
 
 /// Conditions over an event's payload, as they were given. Kept as text, so that every number
 /// stays as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Filter(Map<String, Value>);
 

@@ -1,8 +1,6 @@
 //! What the types of request fields look like, as JSON Schemas (2020-12).
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 
 use super::{AtMost, Exact, Flag, Int, Patch, Text, Written};
 
@@ -18,19 +16,20 @@ pub trait Described {}
 #[cfg(not(feature = "openapi"))]
 impl<T> Described for T {}
 
-/// Implements [`JsonSchema`] in place.
+/// Implements [`JsonSchema`] in place: the schema stands wherever the type does.
+#[macro_export]
 macro_rules! inline_schema {
     ([$($generics:tt)*] $name:ty, $title:expr, |$generator:ident| $schema:expr) => {
-        impl<$($generics)*> JsonSchema for $name {
+        impl<$($generics)*> schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true
             }
 
-            fn schema_name() -> Cow<'static, str> {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 $title.into()
             }
 
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 $schema
             }
         }
@@ -57,3 +56,13 @@ inline_schema!([T: JsonSchema, const MAX: usize] AtMost<T, MAX>, format!("AtMost
     let items = generator.subschema_for::<T>();
     json_schema!({"type": "array", "items": items, "maxItems": MAX})
 });
+
+/// Describes types that are read from text, where nothing else is known of them: `"type": "string"`.
+#[macro_export]
+macro_rules! string_schema {
+    ($($name:ty),*) => {$(
+        $crate::inline_schema!([] $name, stringify!($name), |_generator| {
+            schemars::json_schema!({"type": "string"})
+        });
+    )*};
+}

@@ -1,7 +1,7 @@
 //! Addresses as they are asked for.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, FromText, Text};
+use gateway::request::{Fault, FieldErrors, FromText, Text, request};
 use ground::fields::{Country, Phone};
 
 use super::{PostalAddress, formats};
@@ -9,39 +9,32 @@ use super::{PostalAddress, formats};
 /// An address as it is asked for: by an address book and by a checkout alike. It has what its
 /// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,
 /// named with all others.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
 pub struct AddressInput(Fields);
 
 /// An address by itself, whatever its country needs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Fields {
     /// The recipient's given name.
-    #[deserr(default)]
     first_name: Option<Text<1, 100>>,
     /// The recipient's family name.
-    #[deserr(default)]
     last_name: Option<Text<1, 100>>,
     /// The recipient's company.
-    #[deserr(default)]
     company: Option<Text<1, 200>>,
     /// Street and number.
     line1: Text<1, 255>,
     /// Floor, building, district.
-    #[deserr(default)]
     line2: Option<Text<1, 255>>,
     /// City.
     city: Text<1, 120>,
     /// State or province.
-    #[deserr(default)]
     region: Option<Text<1, 120>>,
     /// Postal code; not every country has them.
-    #[deserr(default)]
     postal_code: Option<Text<1, 20>>,
     /// ISO 3166-1.
     country: Country,
     /// Whom the carrier calls.
-    #[deserr(default)]
     phone: Option<Phone>,
 }
 

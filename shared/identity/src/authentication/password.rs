@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use deserr::Deserr;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{FieldErrors, Flag, Given, Inbound, Judgement, Rules, Text};
+use gateway::request::{Flag, Given, Inbound, Judgement, Rules, Text, request};
 use gateway::table::Write;
 use ground::fields::Email;
 use ground::mail::{Letter, Mail};
@@ -71,20 +70,17 @@ impl<C: Caller> Caller for Changer<C> {
 }
 
 /// A change of password.
-#[derive(Debug, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug)]
 pub struct UpdateRequest {
     /// The token of a reset mail; without a session.
-    #[deserr(default)]
     token: Option<Text<1, 200>>,
     /// The current password, if there is one; with a session.
-    #[deserr(default)]
     current_password: Option<Guess>,
     /// 8 to 128 characters, and not a common one.
     new_password: NewPassword,
     /// Whether the account's other sessions end; they do unless this is `false`. A reset always
     /// ends them.
-    #[deserr(default)]
     revoke_other_sessions: Option<Flag>,
 }
 

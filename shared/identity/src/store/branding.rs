@@ -2,7 +2,7 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Fault, FieldErrors, FromText};
+use gateway::request::{AtMost, Fault, FieldErrors, FromText, request};
 use gateway::table::Write;
 use ground::fields::{Subdomain, WebUrl};
 use ground::id::{MediaId, StoreId};
@@ -93,8 +93,8 @@ impl FromText for ProfileUrl {
 gateway::text_field!(Color, ProfileUrl);
 
 /// A store's profile on a network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SocialLink {
     /// The network.
     pub network: SocialNetwork,
@@ -104,7 +104,7 @@ pub struct SocialLink {
 
 /// A store's profiles in the order they are shown: at most one of each network, but any of
 /// others.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
 pub struct SocialLinks(pub Vec<SocialLink>);
 
 impl Deserr<FieldErrors> for SocialLinks {

@@ -68,6 +68,7 @@ impl FromText for GiftCardCode {
 }
 
 gateway::text_field!(GiftCardCode);
+gateway::string_schema!(GiftCardCode);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,8 @@
 //! A cart as it is asked for: its lines, who orders, how it is to be paid. What is wrong with it is
 //! collected, and named together with what the store says about the cart.
 
-use deserr::Deserr;
 use gateway::problem::FieldError;
-use gateway::request::{Fault, FieldErrors, Given, Int, Text};
+use gateway::request::{Fault, Given, Int, Text, request};
 use ground::fields::{Email, Phone};
 use ground::id::VariantId;
 use ground::money::{AskedMoney, Money};
@@ -15,8 +14,8 @@ use super::{MAX_LINES, MAX_QUANTITY};
 use crate::payment::CaptureMethod;
 
 /// A line of a cart as it is asked for.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct LineInput {
     /// The variant.
     pub variant_id: VariantId,
@@ -46,19 +45,16 @@ pub struct CartLine {
 }
 
 /// Who orders, when it is not their account that says so.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct CustomerInput {
     /// Where confirmations go.
     pub email: Email,
     /// The given name.
-    #[deserr(default)]
     pub first_name: Option<Text<1, 100>>,
     /// The family name.
-    #[deserr(default)]
     pub last_name: Option<Text<1, 100>>,
     /// The telephone number.
-    #[deserr(default)]
     pub phone: Option<Phone>,
 }
 
@@ -86,13 +82,12 @@ pub fn who(
 }
 
 /// How an order is to be paid.
-#[derive(Debug, Clone, Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
+#[request]
+#[derive(Debug, Clone)]
 pub struct PaymentInput {
     /// Through whom.
     pub provider: ProviderName,
     /// When that provider is to take the money; when its account says, unless this does.
-    #[deserr(default)]
     pub capture_method: Option<CaptureMethod>,
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::request::read;
 
-#[derive(Debug, Deserr)]
+#[derive(Debug, Deserr, schemars::JsonSchema)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 #[expect(dead_code, reason = "only the errors matter here")]
 struct Line {
