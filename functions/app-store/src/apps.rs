@@ -24,6 +24,7 @@ use platform::caller::Owner;
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Approved versions that an app's page shows, the newest first (our choice).
@@ -109,7 +110,7 @@ impl CatalogueQuery {
 }
 
 /// Who makes an app, as merchants see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MakerView {
     /// The company, or the person's name.
     name: String,
@@ -120,7 +121,7 @@ pub struct MakerView {
 }
 
 /// An app as the catalogue lists it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CatalogueView {
     id: AppId,
     slug: String,
@@ -143,7 +144,7 @@ pub struct CatalogueView {
 }
 
 /// That a store has installed an app.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct InstalledView {
     id: InstallationId,
     status: InstallationStatus,

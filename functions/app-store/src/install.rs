@@ -16,6 +16,7 @@ use ground::key;
 use platform::app::{App as CommerceApp, AppStatus};
 use platform::caller::Owner;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -186,7 +187,7 @@ async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installati
 }
 
 /// One line of an installation's history.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct AccessView {
     id: EventId,
     #[serde(rename = "type")]

@@ -22,6 +22,7 @@ use identity::merchant::{Merchant, MerchantView};
 use identity::session::{CreatedVia, Session};
 use identity::store::{MAX_STORES, Store, StoreView};
 use platform::caller::{self, SESSION_COOKIE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a sign-in answers with.
@@ -175,7 +176,7 @@ pub(crate) async fn custom(
 }
 
 /// A session as its owner sees it among the others.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionView {
     id: SessionId,
     created_at: Timestamp,

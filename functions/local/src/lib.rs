@@ -8,7 +8,6 @@ pub mod demo;
 pub mod functions;
 pub mod keys;
 pub mod log;
-#[cfg(any())]
 pub mod openapi;
 pub mod progress;
 mod pumps;

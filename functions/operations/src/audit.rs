@@ -11,13 +11,14 @@ use ground::event::Event;
 use ground::id::EventId;
 use ground::key;
 use platform::caller::Owner;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::outbox::EntityView;
 use crate::range::{self, KEPT, Range};
 
 /// One entry.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EntryView {
     id: EventId,
     action: String,

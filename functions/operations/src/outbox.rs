@@ -15,13 +15,14 @@ use ground::id::EventId;
 use ground::key;
 use ground::scope::{ReadOperations, Required, WriteOperations};
 use platform::caller::StoreAccess;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::range::{self, KEPT, Range};
 
 /// An event as the outbox shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct OutboxView {
     id: EventId,
     r#type: String,
@@ -39,7 +40,7 @@ pub struct OutboxView {
 }
 
 /// What an event is about.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EntityView {
     r#type: String,
     id: String,

@@ -18,6 +18,7 @@ use ground::scope::ReadPayments;
 use platform::caller::StoreAccess;
 use sales::payment::place::PaymentPlace;
 use sales::payment::{Payment, PaymentStatus, PaymentView, ProviderReference};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -104,7 +105,7 @@ pub async fn find(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment,
 }
 
 /// Something that happened to a payment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct EventView {
     /// The event.
     id: EventId,

@@ -60,7 +60,7 @@ gateway::words! {
 }
 
 /// A collection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
     /// The id.
     pub id: CollectionId,

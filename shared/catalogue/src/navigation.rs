@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use gateway::request::{Fault, FieldErrors, FromText, Text, request};
+use gateway::request::{Fault, FieldErrors, FromText, Text};
 use ground::fields::Handle;
 use ground::id::StoreId;
 use ground::key;

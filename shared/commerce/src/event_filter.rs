@@ -3,6 +3,7 @@
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText};
 use ground::event;
+use schemars::JsonSchema;
 
 use crate::topics;
 
@@ -53,8 +54,9 @@ gateway::text_field!(EventFilter);
 gateway::string_schema!(EventFilter);
 
 /// 1 to 50 event types, each once.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
-pub struct EventTypes(Vec<EventFilter>);
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
+pub struct EventTypes(#[schemars(length(min = 1, max = 50))] Vec<EventFilter>);
 
 impl EventTypes {
     /// The filters.

@@ -3,6 +3,7 @@
 mod line;
 
 use gateway::request::{Fault, FromText};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
@@ -12,7 +13,7 @@ macro_rules! text_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-            schemars::JsonSchema)]
+            JsonSchema)]
         #[serde(transparent)]
         pub struct $name(String);
 

@@ -204,7 +204,7 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 
 /// The events, as the requests that they are posted as.
 pub(super) fn webhooks() -> Value {
-    let webhook = |entry: &commerce::event::Entry| {
+    let webhook = |entry: &ground::event::Entry| {
         let content = json!({"schema": entry.schema(), "example": entry.example()});
         let headers =
             ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
@@ -222,5 +222,5 @@ pub(super) fn webhooks() -> Value {
         }
         (entry.name.to_owned(), json!({"post": post}))
     };
-    commerce::event::catalogue().iter().map(webhook).collect::<Map<_, _>>().into()
+    commerce::topics::catalogue().iter().map(webhook).collect::<Map<_, _>>().into()
 }

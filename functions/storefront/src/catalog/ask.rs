@@ -65,7 +65,7 @@ impl Rules for ListQuery {
 }
 
 /// Which products pass.
-#[derive(Debug, schemars::JsonSchema)]
+#[derive(Debug)]
 pub struct Filter {
     words: Vec<String>,
     tag: Option<String>,

@@ -17,12 +17,13 @@ use ground::fields::{Handle, Subdomain};
 use ground::id::CollectionId;
 use ground::key;
 use identity::storefront::{FRESH, Shopfront};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source;
 
 /// A category with those below it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Branch {
     #[serde(flatten)]
     category: CategoryView,
@@ -71,7 +72,7 @@ pub async fn category(
 }
 
 /// A collection as shoppers see it: what it is chosen by is the merchant's own.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CollectionPage {
     id: CollectionId,
     handle: Handle,

@@ -7,13 +7,14 @@ use ground::id::{CategoryId, ProductId, VariantId};
 use ground::money::Money;
 use ground::rating::Rating;
 use identity::store::Store;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::ProductPage;
 use super::stock::Stock;
 
 /// A product as lists show it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Card {
     id: ProductId,
     handle: Handle,
@@ -44,7 +45,7 @@ pub struct Card {
 }
 
 /// A variant, by name alone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct VariantRef {
     id: VariantId,
 }

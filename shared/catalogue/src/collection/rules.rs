@@ -1,6 +1,6 @@
 //! The rules of automated collections.
 
-use deserr::{Deserr, ValuePointerRef};
+use deserr::ValuePointerRef;
 use gateway::request::{Fault, FieldErrors, FromText, Text, request};
 use ground::id::CategoryId;
 use ground::money::MAX_AMOUNT;

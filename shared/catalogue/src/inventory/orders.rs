@@ -13,7 +13,7 @@ use ground::key;
 use super::{Delta, Level, Movement, MovementKind};
 
 /// A line of an order, at the location it is taken from.
-#[derive(Debug, Clone, Copy, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// The store.
     pub store: &'a StoreId,

@@ -120,7 +120,7 @@ pub struct AdjustmentView {
 }
 
 /// A movement of stock.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MovementView {
     /// The id.
     pub id: MovementId,

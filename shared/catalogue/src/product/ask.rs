@@ -6,6 +6,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text, request};
 use ground::fields::WebUrl;
 use ground::id::MediaId;
+use schemars::JsonSchema;
 
 use super::{MAX_VARIANTS, ProductOption, Seo};
 
@@ -43,8 +44,9 @@ impl From<Sku> for String {
 }
 
 /// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
-pub struct Tags(pub Vec<String>);
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
+pub struct Tags(#[schemars(length(max = 250))] pub Vec<String>);
 
 impl Deserr<FieldErrors> for Tags {
     fn deserialize_from_value<V: IntoValue>(
@@ -60,7 +62,8 @@ impl Deserr<FieldErrors> for Tags {
 
 /// What apps and merchants keep with a product: at most 30 entries, names of at most 40
 /// characters, texts of at most 500.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
 pub struct Metadata(pub BTreeMap<String, String>);
 
 impl Deserr<FieldErrors> for Metadata {

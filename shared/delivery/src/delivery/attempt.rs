@@ -7,6 +7,7 @@ use gateway::egress::SendError;
 use gateway::item::{Item, Key};
 use ground::id::DeliveryId;
 use ground::key;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, KEPT};
@@ -150,7 +151,7 @@ impl Attempt {
 }
 
 /// An attempt as its owner sees it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AttemptView {
     /// Its number, from 1.
     pub number: u32,

@@ -2,12 +2,13 @@
 
 use gateway::clock::Timestamp;
 use ground::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Delivery, DeliveryStatus, Hold};
 
 /// A delivery as its owner sees it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DeliveryView {
     /// The id.
     pub id: DeliveryId,

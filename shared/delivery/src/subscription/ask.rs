@@ -6,6 +6,7 @@ use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
 use gateway::problem::FieldError;
 use gateway::request::{Fault, FieldErrors, FromText};
 use gateway::signature::SigningSecret;
+use schemars::JsonSchema;
 
 /// Custom headers one subscription may have.
 const MAX_HEADERS: usize = 10;
@@ -13,7 +14,7 @@ const MAX_HEADERS: usize = 10;
 const MAX_HEADER_VALUE: usize = 1_024;
 
 /// Up to 10 headers that are sent along, by lower-case name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 pub struct CustomHeaders(pub BTreeMap<String, String>);
 
 /// Names that are ours, the connection's, or would contradict the signed bytes.

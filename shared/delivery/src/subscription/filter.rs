@@ -39,9 +39,11 @@ pub const MAX_TEXT: usize = 256;
 
 /// Conditions over an event's payload, as they were given. Kept as text, so that every number
 /// stays as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Filter(Map<String, Value>);
+
+gateway::inline_schema!([] Filter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
 
 /// An event's payload, read when a filter first asks for it.
 #[derive(Debug)]

@@ -2,9 +2,11 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, Text};
+use schemars::JsonSchema;
 
 /// Text on one line: a name that stands in a list or a heading.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
 pub struct Line<const MIN: usize, const MAX: usize>(Text<MIN, MAX>);
 
 impl<const MIN: usize, const MAX: usize> From<Line<MIN, MAX>> for String {
@@ -29,7 +31,8 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
 
 /// A name that a mail shows as its sender's (RFC 5322 §3.4, `display-name`). It may not look like an
 /// address: many mail programs show the name alone.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
 pub struct DisplayName<const MIN: usize, const MAX: usize>(Line<MIN, MAX>);
 
 impl<const MIN: usize, const MAX: usize> From<DisplayName<MIN, MAX>> for String {

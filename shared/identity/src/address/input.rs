@@ -3,13 +3,14 @@
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text, request};
 use ground::fields::{Country, Phone};
+use schemars::JsonSchema;
 
 use super::{PostalAddress, formats};
 
 /// An address as it is asked for: by an address book and by a checkout alike. It has what its
 /// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,
 /// named with all others.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 pub struct AddressInput(Fields);
 
 /// An address by itself, whatever its country needs.

@@ -104,7 +104,7 @@ pub struct SocialLink {
 
 /// A store's profiles in the order they are shown: at most one of each network, but any of
 /// others.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 pub struct SocialLinks(pub Vec<SocialLink>);
 
 impl Deserr<FieldErrors> for SocialLinks {

@@ -6,6 +6,7 @@ use ground::fields::{Currency, Email};
 use ground::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
 use ground::money::Money;
 use identity::address::PostalAddress;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use super::stock::StockHold;
 use super::{Contact, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
 
 /// An order.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShopperOrderView {
     /// The id.
     pub id: OrderId,
@@ -67,7 +68,7 @@ pub struct ShopperOrderView {
 }
 
 /// A line.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShopperItemView {
     /// The id.
     pub id: OrderItemId,
