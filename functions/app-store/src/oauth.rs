@@ -9,15 +9,16 @@ mod refresh;
 mod tokens;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, Whole, read, request};
+use gateway::problem::{Code, OAuthError, Problem};
+use gateway::reply::{Json, NoStore};
+use gateway::request::{Exact, Form, Parameters, request};
 use ground::id::{InstallationId, StoreId};
 use ground::scope::{Requested, Scopes};
 use platform::app::Client;
 use platform::caller::OAuthClient;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use documents::{jwks, metadata};
@@ -46,30 +47,38 @@ pub struct TokenRequest {
     client_secret: Option<Exact<256>>,
 }
 
-/// What the token endpoint knows.
-const PARAMETERS: [&str; 8] = [
-    "grant_type",
-    "code",
-    "redirect_uri",
-    "code_verifier",
-    "refresh_token",
-    "scope",
-    "client_id",
-    "client_secret",
-];
+impl Parameters for TokenRequest {
+    const KNOWN: Option<&'static [&'static str]> = Some(&[
+        "grant_type",
+        "code",
+        "redirect_uri",
+        "code_verifier",
+        "refresh_token",
+        "scope",
+        "client_id",
+        "client_secret",
+    ]);
+}
 
 /// The answer of the token endpoint (RFC 6749 §5.1, and ours).
-#[derive(Debug, Serialize)]
-struct TokenResponse {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenResponse {
+    /// A JWT (RFC 9068), to be sent as `Authorization: Bearer`.
     access_token: String,
+    /// `Bearer`.
     token_type: &'static str,
+    /// Seconds.
     expires_in: i64,
     expires_at: Timestamp,
+    /// What it may do, separated by spaces.
     scope: String,
+    /// The same as a list.
     scopes: Vec<String>,
     installation_id: InstallationId,
     store_id: StoreId,
+    /// For the next pair of tokens; it works once.
     refresh_token: String,
+    /// Seconds.
     refresh_token_expires_in: i64,
 }
 
@@ -112,26 +121,26 @@ impl Credentials {
     }
 }
 
-/// `POST /v1/app-store/oauth/token`: a code or a refresh token for an access token.
+/// `POST /v1/app-store/oauth/token`: Exchanges a code or a refresh token for an access token.
 ///
 /// Checks in the order of docs/conventions.md §9: parse, client, code hash, client match, redirect
 /// match, PKCE, expiry, conditional redemption.
 ///
 /// # Errors
-/// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,
-/// `unsupported_grant_type` (RFC 6749 §5.2).
+/// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`, `unauthorized_client`,
+/// `unsupported_grant_type`; `version_conflict` when the grant changes all the while.
 pub async fn token(
     caller: OAuthClient,
     State(app): State<App>,
-    Whole(inbound): Whole,
-) -> Result<Answer, Problem> {
-    let ask: TokenRequest = read(inbound.oauth_parameters(&PARAMETERS)?)?;
+    Form(ask): Form<TokenRequest>,
+) -> Result<NoStore<Json<TokenResponse>>, OAuthError> {
     let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
-    match ask.grant_type.as_str() {
-        "authorization_code" => code::redeem(&app, &credentials, &ask).await,
-        "refresh_token" => refresh::refresh(&app, &credentials, &ask).await,
-        _ => Err(Code::UnsupportedGrantType.into()),
-    }
+    let response = match ask.grant_type.as_str() {
+        "authorization_code" => code::redeem(&app, &credentials, &ask).await?,
+        "refresh_token" => refresh::refresh(&app, &credentials, &ask).await?,
+        _ => return Err(Code::UnsupportedGrantType.into()),
+    };
+    Ok(response)
 }
 
 /// A parameter that this grant type needs.

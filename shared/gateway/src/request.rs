@@ -141,28 +141,21 @@ impl Inbound {
     }
 
     /// The body as a flat object: from JSON, or from a form when it says so. In a form a repeated
-    /// field is refused and an empty one is as good as none (RFC 6749 §3.2).
-    pub fn form_or_json(&self) -> Result<Value, Problem> {
-        if self.media_type() == "application/x-www-form-urlencoded" {
-            let body =
-                std::str::from_utf8(&self.body).map_err(|_| Problem::from(Code::InvalidForm))?;
-            let mut fields = pairs(body)?;
-            if let Value::Object(object) = &mut fields {
-                object.retain(|_, value| value != "");
-            }
-            return Ok(fields);
+    /// field is refused and an empty one is as good as none (RFC 6749 §3.2). Of a form only the
+    /// fields that are `known` are read, if they are listed: a client may send what this server does
+    /// not know.
+    ///
+    /// # Errors
+    /// `invalid_form`, `invalid_json`, `unsupported_media_type`; `validation_failed`.
+    pub fn form_or_json(&self, known: Option<&[&str]>) -> Result<Value, Problem> {
+        if self.media_type() != "application/x-www-form-urlencoded" {
+            return self.json().cloned();
         }
-        self.json().cloned()
-    }
-
-    /// As [`Inbound::form_or_json`]; of a form only these fields, since a client may send what
-    /// this server does not know (RFC 6749 §3.2).
-    pub fn oauth_parameters(&self, known: &[&str]) -> Result<Value, Problem> {
-        let mut fields = self.form_or_json()?;
-        if self.media_type() == "application/x-www-form-urlencoded"
-            && let Value::Object(object) = &mut fields
-        {
-            object.retain(|name, _| known.contains(&name.as_str()));
+        let body = std::str::from_utf8(&self.body).map_err(|_| Problem::from(Code::InvalidForm))?;
+        let mut fields = pairs(body)?;
+        if let Value::Object(object) = &mut fields {
+            let is_known = |name: &str| known.is_none_or(|known| known.contains(&name));
+            object.retain(|name, value| value != "" && is_known(name));
         }
         Ok(fields)
     }
@@ -242,6 +235,25 @@ impl<S: Sync> FromRequestParts<S> for Whole {
 pub struct Body<T>(pub T);
 
 impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+/// A form, or the same fields as JSON.
+#[derive(Debug)]
+pub struct Form<T>(pub T);
+
+/// What may be sent as a [`Form`].
+pub trait Parameters {
+    /// The fields that are read of a form, where others are ignored (RFC 6749 §3.2).
+    const KNOWN: Option<&'static [&'static str]> = None;
+}
+
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Form<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {

@@ -1,9 +1,9 @@
 //! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::seal;
 use gateway::table::retry;
 use ground::key;
@@ -20,7 +20,7 @@ pub(super) async fn redeem(
     app: &App,
     credentials: &Credentials,
     ask: &TokenRequest,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let raw_code = required(ask.code.as_ref(), "code")?;
     let redirect_uri = required(ask.redirect_uri.as_ref(), "redirect_uri")?;
     let verifier = ask.code_verifier.as_ref().map(gateway::request::Exact::as_str);
@@ -50,7 +50,10 @@ pub(super) async fn redeem(
 }
 
 /// Code → redeemed, installation, grant, tokens and event: one transaction.
-async fn commit(app: &App, code: &AuthorizationCode) -> Result<Answer, Problem> {
+async fn commit(
+    app: &App,
+    code: &AuthorizationCode,
+) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
     let installation = load_installation(app, code).await?;
     let grant = Grant::begin(code, now);
@@ -98,8 +101,8 @@ pub(super) fn response(
     grant: &Grant,
     refresh_token: String,
     now: Timestamp,
-) -> Answer {
-    Answer::ok(&TokenResponse {
+) -> NoStore<Json<TokenResponse>> {
+    Json::new(&TokenResponse {
         access_token: jwt.to_owned(),
         token_type: "Bearer",
         expires_in: now.seconds_until(record.expires_at),

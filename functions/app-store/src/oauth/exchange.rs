@@ -2,20 +2,21 @@
 //! session.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, Whole, read, request};
+use gateway::problem::{Code, OAuthError, Problem};
+use gateway::reply::{Json, NoStore};
+use gateway::request::{Exact, Form, Parameters, request};
 use gateway::table::{Condition, Write};
-use ground::id::{AppId, InstallationId, MerchantId, SessionId};
+use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use ground::key;
 use ground::scope::{Requested, Scopes};
 use identity::session::UnverifiedToken;
 use platform::app::{App as CommerceApp, AppStatus, Client};
 use platform::caller::Owner;
 use platform::installation::{AppToken, Installation, InstallationStatus};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::issue::{Issued, Purpose, issue};
 use super::narrowed;
@@ -45,21 +46,41 @@ pub struct ExchangeRequest {
     requested_token_type: Option<Exact<128>>,
 }
 
-/// `POST /v1/app-store/oauth/token-exchange`, behind merchant authentication.
+impl Parameters for ExchangeRequest {}
+
+/// An embedded token (RFC 8693 §2.2.1, and ours).
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExchangeResponse {
+    /// A JWT (RFC 9068), to be sent as `Authorization: Bearer`.
+    access_token: String,
+    /// `urn:ietf:params:oauth:token-type:access_token`.
+    issued_token_type: &'static str,
+    /// `Bearer`.
+    token_type: &'static str,
+    /// Seconds.
+    expires_in: i64,
+    expires_at: Timestamp,
+    /// What it may do, separated by spaces.
+    scope: String,
+    /// The same as a list.
+    scopes: Vec<String>,
+    installation_id: InstallationId,
+    store_id: StoreId,
+    app_id: AppId,
+}
+
+/// `POST /v1/app-store/oauth/token-exchange`: Exchanges a merchant's session for an embedded app
+/// token, which ends with the session.
 ///
 /// # Errors
-/// `invalid_request`, `invalid_target`, `invalid_scope`, `store_not_owned`,
-/// `installation_inactive`.
+/// `invalid_request`, `invalid_target`, `invalid_scope`, `unsupported_grant_type`,
+/// `store_not_owned`, `app_suspended`, `installation_inactive`; `unauthenticated` when the session
+/// ends meanwhile.
 pub async fn exchange(
     owner: Owner,
     State(app): State<App>,
-    Whole(inbound): Whole,
-) -> Result<Answer, Problem> {
-    let mut body = inbound.form_or_json()?;
-    if let Value::Object(fields) = &mut body {
-        fields.remove("store_id");
-    }
-    let ask: ExchangeRequest = read(body)?;
+    Form(ask): Form<ExchangeRequest>,
+) -> Result<NoStore<Json<ExchangeResponse>>, OAuthError> {
     ask.judge(&owner)?;
     let app_id = app_id(&app, &ask).await?;
     let now = app.clock.now();
@@ -71,24 +92,21 @@ pub async fn exchange(
     let scopes = narrowed(&installation.scopes, ask.scope.as_ref())?;
     let session = (&owner.session.id, &owner.account.id);
     let issued = embedded(&app, &installation, &published.client_id, &scopes, session, now).await?;
-    let answer = Answer::ok(&json!({
-        "access_token": issued.jwt,
-        "issued_token_type": ACCESS_TOKEN_TYPE,
-        "token_type": "Bearer",
-        "expires_in": now.seconds_until(issued.record.expires_at),
-        "expires_at": issued.record.expires_at,
-        "scope": scopes.to_string(),
-        "scopes": scopes.to_vec(),
-        "installation_id": installation.id,
-        "store_id": installation.store_id,
-        "app_id": installation.app_id,
-    }))
+    let response = Json::new(&ExchangeResponse {
+        access_token: issued.jwt,
+        issued_token_type: ACCESS_TOKEN_TYPE,
+        token_type: "Bearer",
+        expires_in: now.seconds_until(issued.record.expires_at),
+        expires_at: issued.record.expires_at,
+        scope: scopes.to_string(),
+        scopes: scopes.to_vec(),
+        installation_id: installation.id.clone(),
+        store_id: installation.store_id.clone(),
+        app_id: installation.app_id.clone(),
+    })
     .no_store();
-    let token = issued.record.clone();
-    record(app.table.write(), &token, &installation, session)
-        .emit(issued.event)
-        .answer(answer, now)
-        .await
+    let write = record(app.table.write(), &issued.record, &installation, session);
+    Ok(write.emit(issued.event).answer(response, now).await?)
 }
 
 impl ExchangeRequest {
@@ -189,7 +207,7 @@ fn record(
 /// An embedded token for the bridge, when a merchant's admin asks on an app's behalf.
 ///
 /// # Errors
-/// As [`exchange`].
+/// `app_suspended`, `installation_inactive`; `unauthenticated` when the session ends meanwhile.
 pub async fn mint_embedded(
     app: &App,
     installation: &Installation,

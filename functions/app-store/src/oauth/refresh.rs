@@ -1,9 +1,9 @@
 //! Refreshing: rotation with a short overlap, and revocation of the grant on replay
 //! (RFC 9700 §4.14.2).
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::seal;
 use gateway::table::retry;
 use ground::key;
@@ -12,14 +12,14 @@ use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
 
 use super::issue::{Purpose, issue};
-use super::{Credentials, TokenRequest, code, narrowed, required, tokens};
+use super::{Credentials, TokenRequest, TokenResponse, code, narrowed, required, tokens};
 
 /// A refresh token for a new pair of tokens.
 pub(super) async fn refresh(
     app: &App,
     credentials: &Credentials,
     ask: &TokenRequest,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let raw = required(ask.refresh_token.as_ref(), "refresh_token")?;
     let digest = seal::digest(raw);
     let token_key = key::refresh_token(&digest);
@@ -35,7 +35,11 @@ pub(super) async fn refresh(
 }
 
 /// Grant, installation, both tokens and event: one transaction.
-async fn rotate(app: &App, used: &RefreshToken, ask: &TokenRequest) -> Result<Answer, Problem> {
+async fn rotate(
+    app: &App,
+    used: &RefreshToken,
+    ask: &TokenRequest,
+) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
     let grant_key = key::grant(&used.grant_id);
     let installation_key = key::installation(&used.installation_id);

@@ -2,14 +2,14 @@
 //! whole grant.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::config::AUDIENCE;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Exact, Whole, read, request};
+use gateway::problem::{Code, OAuthError, Problem};
+use gateway::reply::{Json, NoStore};
+use gateway::request::{Exact, Form, Parameters, request};
 use gateway::seal;
 use gateway::table::{Batch, retry};
-use ground::id::GrantId;
+use ground::id::{AppId, GrantId, InstallationId, StoreId};
 use ground::key;
 use identity::merchant::Merchant;
 use identity::session::Session;
@@ -17,7 +17,8 @@ use platform::app::{Client, Stop};
 use platform::caller::OAuthClient;
 use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Credentials;
 
@@ -35,8 +36,50 @@ pub struct AboutToken {
     client_secret: Option<Exact<256>>,
 }
 
-/// What revocation and introspection know.
-const PARAMETERS: [&str; 4] = ["token", "token_type_hint", "client_id", "client_secret"];
+impl Parameters for AboutToken {
+    const KNOWN: Option<&'static [&'static str]> =
+        Some(&["token", "token_type_hint", "client_id", "client_secret"]);
+}
+
+/// That the token is revoked, or was none: no members.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Revocation {}
+
+/// What a token is (RFC 7662 §2.2); of one that is not active, nothing else is said.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Introspection {
+    active: bool,
+    /// `Bearer` or `refresh_token`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_type: Option<&'static str>,
+    /// What it may do, separated by spaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<String>,
+    /// The client that a refresh token is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<String>,
+    /// The installation that an access token acts for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sub: Option<InstallationId>,
+    /// Who accepts an access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aud: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iss: Option<String>,
+    /// Seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iat: Option<i64>,
+    /// Seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exp: Option<i64>,
+    /// The app of an access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_id: Option<AppId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    installation_id: Option<InstallationId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_id: Option<StoreId>,
+}
 
 /// A token of the asking client, as it is recorded.
 enum Known {
@@ -44,36 +87,38 @@ enum Known {
     Refresh(Box<RefreshToken>, Box<Client>),
 }
 
-/// `POST /v1/app-store/oauth/revoke`: 200 also for a token that is unknown or another client's,
-/// which stays as it is (RFC 7009 §2.2). Revoking a refresh token ends its grant (§2.1).
+/// `POST /v1/app-store/oauth/revoke`: Revokes a token of the client.
+///
+/// 200 also for a token that is unknown or another client's, which stays as it is (RFC 7009 §2.2).
+/// Revoking a refresh token ends its grant (§2.1).
 ///
 /// # Errors
-/// `invalid_client`, `unsupported_token_type`.
+/// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` when the grant
+/// changes all the while.
 pub async fn revoke(
     caller: OAuthClient,
     State(app): State<App>,
-    Whole(inbound): Whole,
-) -> Result<Answer, Problem> {
-    let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
+    Form(ask): Form<AboutToken>,
+) -> Result<NoStore<Json<Revocation>>, OAuthError> {
     match find(&app, caller, &ask).await? {
         Some(Known::Refresh(token, _)) => revoke_grant(&app, &token.grant_id).await?,
         Some(Known::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
         None => {}
     }
-    Ok(Answer::ok(&json!({})).no_store())
+    Ok(Json::new(&Revocation {}).no_store())
 }
 
-/// `POST /v1/app-store/oauth/introspect`: what a token is, to the client it belongs to; of any
-/// other it is only said that it is not active (RFC 7662 §2.2).
+/// `POST /v1/app-store/oauth/introspect`: Says what a token is, to the client it belongs to.
+///
+/// Of any other token it is only said that it is not active (RFC 7662 §2.2).
 ///
 /// # Errors
-/// `invalid_client`.
+/// `invalid_request`, `invalid_client`, `unsupported_token_type`.
 pub async fn introspect(
     caller: OAuthClient,
     State(app): State<App>,
-    Whole(inbound): Whole,
-) -> Result<Answer, Problem> {
-    let ask: AboutToken = read(inbound.oauth_parameters(&PARAMETERS)?)?;
+    Form(ask): Form<AboutToken>,
+) -> Result<NoStore<Json<Introspection>>, OAuthError> {
     let now = app.clock.now();
     let described = match find(&app, caller, &ask).await? {
         Some(Known::Access(token, installation))
@@ -83,9 +128,9 @@ pub async fn introspect(
             describe_access(&app, &token, &installation)
         }
         Some(Known::Refresh(token, client)) => describe_refresh(&app, &token, &client).await?,
-        _ => json!({"active": false}),
+        _ => Introspection::default(),
     };
-    Ok(Answer::ok(&described).no_store())
+    Ok(Json::new(&described).no_store())
 }
 
 /// Whether operators let the app act, and the session that an embedded token is bound to is alive;
@@ -112,27 +157,28 @@ async fn can_act(
     Ok(account.zip(session).is_some_and(|(account, session)| session.is_alive(&account, now)))
 }
 
-fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> Value {
-    json!({
-        "active": true,
-        "token_type": "Bearer",
-        "scope": token.scopes.intersection(&installation.scopes).to_string(),
-        "sub": installation.id,
-        "aud": AUDIENCE,
-        "iss": app.config.base_url,
-        "iat": token.created_at.seconds(),
-        "exp": token.expires_at.seconds(),
-        "app_id": installation.app_id,
-        "installation_id": installation.id,
-        "store_id": installation.store_id,
-    })
+fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> Introspection {
+    Introspection {
+        active: true,
+        token_type: Some("Bearer"),
+        scope: Some(token.scopes.intersection(&installation.scopes).to_string()),
+        client_id: None,
+        sub: Some(installation.id.clone()),
+        aud: Some(AUDIENCE),
+        iss: Some(app.config.base_url.clone()),
+        iat: Some(token.created_at.seconds()),
+        exp: Some(token.expires_at.seconds()),
+        app_id: Some(installation.app_id.clone()),
+        installation_id: Some(installation.id.clone()),
+        store_id: Some(installation.store_id.clone()),
+    }
 }
 
 async fn describe_refresh(
     app: &App,
     token: &RefreshToken,
     client: &Client,
-) -> Result<Value, Problem> {
+) -> Result<Introspection, Problem> {
     let stop_key = Stop::of(&client.app_id, &token.installation_id);
     let grant_key = key::grant(&token.grant_id);
     let installation_key = key::installation(&token.installation_id);
@@ -148,18 +194,19 @@ async fn describe_refresh(
             && installation.generation == grant.generation
     });
     Ok(match usable {
-        None => json!({"active": false}),
-        Some((grant, installation)) => json!({
-            "active": true,
-            "token_type": "refresh_token",
-            "scope": grant.scopes.intersection(&installation.scopes).to_string(),
-            "client_id": grant.client_id,
-            "iss": app.config.base_url,
-            "iat": token.created_at.seconds(),
-            "exp": token.expires_at.seconds(),
-            "installation_id": grant.installation_id,
-            "store_id": grant.store_id,
-        }),
+        None => Introspection::default(),
+        Some((grant, installation)) => Introspection {
+            active: true,
+            token_type: Some("refresh_token"),
+            scope: Some(grant.scopes.intersection(&installation.scopes).to_string()),
+            client_id: Some(grant.client_id),
+            iss: Some(app.config.base_url.clone()),
+            iat: Some(token.created_at.seconds()),
+            exp: Some(token.expires_at.seconds()),
+            installation_id: Some(grant.installation_id),
+            store_id: Some(grant.store_id),
+            ..Introspection::default()
+        },
     })
 }
 

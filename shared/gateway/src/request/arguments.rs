@@ -10,7 +10,10 @@ use http::Method;
 use http::request::Parts;
 use serde_json::{Map, Value};
 
-use super::{Body, Described, FieldErrors, FromPath, IfMatch, Inbound, Path, Query, Raw, Whole};
+use super::{
+    Body, Described, FieldErrors, Form, FromPath, IfMatch, Inbound, Parameters, Path, Query, Raw,
+    Whole,
+};
 use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, Place};
@@ -127,13 +130,23 @@ impl<'a> Judgement<'a> {
     /// # Errors
     /// `invalid_json`, `unsupported_media_type`.
     pub fn body(&self) -> Result<Value, Problem> {
-        let mut value = self.inbound.json()?.clone();
+        self.inbound.json().map(|body| self.without_store(body.clone()))
+    }
+
+    /// The fields of a form, or of a JSON body. Of a form `known` names those that are read; `None`
+    /// reads them all.
+    fn form(&self, known: Option<&[&str]>) -> Result<Value, Problem> {
+        self.inbound.form_or_json(known).map(|body| self.without_store(body))
+    }
+
+    /// A body without the field that has selected the store.
+    fn without_store(&self, mut value: Value) -> Value {
         if self.inbound.row.access.selects_store()
             && let Value::Object(object) = &mut value
         {
             object.remove(STORE);
         }
-        Ok(value)
+        value
     }
 
     /// The query parameters by name, the first of each, without those that other arguments and the
@@ -265,6 +278,24 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     fn describe(operation: &mut Operation) {
         operation.takes_body::<T>("application/json");
         operation.refuses(&[Code::ValidationFailed]);
+    }
+}
+
+impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument for Form<T> {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let fields = case.form(T::KNOWN)?;
+        let read = case.read(fields).map(Form::<T>);
+        case.keep(read);
+        Ok(())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_body::<T>("application/x-www-form-urlencoded");
+        operation.takes_body::<T>("application/json");
+        operation.refuses(&[Code::InvalidForm, Code::ValidationFailed]);
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn named_store(inbound: &Inbound) -> Option<String> {
         names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
     let from_header = || inbound.header("x-service-store-id").map(str::to_owned);
     let from_query = || inbound.query_param("store_id");
-    let from_body = || match inbound.form_or_json().ok()?.get("store_id")? {
+    let from_body = || match inbound.form_or_json(None).ok()?.get("store_id")? {
         Value::String(id) => Some(id.clone()),
         _ => None,
     };
@@ -29,7 +29,7 @@ pub(super) fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
         |body: &Value| body.get("store_id").is_none_or(|id| id.as_str().is_some_and(own));
     let body = || match inbound.media_type().as_str() {
         "application/x-www-form-urlencoded" => {
-            inbound.form_or_json().map_or(true, |form| names_own(&form))
+            inbound.form_or_json(None).map_or(true, |form| names_own(&form))
         }
         _ => inbound.json().map_or(true, names_own),
     };
