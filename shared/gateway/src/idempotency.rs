@@ -374,4 +374,17 @@ mod tests {
         let lost = judge(&claim, &Attributes::new(), "asked");
         assert_eq!(code(lost), Some(Code::IdempotencyKeyReused));
     }
+
+    #[test]
+    fn a_record_is_completed_by_whoever_holds_its_lease_and_once() {
+        let seal = crate::seal::SealKey::generate();
+        let claim = Claim { key: Key::new("IDM#1", "A"), lease: "mine".into(), seal };
+        let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
+        let change = claim.completion(&answer, Timestamp::from_millis(0)).unwrap();
+        let written = format!("{change:?}");
+        for demanded in ["lease = :lease AND #state = :running", "SET #state = :completed", "mine"]
+        {
+            assert!(written.contains(demanded), "{demanded}: {written}");
+        }
+    }
 }

@@ -205,4 +205,34 @@ mod tests {
             !is_of_query(&place) && place_at(&["a"], 1).is_none() && place_at(&[], 0).is_none()
         );
     }
+
+    #[test]
+    fn a_sorted_list_goes_on_after_the_last_item_shown_while_there_are_more() {
+        let page = |items: &str, start: Option<&Attributes>| {
+            sorted(items.chars().collect::<Vec<_>>(), 2, start, char::to_string).unwrap()
+        };
+        let first = page("dbac", None);
+        assert_eq!(first.items, ['a', 'b']);
+        let place = first.next.unwrap();
+        assert!(!is_of_query(&place));
+        let last = page("dbac", Some(&place));
+        assert_eq!((last.items, last.next), (vec!['c', 'd'], None));
+        assert!(page("ba", None).next.is_none(), "it is whole");
+        assert!(page("ba", Some(&place)).items.is_empty());
+    }
+
+    #[test]
+    fn a_walk_remembers_where_it_was_and_what_it_noted() {
+        let key = Key::new("P", "S");
+        let place = place_of(&key, [("seen", "7".to_owned())]);
+        assert!(is_of_query(&place));
+        let (start, notes) = recall(&place, &["PK", "SK"]).unwrap();
+        assert_eq!(start, key.attributes());
+        assert_eq!(notes, BTreeMap::from([("seen", "7")]));
+        let code = |place: &Attributes| recall(place, &["PK", "SK"]).unwrap_err().code;
+        assert_eq!(code(&place_at(&["a", "b"], 1).unwrap()), Code::InvalidCursor);
+        let mut odd = place;
+        odd.insert("seen".into(), AttributeValue::Bool(true));
+        assert_eq!(code(&odd), Code::InvalidCursor);
+    }
 }
