@@ -1,11 +1,11 @@
 //! What else is done with an order: close, reopen, hold, release, mark as paid, capture.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::retry;
 use ground::event::{Event, Topic};
@@ -32,56 +32,56 @@ pub struct NoFields {}
 /// `POST /v1/orders/{id}/close`: done with.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn close(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     act(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
 }
 
 /// `POST /v1/orders/{id}/reopen`: taken up again.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn reopen(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     act(&caller, &app, &id, if_match, Order::reopened, &ORDER_REOPENED).await
 }
 
 /// `POST /v1/orders/{id}/hold`: kept from being fulfilled.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn hold(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     act(&caller, &app, &id, if_match, Order::held, &ORDER_HELD).await
 }
 
 /// `POST /v1/orders/{id}/release`: may be fulfilled again.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn release(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     act(&caller, &app, &id, if_match, Order::released, &ORDER_RELEASED).await
 }
 
@@ -93,7 +93,7 @@ async fn act(
     if_match: IfMatch,
     transition: fn(&Order, Timestamp) -> Result<Order, Problem>,
     topic: &Topic<OrderView>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let before = load(app, &caller.store.id, id).await?;
@@ -121,14 +121,15 @@ pub struct MarkPaidRequest {
 /// order by it.
 ///
 /// # Errors
-/// `not_found`, `order_already_paid`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `order_already_paid`, `amount_mismatch`, `invalid_state_transition`,
+/// `precondition_failed`, `version_conflict`.
 pub async fn mark_paid(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(ask): Body<MarkPaidRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
@@ -150,14 +151,14 @@ pub async fn mark_paid(
 /// (docs/conventions.md §13).
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn confirm(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let before = load(&app, &caller.store.id, &id).await?;
@@ -171,7 +172,9 @@ pub async fn confirm(
 /// `POST /v1/orders/{id}/capture`: takes what the provider has promised.
 ///
 /// # Errors
-/// `not_found`, `not_capturable`, `precondition_failed`, `provider_error`, `provider_timeout`.
+/// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,
+/// `amount_mismatch`, `amount_not_supported`, `precondition_failed`, `provider_not_connected`,
+/// `provider_error`, `provider_timeout`, `version_conflict`.
 pub async fn capture(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -179,7 +182,7 @@ pub async fn capture(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let order = &parts.order;
     if_match.check(order.version)?;

@@ -1,18 +1,19 @@
 //! Calling an order off: its stock and its money go back.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::Problem;
+use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
 use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::issue::{Ask, CallOff};
 use sales::order::refund::{RefundReason, RefundView, Wanted};
-use sales::order::{Order, OrderView, due, issue};
-use serde_json::{Value, json};
+use sales::order::{OrderView, due, issue};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::refund::seed;
 
@@ -38,13 +39,25 @@ pub struct CancelRequest {
     refund: Option<RefundWish>,
 }
 
+/// An order that was called off.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CancelledOrder {
+    /// The order.
+    #[serde(flatten)]
+    order: OrderView,
+    /// The refund that came with its end; none when there was nothing to refund, or nothing was to
+    /// be refunded.
+    refund: Option<RefundView>,
+}
+
 /// `POST /v1/orders/{id}/cancel`: calls the order off, gives its stock back, and, unless told
 /// otherwise, gives back what was paid. What was promised, or could still be paid, is let go of
 /// after that: a provider that does not answer keeps no order alive.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
-/// `provider_not_connected`, `provider_error`, `provider_timeout`.
+/// `amount_not_supported`, `provider_not_connected`, `provider_error`, `provider_timeout`,
+/// `version_conflict`.
 pub async fn cancel(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -53,7 +66,7 @@ pub async fn cancel(
     Raw(inbound): Raw,
     _: idempotency::Required,
     Body(ask): Body<CancelRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CancelledOrder>, Problem> {
     let reason = ask.reason.map(String::from);
     let ask = Ask {
         call_off: Some(CallOff {
@@ -66,19 +79,12 @@ pub async fn cancel(
         seed: seed(&inbound),
         if_match,
     };
-    let answered = issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
-        Answer::ok(&cancelled(order, refund.map(RefundView::from).as_ref())).version(order.version)
+    let answered = issue::cancel(&app, &caller.store.id, &id, &ask, |order, refund| {
+        let view =
+            CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
+        Json::new(&view).version(order.version)
     })
     .await?;
     due::unwind_or_warn(&app, &caller.store.id, &id).await;
     Ok(answered)
-}
-
-/// The order, with the refund that came with its end.
-fn cancelled(order: &Order, refund: Option<&RefundView>) -> Value {
-    let mut view = serde_json::to_value(OrderView::from(order)).unwrap_or_default();
-    if let Some(members) = view.as_object_mut() {
-        members.insert("refund".to_owned(), json!(refund));
-    }
-    view
 }

@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use catalogue::location::Location;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::Write;
 use ground::event::{Event, Topic};
@@ -28,10 +27,13 @@ use sales::order::fulfillment::{
     Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
 };
 use sales::order::{
-    FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED, ORDER_PARTIALLY_FULFILLED,
-    ORDER_UPDATED, Order, OrderView, parts,
+    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
+    ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Order, OrderStatus, OrderView, parts,
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::actions::NoFields;
 
 /// Units of a line.
 #[request]
@@ -95,26 +97,53 @@ impl From<FulfillRequest> for Wanted {
 }
 
 /// A fulfilment with what it has made of its order.
-fn with_order(fulfillment: &Fulfillment, order: &Order) -> Value {
-    json!({
-        "fulfillment": FulfillmentView::from(fulfillment),
-        "order": {
-            "id": order.id,
-            "number": order.number,
-            "status": order.status,
-            "financial_status": order.financial_status,
-            "fulfillment_status": order.fulfillment_status,
-            "allowed_actions": order.allowed_actions(),
-            "version": order.version,
-        }
-    })
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FulfillmentAnswer {
+    /// What has left.
+    fulfillment: FulfillmentView,
+    /// Its order.
+    order: FulfilledOrder,
+}
+
+/// As much of an order as a fulfilment changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FulfilledOrder {
+    /// The id.
+    id: OrderId,
+    /// What people call it.
+    number: String,
+    /// Where it is in its life.
+    status: OrderStatus,
+    /// What has become of its money.
+    financial_status: FinancialStatus,
+    /// How much of it has left.
+    fulfillment_status: FulfillmentStatus,
+    /// What can be done with it now.
+    allowed_actions: Vec<&'static str>,
+    /// What `If-Match` takes.
+    version: u64,
+}
+
+impl FulfillmentAnswer {
+    fn of(fulfillment: &Fulfillment, order: &Order) -> Self {
+        let order = FulfilledOrder {
+            id: order.id.clone(),
+            number: order.number.clone(),
+            status: order.status,
+            financial_status: order.financial_status,
+            fulfillment_status: order.fulfillment_status,
+            allowed_actions: order.allowed_actions(),
+            version: order.version,
+        };
+        Self { fulfillment: FulfillmentView::from(fulfillment), order }
+    }
 }
 
 /// `POST /v1/orders/{id}/fulfill`: lines leave, by line and quantity.
 ///
 /// # Errors
 /// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
-/// `insufficient_committed`; `unknown_order_item`, `duplicate` and `unknown_location` as faults of
+/// `insufficient_committed`, `precondition_failed`, `version_conflict`; `unknown_order_item`, `duplicate` and `unknown_location` as faults of
 /// their fields.
 pub async fn fulfill(
     caller: StoreAccess<WriteFulfillments>,
@@ -123,7 +152,7 @@ pub async fn fulfill(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(ask): Body<FulfillRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<FulfillmentAnswer>, Problem> {
     catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let (before, fault) = look(&app, &caller.store.id, &id, ask.location_id.as_ref()).await?;
@@ -142,7 +171,7 @@ pub async fn fulfill(
         write
             .also(mail, Write::emit)
             .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
-            .answer(Answer::created(&with_order(&fulfillment, &order)), now)
+            .answer(Created::new(&FulfillmentAnswer::of(&fulfillment, &order)), now)
             .await
     })
     .await
@@ -206,8 +235,8 @@ fn announce(
     write.emit(fulfillment.event(topic, now))
 }
 
-fn shown(fulfillment: &Fulfillment) -> Answer {
-    Answer::ok(&FulfillmentView::from(fulfillment)).version(fulfillment.version)
+fn shown(fulfillment: &Fulfillment) -> Json<FulfillmentView> {
+    Json::new(&FulfillmentView::from(fulfillment)).version(fulfillment.version)
 }
 
 /// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.
@@ -243,7 +272,7 @@ pub async fn update(
     Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<FulfillmentView>, Problem> {
     let now = app.clock.now();
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let before = parts.fulfillment(&fulfillment_id)?;
@@ -253,24 +282,20 @@ pub async fn update(
     announce(write, &FULFILLMENT_UPDATED, &fulfillment, now).answer(shown(&fulfillment), now).await
 }
 
-/// Nothing: the action says it all.
-#[request]
-#[derive(Debug, Clone)]
-pub struct NoFields {}
-
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to
 /// be fulfilled again, from where they had left.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `precondition_failed`; `location_inactive`, when a
-/// location is not in use any more: the units can come back to another by a return.
+/// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`,
+/// `store_not_found`; `location_inactive`, when a location is not in use any more: the units can
+/// come back to another by a return.
 pub async fn cancel(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
     Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<FulfillmentView>, Problem> {
     catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let parts = parts::load(&app, &caller.store.id, &id).await?;
@@ -302,7 +327,7 @@ pub async fn deliver(
     Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
     if_match: IfMatch,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<FulfillmentView>, Problem> {
     let now = app.clock.now();
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let before = parts.fulfillment(&fulfillment_id)?;

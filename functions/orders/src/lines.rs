@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use catalogue::inventory;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{AtMost, Body, Fault, Flag, IfMatch, Int, Path, Text, request};
 use ground::id::{LocationId, OrderId, OrderItemId};
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
-use sales::order::lines::{CancelledLine, Changed, ReturnedLine};
+use sales::order::lines::{CancelledLine, Changed, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
 use sales::order::spent::Spending;
 use sales::order::{MAX_LINES, MAX_QUANTITY, Order};
@@ -117,8 +117,8 @@ impl ReturnRequest {
 /// their money: that goes back by a refund, before or after. What was not paid need not be paid.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`;
-/// `too_few`, `unknown_order_item` and `duplicate` as faults of their fields.
+/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
+/// `version_conflict`; `too_few`, `unknown_order_item` and `duplicate` as faults of their fields.
 pub async fn cancel(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -126,7 +126,7 @@ pub async fn cancel(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(ask): Body<CancelRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LinesView>, Problem> {
     let line = |line: &CancelledRequest| CancelledLine {
         order_item_id: line.order_item_id.clone(),
         quantity: units(line.quantity),
@@ -147,8 +147,8 @@ pub async fn cancel(
 /// money: that goes back by a refund, before or after. What was not paid need not be paid.
 ///
 /// # Errors
-/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`;
-/// `too_few`, `invalid_choice`, `not_applicable`, `unknown_order_item`, `duplicate`,
+/// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
+/// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`, `not_applicable`, `unknown_order_item`, `duplicate`,
 /// `unknown_location` and `location_inactive` as faults of their fields.
 pub async fn take_back(
     caller: StoreAccess<WriteOrders>,
@@ -157,7 +157,7 @@ pub async fn take_back(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(ask): Body<ReturnRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LinesView>, Problem> {
     let lines = ask.lines()?;
     let how = |order: &Order, now| order.return_lines(&lines, now);
     change(&caller, &app, &id, if_match, ask.reason.map(String::from), how).await
@@ -171,7 +171,7 @@ async fn change(
     if_match: IfMatch,
     reason: Option<String>,
     how: impl Fn(&Order, gateway::clock::Timestamp) -> Result<Changed, Problem>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LinesView>, Problem> {
     let (store, spending) = (&caller.store.id, Spending::default());
     inventory::persist(|| async {
         let now = app.clock.now();
@@ -182,7 +182,7 @@ async fn change(
         let view = changed.view(reason.clone());
         let write = seen.demand(changed.write(app.table.write(), &view, now));
         let write = spending.count(app, write, &before, &changed.order).await?;
-        write.answer(Answer::ok(&view).version(changed.order.version), now).await
+        write.answer(Json::new(&view).version(changed.order.version), now).await
     })
     .await
 }

@@ -2,17 +2,16 @@
 
 use axum::extract::State;
 use commerce::topics;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
 use gateway::table::{Query as Search, retry};
 use ground::event::Event;
 use ground::fields::Email;
-use ground::id::{CustomerId, OrderId, StoreId};
+use ground::id::{CustomerId, EventId, OrderId, StoreId};
 use ground::key;
 use ground::scope::{ReadOrders, WriteOrders};
 use identity::address::{AddressInput, PostalAddress};
@@ -23,8 +22,9 @@ use sales::order::refund::RefundView;
 use sales::order::{
     FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, number, parts,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Labels one order may have.
 pub(crate) const MAX_TAGS: usize = 50;
@@ -34,8 +34,8 @@ pub(crate) const MAX_TAGS: usize = 50;
 const AHEAD: (usize, u32) = (200, 10);
 
 /// The answer that shows an order.
-pub(crate) fn shown(order: &Order) -> Answer {
-    Answer::ok(&OrderView::from(order)).version(order.version)
+pub(crate) fn shown(order: &Order) -> Json<OrderView> {
+    Json::new(&OrderView::from(order)).version(order.version)
 }
 
 /// The order of this id.
@@ -125,11 +125,14 @@ pub async fn list(
 }
 
 /// An order with what has left of it and what has gone back.
-#[derive(Debug, Serialize)]
-struct OrderPage {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OrderDetails {
+    /// The order.
     #[serde(flatten)]
     order: OrderView,
+    /// What has left, from the first.
     fulfillments: Vec<FulfillmentView>,
+    /// What has gone back, from the first.
     refunds: Vec<RefundView>,
 }
 
@@ -141,14 +144,14 @@ pub async fn show(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderDetails>, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let page = OrderPage {
+    let details = OrderDetails {
         order: OrderView::from(&parts.order),
         fulfillments: parts.fulfillments.iter().map(FulfillmentView::from).collect(),
         refunds: parts.refunds.iter().map(RefundView::from).collect(),
     };
-    Ok(Answer::ok(&page).version(parts.order.version))
+    Ok(Json::new(&details).version(parts.order.version))
 }
 
 /// What to change about an order.
@@ -190,7 +193,7 @@ pub async fn update(
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OrderView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let before = load(&app, &caller.store.id, &id).await?;
@@ -209,6 +212,50 @@ pub async fn update(
     .await
 }
 
+/// An event as a timeline shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TimelineEntry {
+    /// The event.
+    id: EventId,
+    /// Its name.
+    r#type: String,
+    /// What kind of object it is about; none for an event that is not announced any more.
+    about: Option<&'static str>,
+    /// Who made it happen; none for the service's own doing.
+    actor: Option<String>,
+    /// The request that made it happen.
+    request_id: String,
+    /// The object that it is about, and its version; none once the payload was removed.
+    entity: Option<Value>,
+    /// The object as it was then; none once the payload was removed.
+    data: Option<Value>,
+    /// When it happened.
+    created_at: Timestamp,
+    /// When it was published.
+    updated_at: Timestamp,
+    /// Counts writes.
+    version: u64,
+}
+
+impl TimelineEntry {
+    fn of(event: Event, about: Option<&'static str>) -> Self {
+        let mut body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+        let mut member = |name| body.get_mut(name).map(Value::take);
+        Self {
+            entity: member("entity"),
+            data: member("data"),
+            id: event.id,
+            r#type: event.name,
+            about,
+            actor: event.actor,
+            request_id: event.request_id,
+            created_at: event.created_at,
+            updated_at: event.published_at.unwrap_or(event.created_at),
+            version: event.version,
+        }
+    }
+}
+
 /// `GET /v1/orders/{id}/events`: what has happened to the order, its payments, refunds and
 /// fulfilments, newest first, for as long as events are kept. An app sees those that it could
 /// subscribe to: the order's own, and what its scopes let it read besides.
@@ -220,7 +267,7 @@ pub async fn events(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     paging: Paging,
-) -> Result<Page<Value>, Problem> {
+) -> Result<Page<TimelineEntry>, Problem> {
     let order = load(&app, &caller.store.id, &id).await?;
     let scope = format!("STO#{}", order.store_id);
     let (now, any) = (app.clock.now(), ground::id::EventId::derive(&["any"]));
@@ -232,23 +279,9 @@ pub async fn events(
         let scope = topic(event).and_then(|topic| topic.scope);
         scope.is_none_or(|scope| caller.actor.may(scope))
     };
-    let view = |event: Event| happened(&event, topic(&event).map(|topic| topic.about));
+    let view = |event: Event| {
+        let about = topic(&event).map(|topic| topic.about);
+        TimelineEntry::of(event, about)
+    };
     paging.answer(&app, &search, may_see, view).await
-}
-
-/// An event as a timeline shows it.
-fn happened(event: &Event, about: Option<&str>) -> Value {
-    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
-    json!({
-        "id": event.id,
-        "type": event.name,
-        "about": about,
-        "actor": event.actor,
-        "request_id": event.request_id,
-        "entity": body.get("entity"),
-        "data": body.get("data"),
-        "created_at": event.created_at,
-        "updated_at": event.published_at.unwrap_or(event.created_at),
-        "version": event.version,
-    })
 }

@@ -1,10 +1,10 @@
 //! Orders that a merchant or an app makes: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::{Created, Either, Json};
 use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
 use ground::fields::Email;
 use ground::id::CustomerId;
@@ -20,7 +20,7 @@ use sales::order::cart::{
     CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
 use sales::order::checkout::{Cart, Placing};
-use sales::order::place::Buyer;
+use sales::order::place::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart, checkout};
 
 use crate::orders::MAX_TAGS;
@@ -81,14 +81,15 @@ impl Rules for PlaceRequest {
 /// held until it is paid or called off (our choice; a shopper's order has a payment window).
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`; `empty_cart`, `unknown_variant`, `unknown_customer`,
+/// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`; `empty_cart`,
+/// `unknown_variant`, `unknown_customer`,
 /// `mutually_exclusive` and the faults of gift cards as faults of their fields, all at once.
 pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     _: idempotency::Required,
     Ruled(Body(ask)): Ruled<Body<PlaceRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Either<Json<QuoteView>, Created<OrderView>>, Problem> {
     let store = &caller.store;
     let mut faults = Vec::new();
     let customer = ask.customer_id.as_ref();
@@ -114,7 +115,7 @@ pub async fn place(
     if ask.dry_run.0 {
         let priced = checkout::price(&app, store, &cart).await?;
         priced.demand_sound()?;
-        return Ok(Answer::ok(&priced.quote.said()));
+        return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let placing = Placing {
         buyer: Buyer {
@@ -133,8 +134,9 @@ pub async fn place(
         order_token_digest: None,
         paid: ask.mark_paid.map(|paid| paid.method.map(String::from)),
     };
-    let shown = |order: &Order| Answer::created(&OrderView::from(order)).version(order.version);
-    checkout::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown).await
+    let shown = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
+    let placed = checkout::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown);
+    placed.await.map(Either::Right)
 }
 
 /// The customer it is for; that there is no such one is a fault.

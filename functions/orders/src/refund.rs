@@ -1,12 +1,11 @@
 //! Refunds: what would go back, what goes back, what has gone back.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{
     AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled, Rules, Text,
     request,
@@ -20,8 +19,11 @@ use sales::order::issue::Ask;
 use sales::order::refund::{
     PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
 };
-use sales::order::{MAX_LINES, MAX_QUANTITY, Order, issue, parts};
-use serde_json::{Value, json};
+use sales::order::{
+    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, issue, parts,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::orders::load;
 
@@ -162,12 +164,66 @@ pub(crate) fn seed(inbound: &Inbound) -> String {
     format!("{}\n{}\n{key}", principal.unwrap_or_default(), inbound.row.path)
 }
 
+/// A refund with what it has made of its order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RefundAnswer {
+    /// What goes or has gone back.
+    refund: RefundView,
+    /// Its order.
+    order: RefundedOrder,
+}
+
+/// As much of an order as a refund changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RefundedOrder {
+    /// The id.
+    id: OrderId,
+    /// What people call it.
+    number: String,
+    /// Where it is in its life.
+    status: OrderStatus,
+    /// What has become of its money.
+    financial_status: FinancialStatus,
+    /// How much of it has left.
+    fulfillment_status: FulfillmentStatus,
+    /// Taken so far, from gift cards and payments.
+    captured_total: Money,
+    /// Gone back so far, or on its way back.
+    refunded_total: Money,
+    /// What could still go back.
+    refundable: Money,
+    /// What can be done with it now.
+    allowed_actions: Vec<&'static str>,
+    /// What `If-Match` takes.
+    version: u64,
+}
+
+impl RefundAnswer {
+    fn of(order: &Order, refund: &Refund) -> Self {
+        let order = RefundedOrder {
+            id: order.id.clone(),
+            number: order.number.clone(),
+            status: order.status,
+            financial_status: order.financial_status,
+            fulfillment_status: order.fulfillment_status,
+            captured_total: order.captured.clone(),
+            refunded_total: order.refunded.clone(),
+            refundable: order.refundable(),
+            allowed_actions: order.allowed_actions(),
+            version: order.version,
+        };
+        Self { refund: RefundView::from(refund), order }
+    }
+}
+
 /// `POST /v1/orders/{id}/refund`: money goes back, to gift cards first.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
-/// `quantity_exceeds_remaining`, `precondition_failed`, `provider_not_connected`,
-/// `provider_error`, `provider_timeout`.
+/// `quantity_exceeds_remaining`, `amount_not_supported`, `invalid_state_transition`,
+/// `precondition_failed`, `version_conflict`, `store_not_found`, `location_inactive`,
+/// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
+/// `unknown_order_item`, `unknown_payment` and `unknown_location` as faults of their fields.
 pub async fn refund(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
@@ -176,10 +232,10 @@ pub async fn refund(
     Raw(inbound): Raw,
     _: idempotency::Required,
     Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Either<Json<PlanView>, Created<RefundAnswer>>, Problem> {
     let wanted = ask.wanted(&caller.store.currency)?;
     if ask.dry_run.0 {
-        return plan(&app, &caller.store.id, &id, &wanted).await;
+        return plan(&app, &caller.store.id, &id, &wanted).await.map(Either::Left);
     }
     let ask = Ask {
         call_off: None,
@@ -189,41 +245,23 @@ pub async fn refund(
         seed: seed(&inbound),
         if_match,
     };
-    issue::refund(&app, &caller.store.id, &id, &ask, |order, refund| {
-        Answer::created(&with_order(order, refund))
-    })
-    .await
-}
-
-/// A refund with what it has made of its order.
-fn with_order(order: &Order, refund: Option<&Refund>) -> Value {
-    json!({
-        "refund": refund.map(RefundView::from),
-        "order": {
-            "id": order.id,
-            "number": order.number,
-            "status": order.status,
-            "financial_status": order.financial_status,
-            "fulfillment_status": order.fulfillment_status,
-            "captured_total": order.captured,
-            "refunded_total": order.refunded,
-            "refundable": order.refundable(),
-            "allowed_actions": order.allowed_actions(),
-            "version": order.version,
-        }
-    })
+    let shown = |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
+    issue::refund(&app, &caller.store.id, &id, &ask, shown).await.map(Either::Right)
 }
 
 /// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.
 ///
 /// # Errors
-/// Those of the refund itself.
+/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+/// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
+/// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment` and
+/// `unknown_location` as faults of their fields.
 pub async fn calculate(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
     Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PlanView>, Problem> {
     let wanted = ask.wanted(&caller.store.currency)?;
     plan(&app, &caller.store.id, &id, &wanted).await
 }
@@ -233,11 +271,11 @@ async fn plan(
     store: &ground::id::StoreId,
     id: &OrderId,
     wanted: &Wanted,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PlanView>, Problem> {
     let order = load(app, store, id).await?;
     let plan = order.plan_refund(wanted)?;
     let _ = plan.targets().look(app, store).await?;
-    Ok(Answer::ok(&PlanView::of(&order, &plan)))
+    Ok(Json::new(&PlanView::of(&order, &plan)))
 }
 
 /// `GET /v1/orders/{id}/refunds`: what has gone back, from the first.
@@ -263,8 +301,8 @@ pub async fn show(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<RefundView>, Problem> {
     let parts = parts::load(&app, &caller.store.id, &id).await?;
     let refund = parts.refund(&refund_id)?;
-    Ok(Answer::ok(&RefundView::from(refund)).version(refund.version))
+    Ok(Json::new(&RefundView::from(refund)).version(refund.version))
 }

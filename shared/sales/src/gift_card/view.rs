@@ -70,7 +70,7 @@ pub struct GiftCardMoved {
 }
 
 /// A gift card when it is issued: the only time its code is shown.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IssuedGiftCardView {
     /// The card.
     #[serde(flatten)]
@@ -80,7 +80,7 @@ pub struct IssuedGiftCardView {
 }
 
 /// What whoever has a card's code may know of it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardBalance {
     /// What is left.
     pub balance: Money,

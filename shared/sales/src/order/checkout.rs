@@ -7,11 +7,11 @@
 
 use catalogue::inventory::{self, Step};
 use catalogue::product;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Reply;
 use gateway::table::{Batch, Change, Write};
 use ground::event::Event;
 use ground::id::LocationId;
@@ -237,14 +237,14 @@ async fn cards(
 ///
 /// # Errors
 /// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `judge` says.
-pub async fn place(
+pub async fn place<R: Reply>(
     app: &App,
     store: &Store,
     cart: &Cart,
     placing: &Placing,
     judge: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
-    answer: impl Fn(&Order) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: impl Fn(&Order) -> R,
+) -> Result<R, Problem> {
     let mut number = None;
     let mut attempt = 0;
     loop {
@@ -303,13 +303,13 @@ fn serial(last: u64) -> u64 {
 }
 
 /// One attempt at the transaction.
-async fn write(
+async fn write<R: Reply>(
     app: &App,
     priced: &Priced,
     placing: &Placing,
     last: u64,
-    answer: &impl Fn(&Order) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: &impl Fn(&Order) -> R,
+) -> Result<R, Problem> {
     let (now, quote) = (app.clock.now(), &priced.quote);
     let (order, payment) = order_of(priced, placing, last, now)?;
     let numbered = NumberedOrder::of(&order, serial(last));

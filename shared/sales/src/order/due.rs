@@ -10,12 +10,12 @@
 
 use std::time::Duration;
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Item;
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
+use gateway::reply::NoContent;
 use gateway::table::Change;
 use ground::id::{OrderId, StoreId};
 
@@ -159,7 +159,7 @@ async fn apply(
 ) -> Result<(), Problem> {
     let place = ProviderReference::from(payment);
     let news = News { place: &place, seen, source: Source::Sync, event: None, is_answer: false };
-    match settlement::apply(app, connected, news, |_| Answer::no_content()).await {
+    match settlement::apply(app, connected, news, |_| NoContent::default()).await {
         // It was answered, and is the merchant's to decide about.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
         outcome => outcome.map(drop),

@@ -9,10 +9,10 @@
 //! that does not answer leaves it pending.
 
 use catalogue::inventory::{self, Step};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
 use gateway::request::IfMatch;
 use gateway::table::Write;
 use ground::event::Event;
@@ -59,44 +59,77 @@ pub struct Ask {
     pub if_match: IfMatch,
 }
 
-/// Gives back what is asked for, and answers.
+/// Gives back what is asked for, and answers with the order and its refund.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn refund<R: Reply>(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    ask: &Ask,
+    answer: impl Fn(&Order, &Refund) -> R,
+) -> Result<R, Problem> {
+    let answer = |order: &Order, refund: Option<&Refund>| {
+        let refund = refund.ok_or_else(|| Problem::internal("a refund that was not made"))?;
+        Ok(answer(order, refund))
+    };
+    run(app, (store, id), ask, &answer).await
+}
+
+/// Calls an order off, gives back what is asked for with it, and answers with the order and the
+/// refund, if there was anything to refund.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn cancel<R: Reply>(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    ask: &Ask,
+    answer: impl Fn(&Order, Option<&Refund>) -> R,
+) -> Result<R, Problem> {
+    let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
+    run(app, (store, id), ask, &answer).await
+}
+
+/// All three steps.
 ///
 /// # Errors
 /// Those of [`Order::plan_refund`] and, for one that is called off, of [`Order::cancel`];
 /// `precondition_failed`, `provider_not_connected`; once the amount is reserved only
 /// `provider_error`, `provider_timeout` and others that no idempotency key keeps.
-pub async fn refund(
+async fn run<R: Reply>(
     app: &App,
-    store: &StoreId,
-    id: &OrderId,
+    order: (&StoreId, &OrderId),
     ask: &Ask,
-    answer: impl Fn(&Order, Option<&Refund>) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+) -> Result<R, Problem> {
     let spending = Spending::default();
-    match inventory::persist(|| reserve(app, (store, id), ask, &spending, &answer)).await? {
+    match inventory::persist(|| reserve(app, order, ask, &spending, answer)).await? {
         Reserved::Done(answer) => Ok(answer),
-        Reserved::Pending(page, refund) => finish(app, &page, &refund, &answer).await,
+        Reserved::Pending(page, refund) => finish(app, &page, &refund, answer).await,
     }
 }
 
-enum Reserved {
-    Done(Answer),
+enum Reserved<R> {
+    Done(R),
     Pending(Box<Parts>, Box<Refund>),
 }
 
 /// The first step.
-async fn reserve(
+async fn reserve<R: Reply>(
     app: &App,
     (store, id): (&StoreId, &OrderId),
     ask: &Ask,
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Answer,
-) -> Result<Reserved, Problem> {
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+) -> Result<Reserved<R>, Problem> {
     let page = parts::load(app, store, id).await?;
     let now = app.clock.now();
     let refund_id = match taken_up(&page, &ask.seed, now) {
         TakenUp::Pending(refund) => return Ok(Reserved::Pending(Box::new(page), refund)),
-        TakenUp::Done(refund) => return Ok(Reserved::Done(answer(&page.order, Some(&refund)))),
+        TakenUp::Done(refund) => return Ok(Reserved::Done(answer(&page.order, Some(&refund))?)),
         TakenUp::New(id) => id,
     };
     ask.if_match.check(page.order.version)?;
@@ -108,7 +141,7 @@ async fn reserve(
     let wanted = ask.wanted.as_ref().filter(|_| ended.is_none() || !before.refundable().is_zero());
     let Some(wanted) = wanted else {
         let ended = ended.ok_or(Code::NothingToRefund)?;
-        let answered = answer(&ended.order, None);
+        let answered = answer(&ended.order, None)?;
         let write = announce_end(settle::end(app.table.write(), &ended, now), &ended.order, now);
         let write = spending.count(app, write, &page.order, &ended.order).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
@@ -137,7 +170,7 @@ async fn reserve(
         let page = parts::load(app, store, id).await?;
         return Ok(Reserved::Pending(Box::new(page), Box::new(refund)));
     }
-    let answered = write.answer(answer(&order, Some(&refund)), now).await?;
+    let answered = write.answer(answer(&order, Some(&refund))?, now).await?;
     Ok(Reserved::Done(answered))
 }
 
@@ -264,12 +297,12 @@ fn announce_reserved(write: Write, order: &Order, refund: &Refund, now: Timestam
 }
 
 /// The second and the third step.
-async fn finish(
+async fn finish<R: Reply>(
     app: &App,
     page: &Parts,
     refund: &Refund,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+) -> Result<R, Problem> {
     let mut outcomes = Vec::new();
     for (id, amount) in refund.pending() {
         let known = page.payments.iter().find(|payment| payment.id == id);
@@ -295,13 +328,13 @@ fn passing(problem: Problem) -> Problem {
 type Outcome = (PaymentId, Said);
 
 /// The third step.
-async fn record(
+async fn record<R: Reply>(
     app: &App,
     refund: &Refund,
     outcomes: &[Outcome],
     spending: &Spending,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+) -> Result<R, Problem> {
     let now = app.clock.now();
     let page = parts::load(app, &refund.store_id, &refund.order_id).await?;
     let Some(next) = payment::refund::conclude(&page, &refund.id, outcomes, now) else {
@@ -309,13 +342,13 @@ async fn record(
         let known = page.refund(&refund.id)?;
         return match known.status {
             RefundStatus::Failed => Err(failed(known)),
-            _ => Ok(answer(&page.order, Some(known))),
+            _ => answer(&page.order, Some(known)),
         };
     };
     let write = next.write(app.table.write(), now);
     let write = spending.count(app, write, &page.order, &next.order).await?;
     match next.refund.as_ref().filter(|next| next.status == RefundStatus::Failed) {
-        None => write.answer(answer(&next.order, next.refund.as_ref()), now).await,
+        None => write.answer(answer(&next.order, next.refund.as_ref())?, now).await,
         Some(refused) => {
             write.commit().await?;
             Err(failed(refused))

@@ -5,10 +5,12 @@ use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use ground::fields::{Currency, Email};
-use ground::id::{CustomerId, OrderId, OrderItemId};
+use ground::id::{CustomerId, OrderId, OrderItemId, VariantId};
 use ground::money::Money;
 use identity::address::PostalAddress;
 use identity::store::Store;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
@@ -193,23 +195,51 @@ impl Quote {
 
     /// What a dry run says: what it comes to, and of each line whether it can be had, never how
     /// many there are.
-    pub fn said(&self) -> Value {
-        json!({"totals": self.totals, "availability": self.availability()})
+    pub fn view(&self) -> QuoteView {
+        let availability = self.lines.iter().map(LineAvailability::from).collect();
+        QuoteView { totals: self.totals.clone(), availability }
     }
+}
 
-    fn availability(&self) -> Vec<Value> {
-        let of_line = |line: &PricedLine| {
-            json!({
-                "variant_id": line.sellable.variant_id,
-                "title": line.sellable.product_title,
-                "variant_title": line.sellable.variant_title,
-                "quantity": line.line.quantity,
-                "available": line.is_available,
-                "price": line.sellable.price,
-                "subtotal": line.subtotal,
-            })
-        };
-        self.lines.iter().map(of_line).collect()
+/// What a cart would come to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct QuoteView {
+    /// What it comes to.
+    pub totals: Totals,
+    /// Of each line, whether it can be had.
+    pub availability: Vec<LineAvailability>,
+}
+
+/// Whether a line can be had, and at which price.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LineAvailability {
+    /// The variant.
+    pub variant_id: VariantId,
+    /// The product's title.
+    pub title: String,
+    /// The variant's title.
+    pub variant_title: String,
+    /// Units asked for.
+    pub quantity: u32,
+    /// Whether so many can be had now.
+    pub available: bool,
+    /// The price of one.
+    pub price: Money,
+    /// Price times quantity.
+    pub subtotal: Money,
+}
+
+impl From<&PricedLine> for LineAvailability {
+    fn from(line: &PricedLine) -> Self {
+        Self {
+            variant_id: line.sellable.variant_id.clone(),
+            title: line.sellable.product_title.clone(),
+            variant_title: line.sellable.variant_title.clone(),
+            quantity: line.line.quantity,
+            available: line.is_available,
+            price: line.sellable.price.clone(),
+            subtotal: line.subtotal.clone(),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Order, Units};
 
 pub use topics::*;
-pub use view::{PlanView, RefundView};
+pub use view::{PlanView, RefundView, SuggestedTransaction};
 
 gateway::words! {
     /// What becomes of the units that money goes back for.

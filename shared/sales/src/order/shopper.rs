@@ -8,11 +8,12 @@ use ground::money::Money;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockHold;
-use super::{Contact, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderStatus, Totals};
+use super::{
+    Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderStatus, Totals,
+};
 
 /// An order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -38,7 +39,7 @@ pub struct ShopperOrderView {
     /// What it comes to.
     pub totals: Totals,
     /// The gift cards that pay for it, by the end of their codes.
-    pub gift_cards: Vec<Value>,
+    pub gift_cards: Vec<ShopperGiftCardView>,
     /// What has gone back.
     pub refunded_total: Money,
     /// What is left to pay.
@@ -104,8 +105,19 @@ pub struct ShopperItemView {
     pub requires_shipping: bool,
 }
 
+/// A gift card that pays for an order.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ShopperGiftCardView {
+    /// The end of its code.
+    pub last_characters: String,
+    /// Taken from it.
+    pub amount: Money,
+    /// Gone back to it.
+    pub refunded: Money,
+}
+
 /// A parcel.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShopperFulfillmentView {
     /// The id.
     pub id: FulfillmentId,
@@ -149,13 +161,6 @@ impl ShopperOrderView {
         let payment_required = order.is_payable(now);
         let pay = payment_required.then_some("pay");
         let cancel = order.is_cancellable_by_shopper().then_some("cancel");
-        let card = |card: &super::GiftCardUse| {
-            json!({
-                "last_characters": card.last_characters,
-                "amount": card.amount,
-                "refunded": card.refunded,
-            })
-        };
         Self {
             id: order.id.clone(),
             store_id: order.store_id.clone(),
@@ -167,7 +172,7 @@ impl ShopperOrderView {
             fulfillment_status: order.fulfillment_status,
             items: order.items.iter().map(ShopperItemView::from).collect(),
             totals: order.totals.clone(),
-            gift_cards: order.gift_cards.iter().map(card).collect(),
+            gift_cards: order.gift_cards.iter().map(ShopperGiftCardView::from).collect(),
             refunded_total: order.refunded.clone(),
             outstanding: order.outstanding(),
             currency: order.currency.clone(),
@@ -181,6 +186,16 @@ impl ShopperOrderView {
             created_at: order.created_at,
             updated_at: order.updated_at,
             version: order.version,
+        }
+    }
+}
+
+impl From<&GiftCardUse> for ShopperGiftCardView {
+    fn from(card: &GiftCardUse) -> Self {
+        Self {
+            last_characters: card.last_characters.clone(),
+            amount: card.amount.clone(),
+            refunded: card.refunded.clone(),
         }
     }
 }

@@ -9,6 +9,8 @@ use ground::id::{PaymentId, RefundId};
 use ground::money::Money;
 use ground::provider::ProviderName;
 use http::{HeaderMap, header};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::manual::Manual;
@@ -98,7 +100,7 @@ pub struct Opened {
 }
 
 /// What the customer's browser is given to pay with.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Client {
     /// The public key of the store's account.
     pub key_id: Option<String>,

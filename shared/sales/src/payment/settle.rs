@@ -15,11 +15,11 @@
 mod accept;
 mod taking;
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
 use gateway::table::{Write, retry};
 use serde::{Deserialize, Serialize};
 
@@ -134,18 +134,18 @@ async fn read(
 }
 
 /// What an attempt has come to.
-struct Applied {
+struct Applied<R> {
     known: Known,
-    answer: Answer,
+    answer: R,
     /// Whether something was learnt that was not known.
     is_news: bool,
     /// Promises of the order that it was paid without.
     spared: Vec<Payment>,
 }
 
-impl Applied {
+impl<R> Applied<R> {
     /// Nothing was changed.
-    fn unchanged(known: Known, answer: Answer) -> Self {
+    fn unchanged(known: Known, answer: R) -> Self {
         Self { known, answer, is_news: false, spared: Vec::new() }
     }
 }
@@ -156,12 +156,12 @@ impl Applied {
 /// # Errors
 /// `amount_mismatch`, unless a webhook told it: the payment is marked, and awaits the merchant's
 /// decision.
-pub async fn apply(
+pub async fn apply<R: Reply>(
     app: &App,
     connected: &Connected,
     news: News<'_>,
-    answer: impl Fn(&Known) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: impl Fn(&Known) -> R,
+) -> Result<R, Problem> {
     let Applied { known, answer, .. } = settle(app, connected, news, answer).await?;
     let was_asked = matches!(news.source, Source::Verify | Source::Sync);
     if was_asked && known.payment.awaits_decision() {
@@ -178,12 +178,12 @@ fn unexpected(payment: &Payment) -> Problem {
 }
 
 /// Applies the news, and sends back what the order does not take.
-async fn settle(
+async fn settle<R: Reply>(
     app: &App,
     connected: &Connected,
     news: News<'_>,
-    answer: impl Fn(&Known) -> Answer,
-) -> Result<Applied, Problem> {
+    answer: impl Fn(&Known) -> R,
+) -> Result<Applied<R>, Problem> {
     let spending = Spending::default();
     // Boxed: it is held by every handler that settles something.
     let applied = retry(|| Box::pin(once(app, news, &spending, &answer))).await?;
@@ -220,12 +220,12 @@ pub async fn in_full(
 }
 
 /// One attempt: read, decide, write.
-async fn once(
+async fn once<R: Reply>(
     app: &App,
     news: News<'_>,
     spending: &Spending,
-    answer: &impl Fn(&Known) -> Answer,
-) -> Result<Applied, Problem> {
+    answer: &impl Fn(&Known) -> R,
+) -> Result<Applied<R>, Problem> {
     let now = app.clock.now();
     let (known, is_handled) = read(app, news.place, news.event).await?;
     if is_handled {
@@ -284,14 +284,14 @@ async fn other_promises(app: &App, known: &Known, step: &Step) -> Result<Vec<Pay
 
 /// The provider took what cannot be recorded, being of another currency: nobody but the merchant
 /// can say why.
-async fn uncounted(
+async fn uncounted<R>(
     write: Write,
     news: News<'_>,
     known: Known,
     mismatch: Problem,
-    answer: &impl Fn(&Known) -> Answer,
+    answer: &impl Fn(&Known) -> R,
     now: Timestamp,
-) -> Result<Applied, Problem> {
+) -> Result<Applied<R>, Problem> {
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
     let payment = flagged.clone().unwrap_or_else(|| known.payment.clone());
     let write =

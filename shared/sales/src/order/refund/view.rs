@@ -1,11 +1,10 @@
 //! Refunds, and plans of refunds, as the API shows them.
 
 use gateway::clock::Timestamp;
-use ground::id::{OrderId, RefundId};
+use ground::id::{GiftCardId, OrderId, PaymentId, RefundId};
 use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
 use crate::order::Order;
@@ -59,7 +58,7 @@ impl From<&Refund> for RefundView {
 }
 
 /// What a refund would do.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PlanView {
     /// What could go back in all.
     pub refundable: Money,
@@ -70,20 +69,33 @@ pub struct PlanView {
     /// For shipping.
     pub shipping: Money,
     /// Through what: gift cards first.
-    pub suggested_transactions: Vec<Value>,
+    pub suggested_transactions: Vec<SuggestedTransaction>,
+}
+
+/// What would go back to a gift card, or through a payment.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SuggestedTransaction {
+    /// The gift card.
+    pub gift_card_id: Option<GiftCardId>,
+    /// The payment.
+    pub payment_id: Option<PaymentId>,
+    /// How much.
+    pub amount: Money,
 }
 
 impl PlanView {
     /// What a plan would do to an order.
     pub fn of(order: &Order, plan: &Plan) -> Self {
-        let cards = plan
-            .to_gift_cards
-            .iter()
-            .map(|(id, amount)| json!({"gift_card_id": id, "payment_id": null, "amount": amount}));
-        let payments = plan
-            .to_payments
-            .iter()
-            .map(|(id, amount)| json!({"gift_card_id": null, "payment_id": id, "amount": amount}));
+        let cards = plan.to_gift_cards.iter().map(|(id, amount)| SuggestedTransaction {
+            gift_card_id: Some(id.clone()),
+            payment_id: None,
+            amount: amount.clone(),
+        });
+        let payments = plan.to_payments.iter().map(|(id, amount)| SuggestedTransaction {
+            gift_card_id: None,
+            payment_id: Some(id.clone()),
+            amount: amount.clone(),
+        });
         Self {
             refundable: order.refundable(),
             amount: plan.amount.clone(),

@@ -1,10 +1,10 @@
 //! Another amount than was asked for: the merchant takes it as a part of what is due, or gives it
 //! back.
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
 use gateway::request::IfMatch;
 use gateway::table::retry;
 use ground::money::Money;
@@ -72,12 +72,12 @@ fn demand_room(order: &Order, amount: &Money) -> Result<(), Problem> {
 /// # Errors
 /// `invalid_state_transition`, `order_expired`, `order_already_paid`,
 /// `amount_exceeds_outstanding`, `precondition_failed`.
-pub async fn accept(
+pub async fn accept<R: Reply>(
     app: &App,
     place: &ProviderReference,
     if_match: &IfMatch,
-    answer: impl Fn(&Known) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: impl Fn(&Known) -> R,
+) -> Result<R, Problem> {
     let spending = Spending::default();
     let (answered, spared) = retry(|| async {
         let now = app.clock.now();

@@ -1,9 +1,9 @@
 //! Taking money: what a provider is asked before anything is applied.
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
 use gateway::table::retry;
 use ground::money::Money;
 use ground::provider::ProviderName;
@@ -86,13 +86,13 @@ pub fn capturable(
 /// `not_capturable`: somebody else has taken it, or its order is over, and the money goes back;
 /// `order_already_paid`: the order was paid otherwise meanwhile, and the money goes back;
 /// `amount_mismatch`, `provider_error`, `provider_timeout`.
-pub async fn capture(
+pub async fn capture<R: Reply>(
     app: &App,
     connected: &Connected,
     payment: &Payment,
     amount: &Money,
-    answer: impl Fn(&Known) -> Answer,
-) -> Result<Answer, Problem> {
+    answer: impl Fn(&Known) -> R,
+) -> Result<R, Problem> {
     let place = ProviderReference::from(payment);
     let taken = match connected.capture(app, payment, amount).await {
         Ok(taken) => taken,
