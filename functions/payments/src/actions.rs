@@ -1,10 +1,10 @@
 //! What is done with a payment: capture, void, sync.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
 use ground::id::PaymentId;
 use ground::money::AskedMoney;
@@ -34,8 +34,9 @@ pub struct NoFields {}
 /// that the money is there.
 ///
 /// # Errors
-/// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`, `provider_error`,
-/// `provider_timeout`.
+/// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,
+/// `amount_mismatch`, `amount_not_supported`, `precondition_failed`, `version_conflict`,
+/// `provider_not_connected`, `provider_error`, `provider_timeout`.
 pub async fn capture(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,
@@ -43,7 +44,7 @@ pub async fn capture(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(ask): Body<CaptureRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     let (_, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     let wanted = match &ask.amount {
@@ -63,8 +64,8 @@ pub async fn capture(
 /// does when the merchant does not want it, or when the order ends before anybody has said so.
 ///
 /// # Errors
-/// `invalid_state_transition`, `order_expired`, `order_already_paid`,
-/// `amount_exceeds_outstanding`.
+/// `not_found`, `invalid_state_transition`, `order_expired`, `order_already_paid`,
+/// `amount_exceeds_outstanding`, `precondition_failed`, `version_conflict`.
 pub async fn accept(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,
@@ -72,7 +73,7 @@ pub async fn accept(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     let place = locate(&app, &caller.store.id, &id).await?;
     settle::accept(&app, &place, &if_match, shown).await
 }
@@ -80,8 +81,9 @@ pub async fn accept(
 /// `POST /v1/payments/{id}/void`: gives a payment up before any money was taken.
 ///
 /// # Errors
-/// `invalid_state_transition`, also when the money was taken meanwhile; `provider_error`,
-/// `provider_timeout`.
+/// `invalid_state_transition`, also when the money was taken meanwhile; `not_found`,
+/// `amount_mismatch`, `precondition_failed`, `version_conflict`, `provider_not_connected`,
+/// `provider_error`, `provider_timeout`.
 pub async fn void(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,
@@ -89,7 +91,7 @@ pub async fn void(
     if_match: IfMatch,
     _: idempotency::Required,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     let (place, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
@@ -106,14 +108,15 @@ pub async fn void(
 /// `POST /v1/payments/{id}/sync`: asks the provider what has become of it.
 ///
 /// # Errors
-/// `amount_mismatch`, `provider_error`, `provider_timeout`.
+/// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
+/// `provider_timeout`.
 pub async fn sync(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,
     Path(id): Path<PaymentId>,
     _: idempotency::Required,
     Body(_): Body<NoFields>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     let (place, known, connected) = load(&app, &caller, &id).await?;
     let seen = settle::look(&app, &connected, &known.payment).await?;
     let news = news(&place, &seen, Source::Sync, true);
@@ -148,10 +151,10 @@ async fn apply(
     place: &ProviderReference,
     seen: &Observed,
     is_answer: bool,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     settle::apply(app, connected, news(place, seen, Source::Admin, is_answer), shown).await
 }
 
-fn shown(known: &Known) -> Answer {
-    Answer::ok(&PaymentView::from(&known.payment)).version(known.payment.version)
+fn shown(known: &Known) -> Json<PaymentView> {
+    Json::new(&PaymentView::from(&known.payment)).version(known.payment.version)
 }

@@ -1,13 +1,12 @@
 //! Payments as the merchant and their apps see them.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, request};
 use gateway::table;
 use ground::event::Event;
@@ -42,6 +41,9 @@ pub struct ListQuery {
 }
 
 /// `GET /v1/payments`: a store's payments, newest first; an order's, in the order's own partition.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,
@@ -68,7 +70,7 @@ fn payments_of(store: &StoreId) -> String {
     key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)).1.pk
 }
 
-/// `GET /v1/payments/{id}`.
+/// `GET /v1/payments/{id}`: one payment.
 ///
 /// # Errors
 /// `not_found`.
@@ -76,9 +78,9 @@ pub async fn show(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,
     Path(id): Path<PaymentId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PaymentView>, Problem> {
     let payment = find(&app, &caller.store.id, &id).await?;
-    Ok(Answer::ok(&PaymentView::from(&payment)).version(payment.version))
+    Ok(Json::new(&PaymentView::from(&payment)).version(payment.version))
 }
 
 /// Where a store's payment lies: its id alone does not say which order it is of.
@@ -142,7 +144,7 @@ impl From<Event> for EventView {
 /// what its order's timeline says about it.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, `invalid_cursor`.
 pub async fn events(
     caller: StoreAccess<ReadPayments>,
     State(app): State<App>,

@@ -4,13 +4,12 @@
 //! goes, and that is more than an app with `write_payments` is trusted with.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{
     Body, Exact, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
     request,
@@ -23,12 +22,16 @@ use platform::caller::Owner;
 use sales::payment::account::{Account, AccountView, Credentials};
 use sales::payment::provider::{Failure, Provider};
 use sales::payment::{CaptureMethod, Mode, account};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// How many open payments are named to who wants to delete their account.
 const SHOWN_OPEN: usize = 100;
 
 /// `GET /v1/payments/providers`: the accounts the store has; `manual` is always among them.
+///
+/// # Errors
+/// `invalid_cursor`.
 pub async fn list(
     caller: Owner,
     State(app): State<App>,
@@ -40,7 +43,7 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// `GET /v1/payments/providers/{provider}`.
+/// `GET /v1/payments/providers/{provider}`: one account.
 ///
 /// # Errors
 /// `unknown_provider`: no such provider, or no account with it.
@@ -48,7 +51,7 @@ pub async fn show(
     caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AccountView>, Problem> {
     let account = load(&app, &caller, named(&provider)?).await?;
     Ok(shown(&app, &caller, &account))
 }
@@ -62,9 +65,9 @@ async fn load(app: &App, caller: &Owner, provider: ProviderName) -> Result<Accou
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn shown(app: &App, caller: &Owner, account: &Account) -> Answer {
+fn shown(app: &App, caller: &Owner, account: &Account) -> Json<AccountView> {
     let view = AccountView::of(account, &caller.store, &app.config.base_url);
-    Answer::ok(&view).version(account.version)
+    Json::new(&view).version(account.version)
 }
 
 /// An account with a provider: what is left out stays as it is.
@@ -241,14 +244,15 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
 /// shown to the provider; when it cannot be reached they are kept, and not marked as verified.
 ///
 /// # Errors
-/// `credentials_rejected`, `unknown_provider`, `precondition_failed`.
+/// `credentials_rejected`, `unknown_provider`, `provider_not_connected`, `precondition_failed`,
+/// `version_conflict`; the faults of keys as faults of their fields.
 pub async fn save(
     caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<SaveRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AccountView>, Problem> {
     let provider = named(&provider)?;
     let store = &caller.store;
     let found = account::find(&app, store, provider).await?;
@@ -301,17 +305,17 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
 /// them first, or switch the account off and let their orders end.
 ///
 /// # Errors
-/// `unknown_provider`, `precondition_failed`; `provider_in_use`, with how many payments are open,
+/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many payments are open,
 /// and which.
 pub async fn delete(
     caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let known = load(&app, &caller, named(&provider)?).await?;
     if_match.check(known.version)?;
-    let answer = Answer::no_content();
+    let answer = NoContent::default();
     if known.version == 0 {
         return Ok(answer);
     }
@@ -333,15 +337,29 @@ pub async fn delete(
         .await
 }
 
+/// Credentials that their provider has accepted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProviderTest {
+    /// The provider.
+    provider: ProviderName,
+    /// Whether money moves.
+    mode: Mode,
+    /// Always true: what is refused is a problem.
+    ok: bool,
+    /// When the provider accepted them.
+    verified_at: Timestamp,
+}
+
 /// `POST /v1/payments/providers/{provider}/test`: shows the credentials to the provider.
 ///
 /// # Errors
-/// `credentials_rejected`, `provider_error`, `provider_timeout`, `unknown_provider`.
+/// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,
+/// `provider_timeout`, `version_conflict`.
 pub async fn test(
     caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ProviderTest>, Problem> {
     let known = load(&app, &caller, named(&provider)?).await?;
     let connected = known.connect(&*app.secrets.payment_key().await?)?;
     connected.check(&app).await.map_err(|failure| match failure {
@@ -349,10 +367,12 @@ pub async fn test(
         other => Problem::from(other),
     })?;
     let now = app.clock.now();
-    let verified_at = json!({
-        "provider": known.provider, "mode": known.mode, "ok": true, "verified_at": now,
+    let answer = Json::new(&ProviderTest {
+        provider: known.provider,
+        mode: known.mode,
+        ok: true,
+        verified_at: now,
     });
-    let answer = Answer::ok(&verified_at);
     if known.version == 0 {
         return Ok(answer);
     }

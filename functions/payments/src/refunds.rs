@@ -1,15 +1,14 @@
 //! Giving a payment's money back.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::context::Context;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Page};
 use gateway::request::{Body, IfMatch, Path, Raw, Text, request};
-use ground::id::{PaymentId, RefundId};
+use ground::id::{OrderId, PaymentId, RefundId};
 use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadRefunds, WriteRefunds};
 use platform::caller::StoreAccess;
@@ -19,6 +18,7 @@ use sales::order::refund::{
 };
 use sales::order::{FinancialStatus, Order, issue, parts};
 use sales::payment::{Payment, PaymentRefund, RefundState, refund};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::payments::find;
@@ -26,7 +26,7 @@ use crate::payments::find;
 /// `GET /v1/payments/{id}/refunds`: what goes or went back of a payment, oldest first.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, `invalid_cursor`.
 pub async fn list(
     caller: StoreAccess<ReadRefunds>,
     State(app): State<App>,
@@ -66,27 +66,32 @@ impl CreateRequest {
 }
 
 /// A refund, and what has become of its order.
-#[derive(Debug, Serialize)]
-struct CreatedView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PaymentRefundAnswer {
+    /// What goes or has gone back.
     refund: RefundView,
-    order: OrderState,
+    /// The order that the payment is for.
+    order: RefundedPaymentOrder,
 }
 
 /// As much of an order as a refund changes.
-#[derive(Debug, Serialize)]
-struct OrderState {
-    id: ground::id::OrderId,
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RefundedPaymentOrder {
+    /// The id.
+    id: OrderId,
+    /// What has become of its money.
     financial_status: FinancialStatus,
+    /// Gone back so far, or on its way back.
     refunded_total: Money,
 }
 
-fn created(order: &Order, refund: &Refund) -> Answer {
-    let order = OrderState {
+fn created(order: &Order, refund: &Refund) -> Created<PaymentRefundAnswer> {
+    let order = RefundedPaymentOrder {
         id: order.id.clone(),
         financial_status: order.financial_status,
         refunded_total: order.refunded.clone(),
     };
-    Answer::created(&CreatedView { refund: RefundView::from(refund), order })
+    Created::new(&PaymentRefundAnswer { refund: RefundView::from(refund), order })
 }
 
 /// `POST /v1/payments/{id}/refunds`: gives back some or all of what a payment took. For money that
@@ -94,8 +99,9 @@ fn created(order: &Order, refund: &Refund) -> Answer {
 /// itself, and this is how to try again when that failed.
 ///
 /// # Errors
-/// `payment_not_captured`, `refund_exceeds_captured`, `nothing_to_refund`, `provider_error`,
-/// `provider_timeout`.
+/// `not_found`, `payment_not_captured`, `refund_exceeds_captured`, `nothing_to_refund`,
+/// `invalid_state_transition`, `amount_not_supported`, `version_conflict`,
+/// `provider_not_connected`, `provider_error`, `provider_timeout`.
 pub async fn create(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
@@ -103,7 +109,7 @@ pub async fn create(
     Path(id): Path<PaymentId>,
     _: idempotency::Required,
     Body(ask): Body<CreateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<PaymentRefundAnswer>, Problem> {
     let store = &caller.store.id;
     let payment = find(&app, store, &id).await?;
     let amount = ask.amount(&payment)?;
@@ -118,18 +124,13 @@ pub async fn create(
         let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
         let if_match = IfMatch::default();
         let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed, if_match };
-        return issue::refund(&app, store, &payment.order_id, &ask, answer).await;
+        return issue::refund(&app, store, &payment.order_id, &ask, created).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
     let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);
     let (payment, entry) = refund::of_surplus(&app, &payment, &refund_id, &amount).await?;
     let order = parts::load(&app, store, &payment.order_id).await?.order;
     Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
-}
-
-/// A refund that calls nothing off always has a refund to show.
-fn answer(order: &Order, refund: Option<&Refund>) -> Answer {
-    refund.map_or_else(Answer::no_content, |refund| created(order, refund))
 }
 
 /// Refuses what the payment itself rules out, in its own words.
