@@ -2,11 +2,11 @@
 //! the token that came with it, or by the customer it belongs to.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Either, Json, NoStore};
 use gateway::request::{
     AtMost, Body, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
@@ -24,13 +24,13 @@ use sales::order::cart::{
     CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
 use sales::order::checkout::{Cart, Placing, Priced};
-use sales::order::place::Buyer;
+use sales::order::place::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
 use sales::order::{
     MAX_GIFT_CARDS, ORDER_CANCELLED, Order, OrderView, cart, checkout, due, parts, settle,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// The header that carries an order's token.
 const ORDER_TOKEN: &str = "x-service-order-token";
@@ -71,20 +71,33 @@ impl Rules for OrderRequest {
     }
 }
 
+/// An order that was placed.
+#[derive(Serialize, JsonSchema)]
+pub struct PlacedOrder {
+    /// The order.
+    order: ShopperOrderView,
+    /// The token that the order is shown to, paid and called off with; it is not told again.
+    order_token: String,
+    /// Whether it has to be paid.
+    payment_required: bool,
+    /// When it expires unless it is paid.
+    expires_at: Option<Timestamp>,
+}
+
 /// `POST /v1/storefront/{subdomain}/orders`: orders a cart at the server's prices. Nothing is
 /// charged yet: the order holds its stock while it waits for its payment.
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, `store_not_accepting_orders`, `account_required`;
-/// `empty_cart`, `unknown_variant`, `required` and the faults of gift cards as faults of their
-/// fields; `too_many_attempts`, after five wrong gift cards in a minute.
+/// `store_not_found`, `insufficient_stock`, `price_changed`, `store_not_accepting_orders`,
+/// `account_required`, `version_conflict`; `empty_cart`, `unknown_variant`, `required` and the faults
+/// of gift cards as faults of their fields; `too_many_attempts`, after five wrong gift cards in a minute.
 pub async fn order(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
     _: idempotency::Required,
     Ruled(Body(ask)): Ruled<Body<OrderRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Either<Json<QuoteView>, NoStore<Created<PlacedOrder>>>, Problem> {
     let store = caller.store();
     let mut faults = Vec::new();
     let buyer = buyer(&caller, &ask, &mut faults);
@@ -102,7 +115,7 @@ pub async fn order(
         let priced = checkout::price(&app, store, &cart).await?;
         takes_orders(&priced.store)?;
         priced.demand_sound()?;
-        return Ok(Answer::ok(&priced.quote.said()));
+        return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let token = seal::random_secret();
     let placing = Placing {
@@ -113,19 +126,20 @@ pub async fn order(
         paid: None,
     };
     let judge = |priced: &Priced| check(&caller, &placing.buyer, priced);
-    checkout::place(&app, store, &cart, &placing, judge, |order| placed(order, &token)).await
+    let shown = |order: &Order| placed(order, &token);
+    checkout::place(&app, store, &cart, &placing, judge, shown).await.map(Either::Right)
 }
 
 /// The answer to a checkout: the only one that holds the token.
-fn placed(order: &Order, token: &str) -> Answer {
+fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
     let view = ShopperOrderView::of(order, order.created_at);
-    let answer = json!({
-        "payment_required": view.payment_required,
-        "expires_at": view.expires_at,
-        "order": view,
-        "order_token": token,
-    });
-    Answer::created(&answer).version(order.version).no_store()
+    let placed = PlacedOrder {
+        payment_required: view.payment_required,
+        expires_at: view.expires_at,
+        order: view,
+        order_token: token.to_owned(),
+    };
+    Created::new(&placed).version(order.version).no_store()
 }
 
 /// Who orders: a guest who says where the confirmation goes, or a customer, who need not.
@@ -185,10 +199,12 @@ fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldEr
 }
 
 /// An order with its parcels.
-#[derive(Debug, Serialize)]
-struct ShopperPage {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShopperOrderDetails {
+    /// The order.
     #[serde(flatten)]
     order: ShopperOrderView,
+    /// Its parcels, from the first.
     fulfillments: Vec<ShopperFulfillmentView>,
 }
 
@@ -196,20 +212,20 @@ struct ShopperPage {
 /// customer.
 ///
 /// # Errors
-/// `not_found`: unknown, foreign, or without the right token.
+/// `store_not_found`; `not_found`: unknown, foreign, or without the right token.
 pub async fn show(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
     Raw(inbound): Raw,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
     let parts = parts::load(&app, &caller.store().id, &id).await?;
     admit(&caller, &inbound, &parts.order)?;
-    let page = ShopperPage {
+    let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&parts.order, app.clock.now()),
         fulfillments: parts.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
     };
-    Ok(Answer::ok(&page).version(parts.order.version).no_store())
+    Ok(Json::new(&details).version(parts.order.version).no_store())
 }
 
 /// # Errors
@@ -231,14 +247,15 @@ pub struct CancelRequest {
 /// `POST /v1/storefront/{subdomain}/orders/{id}/cancel`: calls an unpaid order off.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition`: it was paid, promised, confirmed, or is over.
+/// `store_not_found`, `not_found`, `already_fulfilled`, `version_conflict`;
+/// `invalid_state_transition`: it was paid, promised, confirmed, or is over.
 pub async fn cancel(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
     Raw(inbound): Raw,
     Body(ask): Body<CancelRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ShopperOrderView>, Problem> {
     let answered = retry(|| async {
         let now = app.clock.now();
         let key = ground::key::order(&caller.store().id, &id);
@@ -255,7 +272,7 @@ pub async fn cancel(
             Event::new(&ORDER_CANCELLED, ended.order.about(), &OrderView::from(&ended.order), now);
         settle::end(app.table.write(), &ended, now)
             .emit(event)
-            .answer(Answer::ok(&seen(&ended.order, now)).version(ended.order.version), now)
+            .answer(shown(&ended.order, now), now)
             .await
     })
     .await?;
@@ -264,6 +281,6 @@ pub async fn cancel(
     Ok(answered)
 }
 
-fn seen(order: &Order, now: Timestamp) -> Value {
-    serde_json::to_value(ShopperOrderView::of(order, now)).unwrap_or_default()
+fn shown(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {
+    Json::new(&ShopperOrderView::of(order, now)).version(order.version)
 }

@@ -1,9 +1,9 @@
 //! What is left on a gift card.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Raw, request};
 use identity::storefront::Shopfront;
 use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
@@ -20,16 +20,16 @@ pub struct BalanceRequest {
 /// tries a minute, right or wrong: whoever has a code has its money.
 ///
 /// # Errors
-/// `not_found`, `too_many_attempts`.
+/// `store_not_found`, `not_found`, `too_many_attempts`.
 pub async fn balance(
     caller: Shopfront,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<BalanceRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<GiftCardBalance>>, Problem> {
     let store = &caller.store().id;
     gift_card::count_lookup(&app, store, &inbound.client_prefix()).await?;
     let found = gift_card::find(&app, store, &[ask.code]).await?;
     let card = found.into_iter().next().flatten().ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&GiftCardBalance::of(&card, app.clock.now())).no_store())
+    Ok(Json::new(&GiftCardBalance::of(&card, app.clock.now())).no_store())
 }

@@ -5,13 +5,12 @@ mod verify;
 mod webhook;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, NoStore, Page};
 use gateway::request::{
     Body, Exact, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled, Rules, Text,
     Written, request,
@@ -32,6 +31,7 @@ use sales::payment::provider::{Client, Connected, Opened, Provider};
 use sales::payment::{
     Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_count, place,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use verify::verify;
@@ -78,15 +78,23 @@ impl Rules for OpenRequest {
 }
 
 /// A payment as the customer's browser is given it.
-#[derive(Debug, Serialize)]
-struct OpenedView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OpenedPayment {
+    /// The payment.
     payment_id: PaymentId,
+    /// The order that it pays.
     order_id: OrderId,
+    /// Through whom.
     provider: ProviderName,
+    /// What it was opened as with the provider.
     provider_order_id: String,
+    /// What is to be paid.
     amount: Money,
+    /// What has become of it.
     status: PaymentStatus,
+    /// What the browser pays with.
     client: Client,
+    /// When the order stops waiting for it.
     expires_at: Option<Timestamp>,
 }
 
@@ -94,15 +102,16 @@ struct OpenedView {
 /// for an order. Asked again, it answers with the payment that is open.
 ///
 /// # Errors
-/// `unknown_provider`, `order_already_paid`, `order_expired`, `amount_not_supported`,
-/// `provider_error`, `provider_timeout`; `not_found` for an order that is not the caller's.
+/// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
+/// `order_expired`, `amount_not_supported`, `version_conflict`, `provider_error`,
+/// `provider_timeout`; `not_supported` as a fault of its field; `not_found` for an order that is not the caller's.
 pub async fn open(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
     Path((_, provider)): Path<(Subdomain, Segment)>,
     Ruled(Body(ask)): Ruled<Body<OpenRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let provider = named(&provider)?;
     let header = inbound.header("x-service-order-token");
     let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
@@ -118,7 +127,7 @@ async fn open_once(
     token: Option<&str>,
     ask: &OpenRequest,
     key: &SealKey,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let now = app.clock.now();
     let Ground { order, account, waiting } =
         load(app, caller, &ask.order_id, provider, token, now).await?;
@@ -275,7 +284,12 @@ fn begin(
 }
 
 /// 201, also for a payment that was open: who asks twice is told the same.
-fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &SealKey) -> Answer {
+fn opened(
+    connected: &Connected,
+    payment: &Payment,
+    ask: &OpenRequest,
+    key: &SealKey,
+) -> NoStore<Created<OpenedPayment>> {
     let sealed = payment.sealed_client_secret.as_deref();
     let secret = sealed.and_then(|sealed| key.open(sealed, payment.id.as_str().as_bytes()).ok());
     let secret = secret.and_then(|bytes| String::from_utf8(bytes).ok());
@@ -283,7 +297,7 @@ fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &Sea
     if let (Some(url), Some(options)) = (&ask.return_url, client.options.as_object_mut()) {
         options.insert("return_url".to_owned(), url.as_str().into());
     }
-    let view = OpenedView {
+    let opened = OpenedPayment {
         payment_id: payment.id.clone(),
         order_id: payment.order_id.clone(),
         provider: payment.provider,
@@ -293,7 +307,7 @@ fn opened(connected: &Connected, payment: &Payment, ask: &OpenRequest, key: &Sea
         client,
         expires_at: payment.expires_at,
     };
-    Answer::created(&view).no_store()
+    Created::new(&opened).no_store()
 }
 
 /// What is to be paid, for who wants to know how.
@@ -308,6 +322,9 @@ pub struct MethodsQuery {
 
 /// `GET /v1/storefront/{subdomain}/payments/methods`: how customers can pay, with public keys.
 /// There is none for another currency than the store's, nor for nothing.
+///
+/// # Errors
+/// `store_not_found`, `invalid_cursor`.
 pub async fn methods(
     caller: Shopper,
     State(app): State<App>,

@@ -9,6 +9,7 @@ mod arguments;
 mod fields;
 mod json;
 mod schema;
+mod signed;
 
 use std::any::Any;
 use std::net::IpAddr;
@@ -25,6 +26,7 @@ pub use arguments::{Argument, Given, Judgement, NoFields, Reads, Ruled, Rules};
 pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
 pub use gateway_macros::request;
 pub use schema::Described;
+pub use signed::Signed;
 
 use crate::context;
 #[cfg(feature = "openapi")]

@@ -1,9 +1,9 @@
 //! The customer comes back from the provider.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, Exact, FromText, Given, Judgement, Path, Ruled, Rules, request};
 use gateway::table;
 use ground::fields::Subdomain;
@@ -16,6 +16,7 @@ use sales::order::{FinancialStatus, OrderStatus};
 use sales::payment::provider::{Provider, Returned};
 use sales::payment::settle::{Known, News};
 use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, account, settle};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{MAX_PAYMENTS, PAYMENTS, Segment, named};
@@ -70,42 +71,53 @@ impl Rules for VerifyRequest {
 }
 
 /// What has become of a payment and its order.
-#[derive(Debug, Serialize)]
-struct VerifiedView {
-    payment: PaymentState,
-    order: OrderState,
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VerifiedPayment {
+    /// The payment.
+    payment: ShopperPayment,
+    /// The order that it pays.
+    order: PaidOrder,
 }
 
 /// A payment as its customer sees it.
-#[derive(Debug, Serialize)]
-struct PaymentState {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShopperPayment {
+    /// The id.
     id: PaymentId,
+    /// Through whom.
     provider: ProviderName,
+    /// What has become of it.
     status: PaymentStatus,
+    /// What was asked for.
     amount: Money,
+    /// What was taken.
     captured: Money,
 }
 
 /// An order as its customer sees it.
-#[derive(Debug, Serialize)]
-struct OrderState {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PaidOrder {
+    /// The id.
     id: OrderId,
+    /// What people call it.
     number: String,
+    /// Where it is in its life.
     status: OrderStatus,
+    /// What has become of its money.
     financial_status: FinancialStatus,
 }
 
-fn verified(known: &Known) -> Answer {
+fn verified(known: &Known) -> Json<VerifiedPayment> {
     let Known { payment, order } = known.clone();
-    Answer::ok(&VerifiedView {
-        payment: PaymentState {
+    Json::new(&VerifiedPayment {
+        payment: ShopperPayment {
             id: payment.id,
             provider: payment.provider,
             status: payment.status,
             amount: payment.amount,
             captured: payment.captured,
         },
-        order: OrderState {
+        order: PaidOrder {
             id: order.id,
             number: order.number,
             status: order.status,
@@ -118,14 +130,15 @@ fn verified(known: &Known) -> Answer {
 /// bring is proof of nothing but that they were there; the provider is asked about the money.
 ///
 /// # Errors
-/// `signature_mismatch`, also for another order's payment; `amount_mismatch`, `provider_error`,
-/// `provider_timeout`, `unknown_provider`, `not_found`.
+/// `signature_mismatch`, also for another order's payment; `store_not_found`, `unknown_provider`,
+/// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
+/// `provider_timeout`; `required` as a fault of its field.
 pub async fn verify(
     caller: Shopper,
     State(app): State<App>,
     Path((_, provider)): Path<(Subdomain, Segment)>,
     Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<VerifiedPayment>, Problem> {
     let provider = named(&provider)?;
     let returned = ask.returned();
     let store = caller.store();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::{FromText, Inbound, Path, Whole};
+use gateway::reply::Json;
+use gateway::request::{FromText, Inbound, Path, Signed};
 use ground::fields::Subdomain;
 use ground::id::StoreId;
 use ground::key;
@@ -18,7 +18,8 @@ use sales::payment::account::connect;
 use sales::payment::provider::{Notice, Provider};
 use sales::payment::settle::{News, ProviderEvent};
 use sales::payment::{ProviderReference, Source, refund, settle};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{Segment, named};
 
@@ -53,18 +54,35 @@ impl Caller for ProviderCall {
     }
 }
 
+/// A provider's event, in the provider's own form, signed over its very bytes: in
+/// `Stripe-Signature`, or `X-Razorpay-Signature`.
+#[derive(Debug)]
+pub struct ProviderWebhook;
+
+gateway::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
+    schemars::json_schema!({"type": "object"})
+});
+
+/// That an event has been taken in.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Received {
+    /// Always true: what is refused is a problem.
+    received: bool,
+}
+
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook`: an event of a provider's. It is
 /// answered once it, and what it changes, is stored; before that, the provider sends it again. One
 /// that says nothing about a payment of the store is stored and has no effect.
 ///
 /// # Errors
-/// `signature_mismatch`, `unknown_provider`, `store_not_found`.
+/// `signature_mismatch`, `unknown_provider`, `store_not_found`, `version_conflict`,
+/// `provider_error`, `provider_timeout`.
 pub async fn receive(
     ProviderCall { store, .. }: ProviderCall,
     State(app): State<App>,
-    Whole(inbound): Whole,
+    Signed { inbound, .. }: Signed<ProviderWebhook>,
     Path((_, provider)): Path<(Segment, Segment)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<Received>, Problem> {
     let provider = named(&provider)?;
     let connected =
         connect(&app, &store, provider).await.map_err(|problem| match problem.code {
@@ -95,8 +113,8 @@ pub async fn receive(
     Ok(received())
 }
 
-fn received() -> Answer {
-    Answer::ok(&json!({"received": true}))
+fn received() -> Json<Received> {
+    Json::new(&Received { received: true })
 }
 
 /// The store of a subdomain, whatever its state: money may still come when it is closed, and a
