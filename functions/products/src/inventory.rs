@@ -20,6 +20,8 @@ use ground::id::{LocationId, VariantId};
 use ground::key;
 use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use changes::{adjust, move_stock, set};
 pub use verify::verify;
@@ -123,6 +125,13 @@ fn movements_of(level: &Level) -> TableQuery {
     TableQuery::partition(level.key().pk).begins_with(prefix)
 }
 
+/// What a ledger begins with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LedgerOpening {
+    /// What could be sold when the level was made.
+    opening: i64,
+}
+
 /// `GET /v1/inventory/levels/{item}/{location}/ledger`: every movement, newest first; `opening` is
 /// what the level began with.
 ///
@@ -133,10 +142,11 @@ pub async fn ledger(
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,
     paging: Paging,
-) -> Result<Page<MovementView>, Problem> {
-    let place = key::level(&caller.store.id, &item, &location);
-    let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+) -> Result<Page<MovementView, LedgerOpening>, Problem> {
+    let key = key::level(&caller.store.id, &item, &location);
+    let level: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
     let view = |movement: Movement| MovementView::from(&movement);
     let query = movements_of(&level).newest_first();
-    paging.with("opening", level.opening).answer(&app, &query, |_| true, view).await
+    let opening = LedgerOpening { opening: level.opening };
+    paging.with(opening).answer(&app, &query, |_| true, view).await
 }

@@ -17,14 +17,15 @@ use ground::event::Event;
 use ground::fields::Handle;
 use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
 use ground::key;
+use ground::rating::Rating;
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
 use identity::storefront::Shopfront;
 use platform::caller;
 use sales::order::{Order, OrderStatus};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 /// Orders of a customer among which a purchase is looked for, newest first (our choice).
 const ORDERS: usize = 200;
@@ -57,7 +58,14 @@ async fn place(app: &App, store: &Store, inbound: &Inbound) -> Result<Key, Probl
     Ok(key::product(&store.id, &id))
 }
 
-/// `GET /v1/storefront/{subdomain}/products/{handle}/reviews` — the approved reviews, newest
+/// What a product's reviews come to together.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReviewSummary {
+    /// Of the approved reviews.
+    rating: Rating,
+}
+
+/// `GET /v1/storefront/{subdomain}/products/{handle}/reviews`: the approved reviews, newest
 /// first, and what they add up to.
 ///
 /// # Errors
@@ -67,13 +75,13 @@ pub(crate) async fn list(
     State(app): State<App>,
     Raw(inbound): Raw,
     paging: Paging,
-) -> Result<Page<PublicReview>, Problem> {
+) -> Result<Page<PublicReview, ReviewSummary>, Problem> {
     let product = named(&app, shop.store(), &inbound).await?;
     let any = ReviewId::derive(&["any"]);
     let (index, place) =
         key::approved_reviews_of_product(&product.store_id, &product.id, product.created_at, &any);
     let query = Query::index(index, place.pk).newest_first();
-    let paging = paging.with("rating", json!(product.rating()));
+    let paging = paging.with(ReviewSummary { rating: product.rating() });
     paging.answer(&app, &query, |_: &Review| true, |review| PublicReview::from(&review)).await
 }
 
@@ -92,8 +100,8 @@ pub(crate) struct WriteRequest {
 }
 
 /// A review as its author sees it.
-#[derive(Debug, Serialize)]
-struct OwnReview {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct OwnReview {
     #[serde(flatten)]
     public: PublicReview,
     product_id: ProductId,

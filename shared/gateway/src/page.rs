@@ -42,16 +42,17 @@ const LEADER: &str = "leader";
 /// days of a month, so that a quiet month is one page.
 const MOST_QUERIES: u32 = 40;
 
-/// The page that was asked for.
+/// The page that was asked for; `E` is what the list says about itself as a whole, beside its
+/// items ([`Paging::with`]).
 #[derive(Debug, Clone)]
-pub struct Paging {
+pub struct Paging<E = ()> {
     limit: u32,
     start: Option<Attributes>,
     binding: String,
     path: String,
     query: Vec<(String, String)>,
     key: Option<SteadyKey>,
-    extras: Map<String, Value>,
+    extras: E,
     /// The item that the walk shows first, whatever the order of the others.
     leader: Option<String>,
     /// What searching it costs.
@@ -122,12 +123,30 @@ impl Paging {
             path: inbound.path.clone(),
             query,
             key: None,
-            extras: Map::new(),
+            extras: (),
             leader: None,
             searching: Cost::searching(inbound),
         }
     }
 
+    /// Adds members beside `data` and `page`: what the list says about itself as a whole.
+    #[must_use]
+    pub fn with<E: Serialize>(self, extras: E) -> Paging<E> {
+        Paging {
+            extras,
+            limit: self.limit,
+            start: self.start,
+            binding: self.binding,
+            path: self.path,
+            query: self.query,
+            key: self.key,
+            leader: self.leader,
+            searching: self.searching,
+        }
+    }
+}
+
+impl<E: Serialize> Paging<E> {
     /// Items asked for.
     pub fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
@@ -149,16 +168,9 @@ impl Paging {
     /// Where a query goes on from.
     fn place(&self) -> Result<Option<Attributes>, Problem> {
         match &self.start {
-            Some(place) if !is_of_query(place) => Err(Code::InvalidCursor.into()),
+            Some(start) if !is_of_query(start) => Err(Code::InvalidCursor.into()),
             start => Ok(start.clone()),
         }
-    }
-
-    /// Adds a member beside `data` and `page`: what a list says about itself as a whole.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.extras.insert(name.to_owned(), value.into());
-        self
     }
 
     /// Runs the query for a list whose views need more than its own items: read them, then
@@ -172,9 +184,8 @@ impl Paging {
         app.table.page(query, self.limit(), self.place()?, filter).await
     }
 
-    /// Runs the query and answers with the page, each item as `view` shows it. `E` is what
-    /// [`Paging::with`] adds.
-    pub async fn answer<T: Item, V: Serialize, E>(
+    /// Runs the query and answers with the page, each item as `view` shows it.
+    pub async fn answer<T: Item, V: Serialize>(
         self,
         app: &App,
         query: &Query,
@@ -189,7 +200,7 @@ impl Paging {
     /// which partition it goes on, and where in it; without a place, at its beginning. All of
     /// them share one budget of queries: a filter that passes little ends the page early, with a
     /// cursor.
-    pub async fn answer_over<T: Item, V: Serialize, E>(
+    pub async fn answer_over<T: Item, V: Serialize>(
         self,
         app: &App,
         queries: &[Query],
@@ -244,7 +255,7 @@ impl Paging {
 
     /// Answers with a page that was read elsewhere. It ends early, with a cursor, where more would
     /// be too much to be sent at once; one item it always has.
-    pub async fn finish<T, V: Serialize, E>(
+    pub async fn finish<T, V: Serialize>(
         mut self,
         app: &App,
         found: Scanned<T>,
@@ -265,7 +276,7 @@ impl Paging {
     ///
     /// # Errors
     /// `invalid_cursor`.
-    pub async fn whole<V: Serialize, E>(
+    pub async fn whole<V: Serialize>(
         self,
         app: &App,
         all: Vec<V>,
@@ -288,7 +299,11 @@ impl Paging {
             context.settle_cost(self.cost(&context, data.len()));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
-        let mut body = self.extras;
+        // Like views, they are plain structs of ours; `()` has no members.
+        let mut body = match serde_json::to_value(&self.extras) {
+            Ok(Value::Object(members)) => members,
+            _ => Map::new(),
+        };
         body.insert("data".to_owned(), Value::Array(data));
         body.insert("page".to_owned(), page);
         let answer = Answer::ok(&body);

@@ -4,6 +4,7 @@
 //! - [`key`]: every key of the table, a file per room.
 //! - [`event`]: what happened, and how a noun declares its [`topics!`]; [`mail`]: what is written to
 //!   people. Both are put out in the transaction of the change that they tell of.
+//! - [`resource`]: what is shown with a version, and how a change of it is written and announced.
 //! - What two rooms share: [`image`], [`provider`], [`rating`].
 
 pub mod event;
@@ -15,4 +16,5 @@ pub mod mail;
 pub mod money;
 pub mod provider;
 pub mod rating;
+pub mod resource;
 pub mod scope;

@@ -22,8 +22,8 @@ use ground::id::{LocationId, VariantId};
 use ground::key;
 use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::movements_of;
 
@@ -91,8 +91,8 @@ impl Sum {
 }
 
 /// What a level should be by its ledger, and what it is.
-#[derive(Debug, Serialize)]
-struct Verdict {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LedgerCheck {
     /// Whether the two agree, and add up; null until the whole ledger was added up.
     consistent: Option<bool>,
     /// What the ledger adds up to, so far.
@@ -118,14 +118,14 @@ pub async fn verify(
     Path((item, location)): Path<(VariantId, LocationId)>,
     Query(ask): Query<VerifyQuery>,
     paging: Paging,
-) -> Result<Page<Value>, Problem> {
+) -> Result<Page<(), LedgerCheck>, Problem> {
     let place = key::level(&caller.store.id, &item, &location);
     let most = ask.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let (verdict, next) = retry(|| async {
+    let (check, next) = retry(|| async {
         let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
         let (sum, next) = add_up(&app, &level, paging.start().as_ref(), most).await?;
-        let mut verdict = Verdict {
+        let mut check = LedgerCheck {
             consistent: None,
             expected: sum.delta.into(),
             actual: Quantities::from(&level),
@@ -138,17 +138,12 @@ pub async fn verify(
                 return Err(Code::VersionConflict.into());
             }
             let agrees = sum.delta == level.counters() && sum.delta.on_hand() == level.on_hand;
-            verdict.consistent = Some(agrees);
+            check.consistent = Some(agrees);
         }
-        Ok((verdict, next))
+        Ok((check, next))
     })
     .await?;
-    let Value::Object(members) = json!(verdict) else {
-        return Err(Problem::internal("a verdict is an object"));
-    };
-    let paging =
-        members.into_iter().fold(paging, |paging, (name, value)| paging.with(&name, value));
-    paging.finish(&app, Scanned::<Value>::at(next), |item| item).await
+    paging.with(check).finish(&app, Scanned::<()>::at(next), |nothing| nothing).await
 }
 
 /// The sum of a level's movements from `start` on, or of as many as there may be: then with the

@@ -51,6 +51,11 @@ impl Condition {
         Self { text: text.into(), ..Self::default() }
     }
 
+    /// The item is at this version.
+    pub fn is_at(version: u64) -> Self {
+        Self::new("#version = :read").name("#version", "version").value(":read", version)
+    }
+
     /// Binds a `#name`.
     #[must_use]
     pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
@@ -197,6 +202,11 @@ impl Write {
     /// Deletes an item, if it is there.
     pub fn delete(self, key: &Key) -> Self {
         self.delete_if(key, Condition::default(), Code::VersionConflict)
+    }
+
+    /// Deletes an item as it was read: it must still be at this version.
+    pub fn delete_unchanged<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
+        self.delete_if(&item.key(), Condition::is_at(item.version()), refused)
     }
 
     /// Deletes an item under a condition.

@@ -1,0 +1,161 @@
+//! Resources: items that are shown with their version, and whose changes are announced as events.
+//!
+//! Most handlers that change one do the same: read it, compare `If-Match`, decide what it becomes,
+//! replace it under its version, emit the event and answer, and all of that again when somebody
+//! else was faster. [`change`] is that, for an item whose key the request tells:
+//!
+//! ```ignore
+//! impl Resource for Order {
+//!     type View = OrderView; // `impl From<&Order> for OrderView`, and `Example` for the catalogue
+//!     fn about(&self) -> About<'_> { … }
+//! }
+//!
+//! change::<Order>(&app, &key::order(&store.id, &id), if_match, &ORDER_CLOSED, |order, now| {
+//!     order.close(now).map(Some) // `Ok(None)`: it is that already, and is answered as it is
+//! })
+//! .await // Result<Json<OrderView>, Problem>
+//! ```
+//!
+//! [`change_with`] is the same for a change that writes more than the item itself. A handler that
+//! reads or writes in another way writes that out, and uses the parts:
+//!
+//! ```ignore
+//! app.table
+//!     .write()
+//!     .create(&order, Code::VersionConflict)
+//!     .emit(order.event(&ORDER_CREATED, now))
+//!     .answer(order.created(), now)
+//!     .await
+//! ```
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json};
+use gateway::request::IfMatch;
+use gateway::table::{Write, retry};
+
+use crate::event::{About, Event, Example, Topic};
+
+/// An item that is shown with its version, and whose changes are announced.
+pub trait Resource: Item {
+    /// How it is shown: to who reads or changes it, and in its events.
+    type View: Example + for<'a> From<&'a Self>;
+
+    /// What an event says it is about.
+    fn about(&self) -> About<'_>;
+
+    /// As it is shown.
+    fn view(&self) -> Self::View {
+        self.into()
+    }
+
+    /// 200: as it is shown, with its version as the `ETag`.
+    fn shown(&self) -> Json<Self::View> {
+        Json::new(&self.view()).version(self.version())
+    }
+
+    /// 201: the same, of one that is new.
+    fn created(&self) -> Created<Self::View> {
+        Created::new(&self.view()).version(self.version())
+    }
+
+    /// What has happened to it, with the resource as it is now.
+    fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
+        Event::new(topic, self.about(), &self.view(), now)
+    }
+}
+
+/// Reads a resource.
+///
+/// # Errors
+/// `not_found`.
+pub async fn load<R: Resource>(app: &App, key: &Key) -> Result<R, Problem> {
+    app.table.get(key).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// Changes a resource to what `next` makes of it, and announces that; or leaves it as it is where
+/// `next` makes nothing of it. Answers with what it is now. When somebody else changes it at the
+/// same moment, it is read and decided again.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`; what `next` refuses with.
+pub async fn change<R: Resource>(
+    app: &App,
+    key: &Key,
+    if_match: IfMatch,
+    topic: &Topic<R::View>,
+    next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
+) -> Result<Json<R::View>, Problem> {
+    change_with(app, key, if_match, topic, next, |write, _, _| write).await
+}
+
+/// As [`change`], with what `extend` adds to the transaction: it is given the write that replaces
+/// the resource, the resource before and after, and the time.
+///
+/// # Errors
+/// As [`change`]; what the added actions refuse with.
+pub async fn change_with<R: Resource>(
+    app: &App,
+    key: &Key,
+    if_match: IfMatch,
+    topic: &Topic<R::View>,
+    next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
+    extend: impl Fn(Write, (&R, &R), Timestamp) -> Write,
+) -> Result<Json<R::View>, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before: R = load(app, key).await?;
+        if_match.check(before.version())?;
+        let Some(after) = next(&before, now)? else { return Ok(before.shown()) };
+        let write = app.table.write().replace(&after, Code::VersionConflict);
+        extend(write, (&before, &after), now)
+            .emit(after.event(topic, now))
+            .answer(after.shown(), now)
+            .await
+    })
+    .await
+}
+
+/// Declares a view, and how it is made of its item: `impl From<&Item> for View`. A member without
+/// a value is the item's field of the same name.
+///
+/// ```ignore
+/// ground::view! {
+///     /// A form submission as the store sees it.
+///     FormSubmissionView of submission: FormSubmission {
+///         /// The id.
+///         id: FormSubmissionId,
+///         /// What the store can do.
+///         allowed_actions: Vec<&'static str> = submission.allowed_actions(),
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! view {
+    (
+        $(#[$meta:meta])*
+        $name:ident of $item:ident: $source:ty {
+            $($(#[$doc:meta])* $field:ident: $type:ty $(= $value:expr)?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl From<&$source> for $name {
+            fn from($item: &$source) -> Self {
+                Self { $($field: $crate::view!(@value $item $field $(= $value)?),)* }
+            }
+        }
+    };
+    (@value $item:ident $field:ident) => {
+        $item.$field.clone()
+    };
+    (@value $item:ident $field:ident = $value:expr) => {
+        $value
+    };
+}
