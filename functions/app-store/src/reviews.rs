@@ -14,9 +14,11 @@ use gateway::table::{self, Condition};
 use ground::event::{About, Event};
 use ground::id::{AppId, ReviewId};
 use ground::key;
-use platform::app_review::{self, APP_REVIEWED, AppReview, AppReviewView};
+use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
 use platform::caller::{Developer, Owner};
 use platform::installation::{Installation, InstallationStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::apps::published;
 
@@ -36,6 +38,13 @@ pub struct ReviewsQuery {
     rating: Option<Written<Stars>>,
 }
 
+/// What the reviews of an app say about it as a whole.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AppReviewSummary {
+    /// Of all its reviews.
+    rating: AppRating,
+}
+
 /// `GET /v1/app-store/apps/{id}/reviews`: a published app's reviews, the newest first, with what
 /// they add up to.
 ///
@@ -47,12 +56,12 @@ pub async fn list(
     Path(id): Path<AppId>,
     Query(query): Query<ReviewsQuery>,
     paging: Paging,
-) -> Result<Page<AppReviewView>, Problem> {
+) -> Result<Page<AppReviewView, AppReviewSummary>, Problem> {
     let found = published(&app, &id).await?;
     let wanted = table::Query::index(Index::Gsi1, format!("APP#{id}#REV")).newest_first();
     let stars = query.rating.map(|stars| kept(stars.0));
     paging
-        .with("rating", app_review::rating_of(&found))
+        .with(AppReviewSummary { rating: AppRating::from(&found) })
         .answer(
             &app,
             &wanted,

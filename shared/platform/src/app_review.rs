@@ -10,11 +10,10 @@ use gateway::table::{Change, Query, Write};
 use ground::event::{EXAMPLE_TIME, Example};
 use ground::id::{AppId, ReviewId, StoreId};
 use ground::key::{self, IndexKey};
-use ground::rating::Reply;
+use ground::rating::{Rating, Reply};
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::app::{App, AppStatus};
 
@@ -164,15 +163,41 @@ pub fn count_gone(write: Write, review: &AppReview) -> Write {
     write.update(&key::app(&review.app_id), change, Code::VersionConflict)
 }
 
-/// `{avg, count, histogram}` of an app.
-pub fn rating_of(app: &App) -> Value {
-    let [one, two, three, four, five] = app.stars;
-    let rating = app.rating();
-    json!({
-        "avg": rating.avg,
-        "count": rating.count,
-        "histogram": {"1": one, "2": two, "3": three, "4": four, "5": five},
-    })
+/// How often an app was given so many stars.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Histogram {
+    /// One star.
+    #[serde(rename = "1")]
+    one: u64,
+    /// Two stars.
+    #[serde(rename = "2")]
+    two: u64,
+    /// Three stars.
+    #[serde(rename = "3")]
+    three: u64,
+    /// Four stars.
+    #[serde(rename = "4")]
+    four: u64,
+    /// Five stars.
+    #[serde(rename = "5")]
+    five: u64,
+}
+
+/// What an app's reviews come to together, with how often each number of stars was given.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AppRating {
+    /// The average, and how many.
+    #[serde(flatten)]
+    rating: Rating,
+    /// How often each number of stars was given.
+    histogram: Histogram,
+}
+
+impl From<&App> for AppRating {
+    fn from(app: &App) -> Self {
+        let [one, two, three, four, five] = app.stars;
+        Self { rating: app.rating(), histogram: Histogram { one, two, three, four, five } }
+    }
 }
 
 /// A review as everybody sees it.
