@@ -274,7 +274,7 @@ fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::read;
+    use gateway::request::{read, request};
     use serde_json::{Value, json};
 
     use super::link::MAX_URL;
