@@ -134,7 +134,7 @@ impl<'a> Operation<'a> {
     }
 
     /// It takes a parameter at this place of its path.
-    pub(crate) fn takes_in_path<T: JsonSchema>(&mut self, place: usize) {
+    pub fn takes_in_path<T: JsonSchema>(&mut self, place: usize) {
         let Some(name) = self.path.get(place).copied() else { return };
         self.takes::<T>(Place::Path, name, true);
         self.refuses(&[Code::NotFound]);
@@ -171,6 +171,16 @@ impl<'a> Operation<'a> {
         self.bodies.push(Content { media_type, schema });
     }
 
+    /// It takes a JSON body with the members of `T` and those of `E`.
+    pub fn takes_body_with<T: JsonSchema, E: JsonSchema>(&mut self) {
+        let mut schema = T::json_schema(&mut self.schemas.requests);
+        let extras = E::json_schema(&mut self.schemas.requests);
+        merge(&mut schema, &extras);
+        let required = schema.get("required").and_then(|names| names.as_array());
+        self.needs_body = required.is_some_and(|names| !names.is_empty());
+        self.bodies.push(Content { media_type: "application/json", schema });
+    }
+
     /// It takes a body that no schema describes.
     pub fn takes_bytes(&mut self, media_type: &'static str) {
         self.needs_body = true;
@@ -179,8 +189,13 @@ impl<'a> Operation<'a> {
 
     /// It answers so, with a JSON body.
     pub fn answers<T: JsonSchema>(&mut self, status: u16) {
+        self.answers_as::<T>(status, "application/json");
+    }
+
+    /// It answers so, with a body of this media type, which is a kind of JSON.
+    pub(crate) fn answers_as<T: JsonSchema>(&mut self, status: u16, media_type: &'static str) {
         let schema = self.schemas.answers.subschema_for::<T>();
-        self.success(status, Some(Content { media_type: "application/json", schema }));
+        self.success(status, Some(Content { media_type, schema }));
     }
 
     /// It answers so, without a body.
@@ -248,6 +263,9 @@ fn merge(schema: &mut Schema, extras: &Schema) {
             }
             Some(serde_json::Value::Array(known)) => {
                 known.extend(more.as_array().cloned().into_iter().flatten());
+            }
+            None => {
+                schema.insert(member.to_owned(), more);
             }
             _ => {}
         }

@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use http::{HeaderName, StatusCode};
+use http::{HeaderName, StatusCode, header};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -97,6 +97,48 @@ impl<const STATUS: u16, T: Described> Reply for Typed<STATUS, T> {
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.answers::<T>(STATUS);
+    }
+}
+
+/// A body whose media type is a kind of JSON of its own.
+pub trait Document {
+    /// `application/…+json`.
+    const MEDIA_TYPE: &'static str;
+}
+
+/// 200 with a [`Document`].
+#[derive(Debug, Clone)]
+pub struct DocumentOf<T> {
+    answer: Answer,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize + Document> DocumentOf<T> {
+    /// This document, for anybody to keep as the header says.
+    pub fn new(body: &T, cache_control: &str) -> Self {
+        let answer = Answer::json(StatusCode::OK, body)
+            .header(header::CONTENT_TYPE, T::MEDIA_TYPE)
+            .header(header::CACHE_CONTROL, cache_control);
+        Self { answer, shape: PhantomData }
+    }
+}
+
+impl<T: Described + Document> Reply for DocumentOf<T> {
+    fn as_answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn into_answer(self) -> Answer {
+        self.answer
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self { answer: change(self.answer), ..self }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_as::<T>(StatusCode::OK.as_u16(), T::MEDIA_TYPE);
     }
 }
 

@@ -54,7 +54,14 @@ pub(super) fn of(
     for answer in &operation.answers {
         responses.insert(answer.status.to_string(), success(answer, row));
     }
-    responses.extend(problems::responses(&codes, row.oauth));
+    for (status, refusal) in problems::responses(&codes, row.oauth) {
+        match responses.get_mut(&status) {
+            Some(success) => join(success, refusal),
+            None => {
+                responses.insert(status, refusal);
+            }
+        }
+    }
     let mut members = Map::new();
     members.insert("summary".to_owned(), documentation.summary.clone().into());
     if !documentation.description.is_empty() {
@@ -74,6 +81,15 @@ pub(super) fn of(
     members.insert("x-cost".to_owned(), cost(row.cost));
     members.insert("x-idempotency".to_owned(), idempotency(&operation, row).into());
     members
+}
+
+/// Adds the contents of a refusal to those of an answer with the same status.
+fn join(success: &mut Value, mut refusal: Value) {
+    if let Some(contents) = refusal["content"].as_object_mut()
+        && let Some(known) = success["content"].as_object_mut()
+    {
+        known.append(contents);
+    }
 }
 
 fn content(content: &Content) -> (String, Value) {

@@ -97,6 +97,29 @@ pub trait Argument {
     }
 }
 
+/// Writes [`Argument::describe`] where the document is made, and nothing elsewhere: for arguments of
+/// crates that know nothing of the document.
+///
+/// ```ignore
+/// impl<T: Described> Argument for Upload<T> {
+///     gateway::describes! { |operation| { operation.takes_bytes("multipart/form-data"); } }
+/// }
+/// ```
+#[cfg(feature = "openapi")]
+#[macro_export]
+macro_rules! describes {
+    (|$operation:ident| $body:block) => {
+        fn describe($operation: &mut $crate::describe::Operation) $body
+    };
+}
+
+/// Writes `Argument::describe` where the document is made: not here.
+#[cfg(not(feature = "openapi"))]
+#[macro_export]
+macro_rules! describes {
+    (|$operation:ident| $body:block) => {};
+}
+
 impl<'a> Judgement<'a> {
     pub(crate) fn new(app: &'a App, inbound: &'a Inbound, reads: Reads) -> Self {
         Self { app, inbound, reads, errors: Vec::new() }
