@@ -11,8 +11,10 @@ use ground::money::AskedMoney;
 use ground::scope::WritePayments;
 use platform::caller::StoreAccess;
 use sales::payment::account::connect;
-use sales::payment::provider::{Connected, Provider};
-use sales::payment::settle::{Known, News};
+use sales::payment::connected::Connected;
+use sales::payment::known::{self, Known};
+use sales::payment::provider::Provider;
+use sales::payment::settle::News;
 use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source, settle};
 
 use crate::payments::locate;
@@ -101,7 +103,7 @@ pub async fn void(
     }
     // The customer was faster. That is news, but not what was asked for.
     apply(&app, &connected, &place, &seen, false).await?;
-    let payment = settle::load(&app, &place).await?.payment;
+    let payment = known::load(&app, &place).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
@@ -130,7 +132,7 @@ async fn load(
     id: &PaymentId,
 ) -> Result<(ProviderReference, Known, Connected), Problem> {
     let place = locate(app, &caller.store.id, id).await?;
-    let known = settle::load(app, &place).await?;
+    let known = known::load(app, &place).await?;
     let connected = connect(app, &place.store_id, place.provider).await?;
     Ok((place, known, connected))
 }

@@ -27,7 +27,8 @@ use identity::settings::Settings;
 use platform::caller::Shopper;
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, OrderView};
 use sales::payment::account::{Account, MethodView};
-use sales::payment::provider::{Client, Connected, Opened, Provider};
+use sales::payment::connected::Connected;
+use sales::payment::provider::{Client, Opened, Provider};
 use sales::payment::{
     Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_count, place,
 };

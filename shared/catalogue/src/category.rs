@@ -15,17 +15,16 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Query;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-pub use emptying::Emptying;
-pub use topics::*;
-
 use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::fields::Handle;
 use ground::id::{CategoryId, StoreId};
 use ground::key;
 use ground::sample_id;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use emptying::Emptying;
+pub use topics::*;
 
 /// Categories of one store (our choice).
 pub const MAX_CATEGORIES: usize = 500;

@@ -16,17 +16,16 @@ use std::collections::HashSet;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
+use ground::fields::Handle;
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
+
+use crate::product::Seo;
 
 pub use rules::{MAX_RULES, MatchMode, Rule, RuleAsk, RuleField, RuleRelation, holds};
 pub use topics::*;
 pub use view::CollectionView;
-
-use ground::fields::Handle;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key::{self, IndexKey};
-
-use crate::product::Seo;
 
 /// Products of a manual collection.
 pub const MAX_MEMBERS: usize = 1_000;

@@ -12,6 +12,7 @@
 mod ask;
 mod find;
 mod options;
+mod outline;
 mod remainder;
 mod sellable;
 #[cfg(test)]
@@ -25,23 +26,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
+use ground::fields::{Currency, Handle};
+use ground::id::{CategoryId, MediaId, ProductId, StoreId, VariantId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use identity::store::{InventoryPolicy, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
 pub use find::{find, get_many, load, visible};
 pub use options::{Faults, slug, variant_title};
+pub use outline::Outline;
 pub use remainder::{Leaving, Remainder, refresh};
 pub use sellable::{Sellable, note_ordered};
 pub use topics::*;
 pub use unique::{UniqueHandle, UniqueSku};
 pub use view::{InventoryView, PriceRange, ProductSummary, ProductView, VariantView};
-
-use ground::fields::{Currency, Handle};
-use ground::id::{CategoryId, MediaId, ProductId, StoreId, VariantId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use identity::store::{InventoryPolicy, Store};
 
 /// Variants of one product.
 pub const MAX_VARIANTS: usize = 100;

@@ -49,7 +49,7 @@ const DECLARED: &[&[Entry]] = &[
     installation::TOPICS,
     app::TOPICS,
     submission::TOPICS,
-    app::life::TOPICS,
+    app::publication::TOPICS,
     app_review::TOPICS,
     developer::TOPICS,
     merchant::TOPICS,

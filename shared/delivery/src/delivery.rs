@@ -26,7 +26,12 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::queue;
+use ground::event::Event;
+use ground::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
+use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
+
+use crate::subscription::Subscription;
 
 pub use attempt::{Attempt, AttemptView, Outcome, Verdict};
 pub use hold::Hold;
@@ -35,12 +40,6 @@ pub use message::{Message, Turn};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
 pub use view::DeliveryView;
-
-use ground::event::Event;
-use ground::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
-use ground::key::{self, IndexKey};
-
-use crate::subscription::Subscription;
 
 /// How long deliveries are kept.
 pub const KEPT: Duration = DAY.saturating_mul(30);

@@ -24,6 +24,11 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
+use ground::event::{self, Event};
+use ground::id::{AppId, StoreId, SubscriptionId};
+use ground::key;
+use ground::scope::Scopes;
+use platform::installation::{Installation, InstallationStatus};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, OwnSecret};
@@ -32,12 +37,6 @@ pub use health::{Circuit, Gate, Health, HealthWord};
 pub use places::{give_place_back, remove_of_app, take_place};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
-
-use ground::event::{self, Event};
-use ground::id::{AppId, StoreId, SubscriptionId};
-use ground::key;
-use ground::scope::Scopes;
-use platform::installation::{Installation, InstallationStatus};
 
 /// Subscriptions one store may have.
 pub const MAX_PER_STORE: u64 = 50;

@@ -11,8 +11,7 @@
 //! catalogue, is above every noun.
 
 mod outbox;
-
-use std::marker::PhantomData;
+mod topic;
 
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::context::Context;
@@ -20,11 +19,11 @@ use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
 use gateway::problem::Code;
 use gateway::table::Write;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use outbox::OutboxState;
+pub use topic::{EXAMPLE_TIME, Entry, Example, Topic, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
@@ -37,174 +36,6 @@ pub const MAX_BODY: usize = 64 * 1024;
 pub const KEPT: std::time::Duration = DAY.saturating_mul(30);
 /// The stream hands an event on within this time; after it, the sweep does.
 const STREAM_GRACE: std::time::Duration = MINUTE;
-
-/// A kind of event, typed by its data.
-#[derive(Debug)]
-pub struct Topic<T> {
-    /// `noun.past_verb`.
-    pub name: &'static str,
-    /// What it is about.
-    pub entity: &'static str,
-    /// The scope an app needs to subscribe; none for events about the app itself, which only go
-    /// to the app's own `webhook_url` and to the merchant.
-    pub scope: Option<&'static str>,
-    /// When it happens, in one sentence.
-    pub about: &'static str,
-    data: PhantomData<fn(&T)>,
-}
-
-impl<T> Topic<T> {
-    /// A topic; [`topics!`](crate::topics) declares those of a noun.
-    pub const fn new(
-        name: &'static str,
-        entity: &'static str,
-        scope: Option<&'static str>,
-        about: &'static str,
-    ) -> Self {
-        Self { name, entity, scope, about, data: PhantomData }
-    }
-}
-
-/// Declares the topics of a noun, in document order: a constant each, and `TOPICS`, which the
-/// catalogue collects.
-#[macro_export]
-macro_rules! topics {
-    ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
-        $(
-            #[doc = concat!("`", $name, "`: ", $about)]
-            pub const $constant: $crate::event::Topic<$data> =
-                $crate::event::Topic::new($name, $entity, $scope, $about);
-        )*
-
-        /// The topics declared here, in document order.
-        pub const TOPICS: &[$crate::event::Entry] =
-            &[$($crate::event::Entry::of(&$constant)),*];
-    };
-}
-
-/// Sample data: what the catalogue shows, and what a test delivery carries.
-pub trait Example: Serialize + JsonSchema {
-    /// A sample.
-    fn example() -> Self;
-}
-
-/// A topic as the catalogue lists it.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// `noun.past_verb`.
-    pub name: &'static str,
-    /// What it is about.
-    pub entity: &'static str,
-    /// The scope an app needs to subscribe.
-    pub scope: Option<&'static str>,
-    /// When it happens.
-    pub about: &'static str,
-    schema: fn() -> Value,
-    example: fn() -> Value,
-}
-
-impl Entry {
-    /// A topic as the catalogue lists it.
-    pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
-        Self {
-            name: topic.name,
-            entity: topic.entity,
-            scope: topic.scope,
-            about: topic.about,
-            schema: schema_of::<T>,
-            example: example_of::<T>,
-        }
-    }
-
-    /// The JSON Schema of the whole body of such an event.
-    pub fn schema(&self) -> Value {
-        let text = json!({"type": "string"});
-        json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": self.name,
-            "description": self.about,
-            "type": "object",
-            "required": ["id", "type", "api_version", "created_at", "entity", "data"],
-            "properties": {
-                "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
-                "type": {"const": self.name},
-                "api_version": {"const": API_VERSION},
-                "created_at": {"type": "string", "format": "date-time"},
-                "store_id": {"type": ["string", "null"]},
-                "request_id": text,
-                "trace_id": text,
-                "entity": {
-                    "type": "object",
-                    "required": ["type", "id", "version"],
-                    "properties": {
-                        "type": {"const": self.entity},
-                        "id": text,
-                        "version": {"type": "integer"}
-                    }
-                },
-                "data": (self.schema)()
-            }
-        })
-    }
-
-    /// A sample of the whole body of such an event.
-    pub fn example(&self) -> Value {
-        json!({
-            "id": EventId::derive(&["example", self.name]),
-            "type": self.name,
-            "api_version": API_VERSION,
-            "created_at": EXAMPLE_TIME,
-            "store_id": StoreId::derive(&["example"]),
-            "request_id": gateway::id::derive("req_", &["example"]),
-            "trace_id": gateway::id::derive("", &["example"]),
-            "entity": {
-                "type": self.entity,
-                "id": gateway::id::derive("", &["example", self.entity]),
-                "version": 2
-            },
-            "data": self.example_data(),
-        })
-    }
-
-    /// The data of a sample event.
-    pub fn example_data(&self) -> Value {
-        (self.example)()
-    }
-}
-
-fn schema_of<T: Example>() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12()
-        .for_serialize()
-        .with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("$schema");
-    }
-    schema
-}
-
-fn example_of<T: Example>() -> Value {
-    serde_json::to_value(T::example()).unwrap_or_default()
-}
-
-/// The time of every example.
-pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-
-/// A sample of a text type that cannot be built but by parsing.
-pub fn sample<T: gateway::request::FromText>(text: &str) -> T {
-    match T::from_text(text) {
-        Ok(value) => value,
-        Err(fault) => unreachable!("the sample `{text}` is refused: {}", fault.detail),
-    }
-}
-
-/// A sample id.
-#[macro_export]
-macro_rules! sample_id {
-    ($id:ident) => {
-        $id::derive(&["example"])
-    };
-}
 
 /// Whether a subscription's filter takes an event: by exact name, `order.*` or `*`.
 pub fn matches(filter: &str, name: &str) -> bool {
@@ -392,6 +223,8 @@ impl Outgoing for Event {
 
 #[cfg(test)]
 mod tests {
+    use schemars::JsonSchema;
+
     use super::*;
 
     #[derive(Serialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Merchants: the accounts that own stores, publish apps, or operate the platform.
 
+mod session;
 mod topics;
 mod view;
 

@@ -1,7 +1,8 @@
 //! Apps: what developers publish, and the OAuth client that each of them is.
 
 mod configuration;
-pub mod life;
+mod life;
+pub mod publication;
 pub(crate) mod samples;
 mod stop;
 mod topics;
@@ -22,11 +23,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use configuration::Configuration;
+pub use life::Suspension;
 #[cfg(test)]
 pub(crate) use life::tests::draft;
-pub use life::{
-    APP_DELETED, APP_PUBLISHED, APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM,
-    APP_UNPUBLISHED, Suspension,
+pub use publication::{
+    APP_DELETED, APP_PUBLISHED, APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, APP_UNPUBLISHED,
 };
 pub use stop::Stop;
 pub use topics::*;

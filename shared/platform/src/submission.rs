@@ -6,18 +6,17 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::table::Query;
+use ground::fields::WebUrl;
+use ground::id::{AppId, MerchantId, SubmissionId};
+use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::app::{App, Configuration, Listing};
+
 pub use checks::{Check, MIN_DESCRIPTION, Surroundings, Verdict, checks, is_public_https};
 pub use topics::*;
-
-use ground::fields::WebUrl;
-use ground::id::{AppId, MerchantId, SubmissionId};
-use ground::key::{self, IndexKey};
-
-use crate::app::{App, Configuration, Listing};
 
 mod checks;
 mod topics;

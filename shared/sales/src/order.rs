@@ -43,7 +43,15 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
+use ground::event::About;
+use ground::fields::{Currency, Email};
+use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use identity::address::PostalAddress;
 use serde::{Deserialize, Serialize};
+
+use crate::payment::CaptureMethod;
 
 pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals, Units};
 pub use settle::{Outcome, Receipt, Settled, settle};
@@ -51,15 +59,6 @@ pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockHold;
 pub use topics::*;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
-
-use ground::event::About;
-use ground::fields::{Currency, Email};
-use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use identity::address::PostalAddress;
-
-use crate::payment::CaptureMethod;
 
 /// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
 pub const MAX_LINES: usize = 40;

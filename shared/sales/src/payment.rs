@@ -14,7 +14,10 @@
 
 pub mod account;
 mod call;
+pub mod connected;
+pub mod credentials;
 pub mod due;
+pub mod known;
 pub mod manual;
 pub mod place;
 pub mod provider;
@@ -34,6 +37,11 @@ mod view;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
+use ground::event::{About, Event, Topic};
+use ground::id::{OrderId, PaymentId, RefundId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::money::Money;
+use ground::provider::ProviderName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,12 +50,6 @@ pub use state::{Happened, Step};
 pub use topics::*;
 pub use units::can_count;
 pub use view::PaymentView;
-
-use ground::event::{About, Event, Topic};
-use ground::id::{OrderId, PaymentId, RefundId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 /// How many attempts and receipts a payment keeps: the newest.
 const KEPT: usize = 50;

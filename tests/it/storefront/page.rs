@@ -99,8 +99,8 @@ async fn a_product_page_shows_every_variant_there_is_now() {
 
 #[tokio::test]
 async fn a_hint_that_is_behind_hides_nothing() {
+    use catalogue::product::Outline;
     use catalogue::product::UniqueHandle;
-    use catalogue::shelf::Outline;
     let front = Front::open().await;
     let made = front.sell("Mug", 500, 3, json!({})).await;
     let store = ground::id::StoreId::parse(&front.store.id).unwrap();

@@ -8,8 +8,7 @@ use ground::id::{ProductId, StoreId, VariantId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
-use super::{Product, Variant};
-use crate::shelf::Outline;
+use super::{Outline, Product, Variant};
 
 /// The one product of a handle.
 #[derive(Debug, Clone, Serialize, Deserialize)]

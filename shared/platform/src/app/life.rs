@@ -8,20 +8,7 @@ use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppStatus, AppView, is_loopback};
-
-ground::topics! {
-    APP_PUBLISHED = "app.published", "app", None, AppView,
-        "An app entered the catalogue.";
-    APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,
-        "An app left the catalogue; installations keep working.";
-    APP_SUSPENDED_BY_PLATFORM = "app.suspended_by_platform", "app", None, AppView,
-        "Operators stopped an app, on every store.";
-    APP_RESUMED_BY_PLATFORM = "app.resumed_by_platform", "app", None, AppView,
-        "Operators let a stopped app go on.";
-    APP_DELETED = "app.deleted", "app", None, AppView,
-        "A developer deleted an app.";
-}
+use super::{App, AppStatus, is_loopback};
 
 /// That operators have stopped an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -194,6 +181,7 @@ impl App {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::app::AppView;
     use ground::event::{EXAMPLE_TIME, Example, sample};
     use ground::fields::{Handle, WebUrl};
     use ground::id::MerchantId;

@@ -22,8 +22,9 @@ use ground::id::{OrderId, StoreId};
 use super::parts::{self, Parts};
 use super::{Order, settle};
 use crate::payment::account::connect;
+use crate::payment::connected::Connected;
 use crate::payment::due::Patience;
-use crate::payment::provider::{Connected, Provider};
+use crate::payment::provider::Provider;
 use crate::payment::settle::News;
 use crate::payment::{
     Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,

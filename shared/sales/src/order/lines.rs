@@ -2,20 +2,22 @@
 //! that have left come back. What was paid for them goes back by a refund, before or after; what
 //! was not paid need not be paid any more.
 
+mod view;
+
 use catalogue::inventory::Step;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
 use ground::id::{LocationId, OrderItemId};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::refund::RestockType;
 use super::restock::Targets;
 use super::{FinancialStatus, Order, OrderAction, OrderItem, OrderView, Units, stock};
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
+
+pub use view::{ChangedLine, LinesView};
 
 /// Units of a line that are called off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,19 +39,6 @@ pub struct ReturnedLine {
     pub restock: bool,
     /// Where they come back to; where they left from, unless said otherwise.
     pub location_id: Option<LocationId>,
-}
-
-/// What became of units of a line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangedLine {
-    /// The line.
-    pub order_item_id: OrderItemId,
-    /// How many units of it.
-    pub quantity: u32,
-    /// What became of them: `cancel` and `return` put them back into stock.
-    pub restock_type: RestockType,
-    /// Where they are in stock again.
-    pub restocked_at: Vec<Units>,
 }
 
 /// An order of which units were called off, or came back.
@@ -221,18 +210,6 @@ impl Changed {
                 write.emit(Event::new(&ORDER_PAID, order.about(), &view.order, now))
             })
     }
-}
-
-/// An order of which units were called off, or came back.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LinesView {
-    /// The units.
-    pub lines: Vec<ChangedLine>,
-    /// Why, in the merchant's words.
-    pub reason: Option<String>,
-    /// The order as it is now.
-    #[serde(flatten)]
-    pub order: OrderView,
 }
 
 #[cfg(test)]

@@ -5,9 +5,24 @@ use gateway::problem::FieldError;
 use ground::money::Money;
 use ground::provider::ProviderName;
 
+use super::Order;
 use super::cart::{PaymentInput, fault};
 use crate::payment::account::Account;
 use crate::payment::can_count;
+
+impl Account {
+    /// The account as it takes the money of this order: when the order says, if it was placed to be
+    /// paid through this provider. What comes by hand is taken by hand.
+    #[must_use]
+    pub fn for_order(self, order: &Order) -> Self {
+        let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
+        let asked = order.capture_method.filter(|_| is_chosen);
+        match asked.filter(|_| self.provider != ProviderName::Manual) {
+            Some(capture_method) => Self { capture_method, ..self },
+            None => self,
+        }
+    }
+}
 
 /// What is wrong with how a cart is to be paid; `due` is what is left when gift cards have paid, and
 /// none while a cart's total is not known. Whoever chooses nothing must have something to choose,

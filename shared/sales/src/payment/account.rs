@@ -1,7 +1,5 @@
 //! A store's account with a payment provider: credentials that are written and never read back.
 
-use std::fmt;
-
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
@@ -15,29 +13,12 @@ use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::connected::Connected;
+use super::credentials::Credentials;
 use super::manual::Manual;
-use super::provider::Connected;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{CaptureMethod, Mode};
-use crate::order::Order;
-
-/// What authenticates a store to its provider, and the provider to the store.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Credentials {
-    /// The public key: `rzp_…`, `pk_…`.
-    pub key_id: String,
-    /// The secret key.
-    pub secret: String,
-    /// What webhooks are signed with.
-    pub webhook_secret: Option<String>,
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("key_id", &self.key_id).finish_non_exhaustive()
-    }
-}
 
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,18 +99,6 @@ impl Account {
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
-        }
-    }
-
-    /// The account as it takes the money of this order: when the order says, if it was placed to be
-    /// paid through this provider. What comes by hand is taken by hand.
-    #[must_use]
-    pub fn for_order(self, order: &Order) -> Self {
-        let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
-        let asked = order.capture_method.filter(|_| is_chosen);
-        match asked.filter(|_| self.provider != ProviderName::Manual) {
-            Some(capture_method) => Self { capture_method, ..self },
-            None => self,
         }
     }
 

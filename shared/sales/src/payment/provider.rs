@@ -13,9 +13,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::manual::Manual;
-use super::razorpay::Razorpay;
-use super::stripe::Stripe;
 use super::{Opening, Payment};
 
 /// How many seconds a busy provider is given.
@@ -299,89 +296,5 @@ impl From<Failure> for Problem {
             Failure::Busy => other().header(header::RETRY_AFTER, BUSY_FOR),
             _ => other(),
         }
-    }
-}
-
-/// A store's account with a provider.
-#[derive(Debug, Clone)]
-pub enum Connected {
-    /// Cash or bank transfer.
-    Manual(Manual),
-    /// Razorpay.
-    Razorpay(Razorpay),
-    /// Stripe.
-    Stripe(Stripe),
-}
-
-/// Calls the provider at hand.
-macro_rules! each {
-    ($connected:expr, $provider:ident => $call:expr) => {
-        match $connected {
-            Connected::Manual($provider) => $call,
-            Connected::Razorpay($provider) => $call,
-            Connected::Stripe($provider) => $call,
-        }
-    };
-}
-
-impl Provider for Connected {
-    fn name(&self) -> ProviderName {
-        each!(self, provider => provider.name())
-    }
-
-    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
-        each!(self, provider => provider.open(app, id, ask).await)
-    }
-
-    fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
-        each!(self, provider => provider.client(payment, secret))
-    }
-
-    fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged> {
-        each!(self, provider => provider.verify_return(payment, returned))
-    }
-
-    fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged> {
-        each!(self, provider => provider.webhook(headers, body, now))
-    }
-
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
-        each!(self, provider => provider.fetch(app, payment).await)
-    }
-
-    async fn capture(
-        &self,
-        app: &App,
-        payment: &Payment,
-        amount: &Money,
-    ) -> Result<Taken, Failure> {
-        each!(self, provider => provider.capture(app, payment, amount).await)
-    }
-
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
-        each!(self, provider => provider.void(app, payment).await)
-    }
-
-    async fn refund(
-        &self,
-        app: &App,
-        payment: &Payment,
-        id: &RefundId,
-        amount: &Money,
-    ) -> Result<Said, Failure> {
-        each!(self, provider => provider.refund(app, payment, id, amount).await)
-    }
-
-    async fn look_up_refund(
-        &self,
-        app: &App,
-        payment: &Payment,
-        id: &RefundId,
-    ) -> Result<Option<Said>, Failure> {
-        each!(self, provider => provider.look_up_refund(app, payment, id).await)
-    }
-
-    async fn check(&self, app: &App) -> Result<(), Failure> {
-        each!(self, provider => provider.check(app).await)
     }
 }

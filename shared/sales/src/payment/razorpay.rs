@@ -19,8 +19,8 @@ use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
 use serde_json::{Value, json};
 
-use super::account::Credentials;
 use super::call::{Call, text};
+use super::credentials::Credentials;
 use super::provider::{
     Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said, Taken,
 };

@@ -17,8 +17,9 @@ use ground::id::{PaymentId, RefundId};
 use ground::money::Money;
 
 use super::account::connect;
-use super::provider::{Connected, Failure, Provider, RefundSeen, Said};
-use super::{Payment, PaymentRefund, ProviderReference, RefundState, Step, settle};
+use super::connected::Connected;
+use super::provider::{Failure, Provider, RefundSeen, Said};
+use super::{Payment, PaymentRefund, ProviderReference, RefundState, Step, known};
 use crate::order::parts::Parts;
 use crate::order::refund::{REFUND_FAILED, REFUND_SUCCEEDED, Refund, RefundStatus};
 use crate::order::spent::Spending;
@@ -237,7 +238,7 @@ pub(super) async fn reserve(
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
     retry(|| async {
-        let known = settle::load(app, place).await?.payment;
+        let known = known::load(app, place).await?.payment;
         if known.refunds.iter().any(|refund| refund.id == *id) {
             return Ok(known);
         }
@@ -267,5 +268,5 @@ pub(super) async fn carry_out(
     let said = ask_connected(app, connected, payment, id, &reserved.amount).await?;
     let place = ProviderReference::from(payment);
     record(app, &place, id, &said).await?;
-    settle::load(app, &place).await.map(|known| known.payment)
+    known::load(app, &place).await.map(|known| known.payment)
 }

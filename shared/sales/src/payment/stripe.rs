@@ -19,8 +19,8 @@ use http::{HeaderMap, HeaderName, header};
 use objects::{charge, intent, refund, refund_id, said};
 use serde_json::{Value, json};
 
-use super::account::Credentials;
 use super::call::{Call, text};
+use super::credentials::Credentials;
 use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
 use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};

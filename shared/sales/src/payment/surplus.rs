@@ -7,9 +7,10 @@ use gateway::table::retry;
 use ground::id::RefundId;
 
 use super::account::connect;
-use super::provider::{Connected, Provider};
+use super::connected::Connected;
+use super::provider::Provider;
 use super::{
-    Attention, Payment, PaymentStatus, ProviderReference, RefundState, Source, refund, settle,
+    Attention, Payment, PaymentStatus, ProviderReference, RefundState, Source, known, refund,
 };
 use crate::order::Order;
 
@@ -135,7 +136,7 @@ async fn let_go(
     let seen = connected.void(app, payment).await?;
     retry(|| async {
         let now = app.clock.now();
-        let known = settle::load(app, place).await?.payment;
+        let known = known::load(app, place).await?.payment;
         let Some(step) = known.observe(&seen, Source::Sync, now)? else { return Ok(known) };
         step.write(app.table.write(), now).commit().await?;
         Ok(step.payment)

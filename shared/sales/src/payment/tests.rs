@@ -12,7 +12,7 @@ use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::account::Credentials;
+use super::credentials::Credentials;
 use super::provider::{Forged, Provider, Returned};
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;

@@ -9,9 +9,10 @@ use gateway::request::IfMatch;
 use gateway::table::retry;
 use ground::money::Money;
 
-use super::{Known, let_others_go, load, other_promises, write_spared};
+use super::{let_others_go, other_promises, write_spared};
 use crate::order::spent::Spending;
 use crate::order::{self, Order, Receipt};
+use crate::payment::known::{Known, load};
 use crate::payment::{
     Attention, Happened, Payment, PaymentStatus, ProviderReference, Step, surplus,
 };

@@ -8,9 +8,11 @@ use gateway::table::retry;
 use ground::money::Money;
 use ground::provider::ProviderName;
 
-use super::{Applied, Known, News, load, settle, unexpected};
+use super::{Applied, News, settle, unexpected};
 use crate::order::Order;
-use crate::payment::provider::{Connected, Failure, Provider};
+use crate::payment::connected::Connected;
+use crate::payment::known::{Known, load};
+use crate::payment::provider::{Failure, Provider};
 use crate::payment::{
     Action, CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference,
     Source, surplus,

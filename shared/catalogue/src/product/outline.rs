@@ -1,0 +1,53 @@
+//! What of a product says which others are like it.
+
+use ground::id::{CategoryId, VariantId};
+use serde::{Deserialize, Serialize};
+
+use super::Product;
+
+/// Tags that likeness is judged by (our choice).
+const MAX_TAGS: usize = 10;
+
+/// What is known of a product before it is read: what it is likened by, and its variants.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outline {
+    /// Where it belongs.
+    pub category_id: Option<CategoryId>,
+    /// What it is, in the merchant's words.
+    pub product_type: Option<String>,
+    /// Who makes it.
+    pub vendor: Option<String>,
+    /// The first of its tags.
+    pub tags: Vec<String>,
+    /// Its variants, in their order.
+    pub variant_ids: Vec<VariantId>,
+}
+
+impl Outline {
+    /// How much two products have in common: category before type before maker, and the tags.
+    pub(crate) fn likeness(&self, other: &Self) -> usize {
+        let same = |own: &Option<String>, other: &Option<String>| own.is_some() && own == other;
+        let category = self.category_id.is_some() && self.category_id == other.category_id;
+        let points = [
+            (category, 8),
+            (same(&self.product_type, &other.product_type), 4),
+            (same(&self.vendor, &other.vendor), 2),
+        ];
+        let points = points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points);
+        let tags = other.tags.iter().filter(|tag| self.tags.contains(tag)).count();
+        tags.saturating_add(points.sum::<usize>())
+    }
+}
+
+impl Product {
+    /// What its page has to know of it before it is read.
+    pub fn outline(&self) -> Outline {
+        Outline {
+            category_id: self.category_id.clone(),
+            product_type: self.product_type.clone(),
+            vendor: self.vendor.clone(),
+            tags: self.tags.iter().take(MAX_TAGS).cloned().collect(),
+            variant_ids: self.variant_ids.clone(),
+        }
+    }
+}

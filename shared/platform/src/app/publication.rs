@@ -1,0 +1,16 @@
+//! What is announced of an app on its way into the catalogue, and out of it.
+
+use super::AppView;
+
+ground::topics! {
+    APP_PUBLISHED = "app.published", "app", None, AppView,
+        "An app entered the catalogue.";
+    APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,
+        "An app left the catalogue; installations keep working.";
+    APP_SUSPENDED_BY_PLATFORM = "app.suspended_by_platform", "app", None, AppView,
+        "Operators stopped an app, on every store.";
+    APP_RESUMED_BY_PLATFORM = "app.resumed_by_platform", "app", None, AppView,
+        "Operators let a stopped app go on.";
+    APP_DELETED = "app.deleted", "app", None, AppView,
+        "A developer deleted an app.";
+}
