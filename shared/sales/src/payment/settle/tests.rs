@@ -1,10 +1,13 @@
 //! What a settlement does besides settling.
 
+use gateway::clock::DAY;
+use gateway::item::Item;
+
 use super::*;
 use crate::order::tests::{order, paid};
 use crate::payment::tests::{NOW, after, open, seen};
 use crate::payment::{ObservedState, RefundState};
-use ground::id::RefundId;
+use ground::id::{PaymentId, RefundId, StoreId};
 use ground::money;
 
 #[test]
