@@ -2,7 +2,7 @@
 //!
 //! - [`Payment`] is the item; its transitions ([`Payment::observe`], [`Payment::begin_refund`], …)
 //!   are pure and never go backwards: webhooks come late, twice and out of order.
-//! - [`provider::Provider`] is what a provider can do, and [`provider::Connected`] a store's
+//! - [`provider::Provider`] is what a provider can do, and [`connected::Connected`] a store's
 //!   account with one of them, ready to be called.
 //! - [`settle`] applies what was learnt (by the customer's return, a webhook or a look-up) to the
 //!   payment and its order in one transaction; of any number of them one does it.

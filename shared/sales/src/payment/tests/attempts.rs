@@ -205,7 +205,7 @@ fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
 
 #[test]
 fn a_forged_return_is_forged_whichever_provider_is_connected() {
-    use crate::payment::provider::Connected;
+    use crate::payment::connected::Connected;
     let nothing = Returned::default();
     for connected in [Connected::Razorpay(razorpay()), Connected::Stripe(stripe())] {
         assert_eq!(connected.verify_return(&open(), &nothing), Err(Forged), "{connected:?}");
