@@ -32,6 +32,7 @@ mod paging;
 mod payments;
 mod placing;
 mod products;
+mod reference;
 mod refunds;
 mod requests;
 mod revalidated;

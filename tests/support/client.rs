@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-use crate::Reply;
+use crate::{Reply, documented};
 
 static NETWORK: AtomicU32 = AtomicU32::new(0);
 static NAME: AtomicU32 = AtomicU32::new(0);
@@ -117,7 +117,7 @@ impl Client {
         if let Some(store) = &self.store {
             request = request.header("x-service-store-id", store);
         }
-        Ask { asked, request, is_guest: self.token.is_none() }
+        Ask { asked, request, sent: None, is_guest: self.token.is_none() }
     }
 }
 
@@ -126,15 +126,16 @@ impl Client {
 pub struct Ask {
     asked: String,
     request: RequestBuilder,
+    /// The JSON body.
+    sent: Option<Value>,
     is_guest: bool,
 }
 
 impl Ask {
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "so that `json!` needs no `&`")]
     pub fn json(self, body: Value) -> Self {
         let text = body.to_string();
-        self.header("content-type", "application/json").body(text)
+        Self { sent: Some(body), ..self.header("content-type", "application/json").body(text) }
     }
 
     #[must_use]
@@ -190,7 +191,11 @@ impl IntoFuture for Ask {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             match self.request.send().await {
-                Ok(response) => Reply::of(self.asked, response).await,
+                Ok(response) => {
+                    let reply = Reply::of(self.asked, response).await;
+                    documented::compare(self.sent.as_ref(), &reply);
+                    reply
+                }
                 Err(cause) => panic!("{} got no answer: {cause:?}", self.asked),
             }
         })

@@ -23,6 +23,7 @@
 
 mod actors;
 mod client;
+pub mod documented;
 mod gateway;
 mod mailbox;
 mod market;

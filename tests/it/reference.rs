@@ -1,0 +1,91 @@
+//! The OpenAPI document: that it is what the rows say, that it is served, and that no test was
+//! answered otherwise.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use support::documented::{DOCUMENT, notes};
+use support::{Gateway, Value};
+
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn committed() -> Value {
+    serde_json::from_str(&std::fs::read_to_string(DOCUMENT).unwrap()).unwrap()
+}
+
+#[test]
+fn the_document_is_what_the_rows_say() {
+    let made = local::openapi::document(Path::new(ROOT)).unwrap();
+    let is_current = made == committed();
+    assert!(is_current, "cargo run -p local -- --openapi > docs/openapi.json");
+}
+
+#[test]
+fn every_row_is_an_operation_and_says_what_it_takes_and_answers() {
+    let document = committed();
+    let mut faults = Vec::new();
+    for (_, routes) in local::families() {
+        for row in routes.rows() {
+            let method = row.method.as_str().to_lowercase();
+            let operation = &document["paths"][row.path][&method];
+            let name = format!("{method} {}", row.path);
+            if operation["summary"].as_str().unwrap_or_default().is_empty() {
+                faults.push(format!("{name} has no summary"));
+            }
+            let responses = operation["responses"].as_object().cloned().unwrap_or_default();
+            let Some((status, success)) = responses.iter().find(|(s, _)| s.starts_with('2')) else {
+                faults.push(format!("{name} never succeeds"));
+                continue;
+            };
+            if status != "204" && success["content"].as_object().is_none_or(|c| c.is_empty()) {
+                faults.push(format!("{name} says nothing of its answer"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test]
+async fn the_document_is_served_and_the_reference_page_shows_it() {
+    let gateway = Gateway::start().await;
+    let client = gateway.client();
+    let served = client.get("/v1/openapi.json").await.expect(200);
+    assert_eq!(served.json, committed());
+    assert_eq!(served.header("content-type"), Some("application/json"));
+    let page = client.get("/_local/docs").await.expect(200);
+    assert!(page.text.contains("SwaggerUIBundle") && page.text.contains("/v1/openapi.json"));
+    for elsewhere in ["src=\"http", "href=\"http"] {
+        assert!(!page.text.contains(elsewhere), "the page fetches from elsewhere");
+    }
+}
+
+#[test]
+fn events_are_webhooks_of_the_document() {
+    let document = committed();
+    let webhooks = document["webhooks"].as_object().unwrap();
+    let catalogue = commerce::topics::catalogue();
+    assert_eq!(webhooks.len(), catalogue.len());
+    for entry in catalogue {
+        let content = &webhooks[entry.name]["post"]["requestBody"]["content"]["application/json"];
+        assert_eq!(content["example"], entry.example());
+        assert_eq!(content["schema"], entry.schema());
+    }
+}
+
+/// Reads what all tests wrote down: it runs by itself, after them.
+#[test]
+#[ignore = "runs after all others: .ci/run"]
+fn every_answer_was_documented() {
+    let mut seen = BTreeMap::<String, usize>::new();
+    for entry in std::fs::read_dir(notes("undocumented").unwrap()).into_iter().flatten() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines() {
+            *seen.entry(line.to_owned()).or_default() += 1;
+        }
+    }
+    let faults: BTreeSet<String> =
+        seen.iter().map(|(line, times)| format!("{line} ({times}×)")).collect();
+    let faults: Vec<_> = faults.into_iter().collect();
+    assert!(faults.is_empty(), "{} answers:\n{}", faults.len(), faults.join("\n"));
+}

@@ -1,0 +1,174 @@
+//! Every answer that a test gets is compared with what `docs/openapi.json` says of its route: the
+//! status, the problem's code, the body's schema. What differs is written down, for
+//! `reference::every_answer_was_documented` to read when all tests have run; and so is one answer of
+//! each operation, for the examples of the document.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{OpenOptions, create_dir_all};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use crate::Reply;
+
+/// Where the document is.
+pub const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
+
+static KNOWN: LazyLock<Document> = LazyLock::new(Document::read);
+
+/// A folder beside the test binary's.
+pub fn notes(name: &str) -> Option<PathBuf> {
+    let test = std::env::current_exe().ok()?;
+    Some(test.parent()?.parent()?.join(name))
+}
+
+struct Document {
+    json: Value,
+    /// Method, the path's segments, and the path.
+    operations: Vec<(String, Vec<String>, String)>,
+    validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
+    shown: Mutex<BTreeSet<String>>,
+}
+
+impl Document {
+    fn read() -> Self {
+        let text = std::fs::read_to_string(DOCUMENT).expect("docs/openapi.json is there");
+        let json: Value = serde_json::from_str(&text).expect("docs/openapi.json is JSON");
+        let mut operations = Vec::new();
+        for (path, item) in json["paths"].as_object().into_iter().flatten() {
+            for method in item.as_object().into_iter().flatten().map(|(method, _)| method) {
+                let segments = path.split('/').map(str::to_owned).collect();
+                operations.push((method.to_uppercase(), segments, path.clone()));
+            }
+        }
+        // What is spelled out before what is a parameter.
+        operations.sort_by_key(|(_, segments, _)| {
+            segments.iter().map(|part| part.starts_with('{')).collect::<Vec<_>>()
+        });
+        Self { json, operations, validators: Mutex::default(), shown: Mutex::default() }
+    }
+
+    /// The operation's path, as the document writes it.
+    fn operation(&self, method: &str, path: &str) -> Option<&str> {
+        let asked: Vec<&str> = path.split('/').collect();
+        let fits = |segments: &[String]| {
+            segments.len() == asked.len()
+                && segments.iter().zip(&asked).all(|(known, asked)| {
+                    known.starts_with('{') && !asked.is_empty() || known == asked
+                })
+        };
+        let found = self.operations.iter().find(|(m, segments, _)| m == method && fits(segments));
+        found.map(|(_, _, path)| path.as_str())
+    }
+
+    fn response(&self, method: &str, path: &str, status: u16) -> Option<&Value> {
+        let operation = &self.json["paths"][path][method.to_lowercase()];
+        operation["responses"].get(status.to_string())
+    }
+
+    /// The schema with what it refers to, so that it stands by itself.
+    fn whole(&self, schema: &Value) -> Value {
+        let (mut needed, mut open) = (BTreeMap::new(), vec![schema.clone()]);
+        while let Some(next) = open.pop() {
+            for name in references(&next) {
+                let component = &self.json["components"]["schemas"][&name];
+                if needed.insert(name, component.clone()).is_none() {
+                    open.push(component.clone());
+                }
+            }
+        }
+        let components: Map<String, Value> = needed.into_iter().collect();
+        json!({"allOf": [schema], "components": {"schemas": components}})
+    }
+
+    fn validator(&self, key: (String, u16), schema: &Value) -> Arc<Validator> {
+        let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let compiled = known.entry(key).or_insert_with(|| {
+            let whole = self.whole(schema);
+            Arc::new(jsonschema::draft202012::new(&whole).expect("the schema compiles"))
+        });
+        Arc::clone(compiled)
+    }
+}
+
+/// The components that a schema refers to.
+fn references(schema: &Value) -> Vec<String> {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(name, value)| match value.as_str() {
+                Some(reference) if name == "$ref" => {
+                    let name = reference.trim_start_matches("#/components/schemas/");
+                    vec![name.to_owned()]
+                }
+                _ => references(value),
+            })
+            .collect(),
+        Value::Array(values) => values.iter().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Compares an answer with the document.
+pub(crate) fn compare(sent: Option<&Value>, reply: &Reply) {
+    let Some((method, asked)) = reply.asked.split_once(' ') else { return };
+    let path = asked.split('?').next().unwrap_or_default();
+    // What no operation answers: the paths and methods that there are not.
+    let Some(path) = KNOWN.operation(method, path) else { return };
+    let operation = format!("{method} {path}");
+    if let Some(fault) = fault(&operation, path, method, reply) {
+        note("undocumented", &format!("{operation}: {fault}"));
+    } else if (200..300).contains(&reply.status) {
+        show(&operation, sent, reply);
+    }
+}
+
+fn fault(operation: &str, path: &str, method: &str, reply: &Reply) -> Option<String> {
+    let status = reply.status;
+    let Some(response) = KNOWN.response(method, path, status) else {
+        return Some(format!("{status} {}", reply.json["code"]));
+    };
+    let media_type = reply.header("content-type").unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default();
+    let content = &response["content"];
+    let schema = content.get(media_type).or_else(|| content.get("*/*"))?;
+    if reply.json.is_null() {
+        return None;
+    }
+    let validator = KNOWN.validator((operation.to_owned(), status), &schema["schema"]);
+    let error = validator.iter_errors(&reply.json).next()?;
+    let pointer = error.instance_path().to_string();
+    let found = reply.json.pointer(&pointer).cloned().unwrap_or_default().to_string();
+    let found: String = found.chars().take(80).collect();
+    let rule = error.schema_path().to_string();
+    Some(format!("{status} at `{pointer}`: {found} breaks {rule}"))
+}
+
+/// Writes one answer of an operation down.
+fn show(operation: &str, sent: Option<&Value>, reply: &Reply) {
+    let is_new =
+        KNOWN.shown.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.to_owned());
+    if is_new {
+        let example = json!({
+            "operation": operation,
+            "status": reply.status,
+            "request": sent,
+            "response": reply.json,
+        });
+        note("answers", &example.to_string());
+    }
+}
+
+/// Adds a line to the notes of this process.
+fn note(folder: &str, line: &str) {
+    let Some(folder) = notes(folder) else { return };
+    let written = create_dir_all(&folder).and_then(|()| {
+        let file = folder.join(std::process::id().to_string());
+        let mut file = OpenOptions::new().create(true).append(true).open(file)?;
+        file.write_all(format!("{line}\n").as_bytes())
+    });
+    written.expect("notes can be taken");
+}
