@@ -8,14 +8,14 @@ is built.
 
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import system
+
+ROOT = system.ROOT
 API = "http://127.0.0.1:3000"
 PROVIDERS = "http://127.0.0.1:3100"
 RECEIVERS = ["4900", "4901"]
@@ -56,47 +56,20 @@ DOCUMENTS = [
 
 def main():
     scripts = [(document, document.script()) for document in DOCUMENTS]
-    binary = Path(sys.argv[1]).resolve() if sys.argv[1:] else build()
-    with tempfile.TemporaryDirectory() as work:
-        system, addresses = start(binary, work)
-        try:
-            for document, text in scripts:
-                said = run(document, replaced(document, text, addresses), work)
-                missing = [wanted for wanted in document.said if not re.search(wanted, said, re.M)]
-                if missing:
-                    document.fail(f"nothing said {missing}:\n{said}")
-                print(f"{document.name}: every step works", flush=True)
-        finally:
-            system.send_signal(signal.SIGTERM)
-            system.wait(timeout=30)
-
-
-def build():
-    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/local"
-
-
-def start(binary, work):
-    """A local system, and where its API and its payment providers are."""
-    command = [binary, "--port", "0", "--providers-port", "0", "--data", f"{work}/data"]
-    system = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    found = {}
-    names = {"The API is at": API, "Payment providers are played at": PROVIDERS}
-    for line in system.stdout:
-        for name, address in names.items():
-            if line.startswith(name):
-                found[address] = line.removeprefix(name).strip()
-        if len(found) == len(names):
-            # Its log goes on; nobody reads it, and it must not stand still for that.
-            subprocess.Popen(["cat"], stdin=system.stdout, stdout=subprocess.DEVNULL)
-            return system, found
-    sys.exit("the local system did not start")
+    with tempfile.TemporaryDirectory() as work, system.running() as (api, providers):
+        addresses = {API: api, PROVIDERS: providers}
+        for document, text in scripts:
+            said = run(document, replaced(document, text, addresses), work)
+            missing = [wanted for wanted in document.said if not re.search(wanted, said, re.M)]
+            if missing:
+                document.fail(f"nothing said {missing}:\n{said}")
+            print(f"{document.name}: every step works", flush=True)
 
 
 def replaced(document, text, addresses):
     places = {
         **addresses,
-        **{port: str(free_port()) for port in RECEIVERS},
+        **{port: str(system.free_port()) for port in RECEIVERS},
         INSTALL: f"ln -s {ROOT / '.venv'} $WORK/venv",
     }
     for old in document.replaced:
@@ -120,12 +93,6 @@ def run(document, text, work):
     if done.returncode != 0:
         document.fail(f"a step failed, after this was said:\n{done.stdout}")
     return done.stdout
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo:
     let aws = system.embedded().emulators();
     let mut text = String::new();
     if run.with_api {
-        let _ = writeln!(text, "The API is at {url}; its reference at {url}/_local/docs");
+        let _ = writeln!(text, "The API is at {url}\nIts reference is at {url}/_local/docs");
     }
     if let Some(providers) = providers {
         let _ = writeln!(text, "Payment providers are played at {}", providers.url());

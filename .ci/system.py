@@ -1,0 +1,71 @@
+"""A local system for the scripts beside this: on free ports, in a directory that goes with it."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# What it says when it is ready.
+API, PROVIDERS = "The API is at", "Payment providers are played at"
+
+
+def binary():
+    """The binary that is named on the command line, or one that is built."""
+    if sys.argv[1:]:
+        return Path(sys.argv[1]).resolve()
+    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/local"
+
+
+@contextlib.contextmanager
+def running(*options):
+    """Where a system's API and its payment providers are, as long as the block lasts."""
+    program = binary()
+    with tempfile.TemporaryDirectory() as data:
+        command = [program, "--port", "0", "--providers-port", "0", "--data", data, *options]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        try:
+            yield addresses(process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+def addresses(process):
+    found = {}
+    for line in process.stdout:
+        for name in [API, PROVIDERS]:
+            if line.startswith(name):
+                found[name] = line.removeprefix(name).strip()
+        if len(found) == 2:
+            # Its log goes on; nobody reads it, and it must not stand still for that.
+            subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
+            return found[API], found[PROVIDERS]
+    sys.exit("the local system did not start")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def call(url, method, path, body=None, **headers):
+    """A JSON answer; ends the script when it is refused."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    names["Content-Type"] = "application/json"
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url + path, data, names, method=method)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{method} {path}: {error.code} {error.read().decode()}")
