@@ -37,7 +37,7 @@ impl Document {
     fn read() -> Self {
         let text = std::fs::read_to_string(DOCUMENT).expect("docs/openapi.json is there");
         let json: Value = serde_json::from_str(&text).expect("docs/openapi.json is JSON");
-        let mut operations = Vec::new();
+        let mut operations: Vec<(String, Vec<String>, String)> = Vec::new();
         for (path, item) in json["paths"].as_object().into_iter().flatten() {
             for method in item.as_object().into_iter().flatten().map(|(method, _)| method) {
                 let segments = path.split('/').map(str::to_owned).collect();
