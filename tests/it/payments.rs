@@ -4,6 +4,7 @@ mod accounts;
 mod choosing;
 mod given_back;
 mod gone_back;
+mod leaving;
 mod mismatch;
 mod paying;
 mod till;

@@ -14,7 +14,6 @@ use gateway::request::{
     Body, Exact, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
     request,
 };
-use gateway::table::Condition;
 use ground::id::PaymentId;
 use ground::provider::ProviderName;
 use identity::store;
@@ -211,7 +210,7 @@ impl SaveRequest {
             }
             None => None,
         };
-        if self.enabled.is_none() && known.version == 0 {
+        if self.enabled.is_none() && known.is_new() {
             next.enabled = true;
         }
         Ok((next, credentials))
@@ -256,8 +255,7 @@ pub async fn save(
 ) -> Result<Json<AccountView>, Problem> {
     let provider = named(&provider)?;
     let store = &caller.store;
-    let found = account::find(&app, store, provider).await?;
-    let known = found.unwrap_or_else(|| Account::blank(store, provider));
+    let known = account::to_change(&app, store, provider).await?;
     if_match.check(known.version)?;
     let (mut next, credentials) = ask.apply(&known)?;
     let now = app.clock.now();
@@ -270,7 +268,7 @@ pub async fn save(
         return Ok(shown(&app, &caller, &known));
     }
     let next = Account {
-        created_at: if known.version == 0 { now } else { known.created_at },
+        created_at: if known.is_new() { now } else { known.created_at },
         updated_at: now,
         version: known.version.saturating_add(1),
         ..next
@@ -299,11 +297,15 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
     }
 }
 
-/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and payments
-/// that were made with it can no longer be refunded from here. `manual` goes back to its default;
-/// switch it off with `PUT`. Payments that can still be paid, captured or let go of, money on its
-/// way back, and amounts that wait for the merchant's decision keep the account: void or refund
-/// them first, or switch the account off and let their orders end.
+/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and the account is
+/// shown no more. Its keys are kept, sealed, for what was paid with it: that is refunded, and its
+/// webhooks are verified, as before; `PUT` connects an account anew, with keys. `manual` goes back to
+/// its default; switch it off with `PUT`. Payments that can still be paid, captured or let go of,
+/// money on its way back, and amounts that wait for the merchant's decision keep the account: void or
+/// refund them first, or switch the account off and let their orders end.
+///
+/// It is switched off before it is known that nothing is open, so that nothing can be begun
+/// meanwhile: a crash leaves it switched off, to be deleted again or switched on.
 ///
 /// # Errors
 /// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many payments are open,
@@ -320,22 +322,37 @@ pub async fn delete(
     if known.version == 0 {
         return Ok(answer);
     }
-    let limit = SHOWN_OPEN.saturating_add(1);
-    let mut open = account::open_payments(&app, &known.store_id, known.provider, limit).await?;
-    if !open.is_empty() {
-        let has_more = open.len() > SHOWN_OPEN;
-        open.truncate(SHOWN_OPEN);
-        let ids: Vec<&str> = open.iter().map(PaymentId::as_str).collect();
-        let problem = Code::ProviderInUse.with("open_payments", ids.len());
-        return Err(problem.with("payment_ids", ids).with("has_more", has_more));
+    refuse_if_needed(&app, &known).await?;
+    let now = app.clock.now();
+    let configured = || store::configured(app.table.write(), &known.store_id);
+    if known.provider == ProviderName::Manual {
+        let write = configured().delete_if(&known.key(), known.stands(), Code::VersionConflict);
+        return write.answer(answer, now).await;
     }
-    let unchanged = Condition::new("#version = :version")
-        .name("#version", "version")
-        .value(":version", known.version);
-    store::configured(app.table.write(), &known.store_id)
-        .delete_if(&known.key(), unchanged, Code::VersionConflict)
-        .answer(answer, app.clock.now())
-        .await
+    let off = known.clone().switched(false, now);
+    configured().replace(&off, Code::VersionConflict).commit().await?;
+    if let Err(needed) = refuse_if_needed(&app, &off).await {
+        let back = off.switched(known.enabled, now);
+        configured().replace(&back, Code::VersionConflict).commit().await?;
+        return Err(needed);
+    }
+    let gone = off.disconnected(now);
+    configured().replace(&gone, Code::VersionConflict).answer(answer, now).await
+}
+
+/// # Errors
+/// `provider_in_use`, with how many payments are open, and which.
+async fn refuse_if_needed(app: &App, known: &Account) -> Result<(), Problem> {
+    let limit = SHOWN_OPEN.saturating_add(1);
+    let mut open = account::open_payments(app, &known.store_id, known.provider, limit).await?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let has_more = open.len() > SHOWN_OPEN;
+    open.truncate(SHOWN_OPEN);
+    let ids: Vec<&str> = open.iter().map(PaymentId::as_str).collect();
+    let problem = Code::ProviderInUse.with("open_payments", ids.len());
+    Err(problem.with("payment_ids", ids).with("has_more", has_more))
 }
 
 /// Credentials that their provider has accepted.

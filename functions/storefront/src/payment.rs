@@ -30,7 +30,7 @@ use sales::payment::account::{Account, MethodView};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Opened, Provider};
 use sales::payment::{
-    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_count, place,
+    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_take, place,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -141,7 +141,7 @@ async fn open_once(
         amount: order.outstanding(),
         expires_at: waiting.as_ref().unwrap_or(&order).expires_at,
     };
-    if !can_count(provider, &opening.amount) {
+    if !can_take(provider, &opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }
     let before = payments_of(app, &order).await?;
@@ -163,9 +163,8 @@ async fn open_once(
     let write = place::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
-            // Nor may the account have been deleted: nothing could be done about the payment.
-            let stands = Condition::new("attribute_exists(PK)");
-            write.check(&account.key(), stands, Code::UnknownProvider)
+            // Nor may the account have been switched off or given up meanwhile: it is looked at anew.
+            write.check(&account.key(), account.stands(), Code::VersionConflict)
         });
     unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
@@ -334,12 +333,12 @@ pub async fn methods(
 ) -> Result<Page<MethodView>, Problem> {
     let store = caller.store();
     let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
-    let is_due = query.amount.is_none_or(|amount| amount.0.0 > 0);
+    let is_said = query.amount.is_some();
     let amount = query.amount.map_or(0, |amount| amount.0.0);
     let due = Money { amount, currency: store.currency.clone() };
     let accounts = account::all(&app, store).await?;
     let usable = accounts.iter().filter(|account| {
-        account.enabled && is_ours && is_due && can_count(account.provider, &due)
+        account.enabled && is_ours && (!is_said || can_take(account.provider, &due))
     });
     let name = |method: &MethodView| method.provider.to_string();
     paging.whole(&app, usable.map(MethodView::from).collect(), name).await

@@ -82,6 +82,24 @@ fn as_browser_sees(intent: &Value) -> Value {
     intent
 }
 
+/// The least amount of a payment, as Stripe counts it
+/// (<https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>).
+fn least(currency: &str) -> i64 {
+    match currency {
+        "USD" | "AUD" | "BRL" | "CAD" | "CHF" | "EUR" | "INR" | "JPY" | "NZD" | "SGD" => 50,
+        "GBP" => 30,
+        "BGN" => 100,
+        "AED" | "MYR" | "PLN" | "RON" => 200,
+        "DKK" => 250,
+        "NOK" | "SEK" => 300,
+        "HKD" => 400,
+        "MXN" | "THB" => 1_000,
+        "CZK" => 1_500,
+        "HUF" => 17_500,
+        _ => 1,
+    }
+}
+
 /// A positive amount.
 fn amount(form: &Form, name: &str) -> Result<Option<i64>, Refusal> {
     let Some(text) = form.get(name) else { return Ok(None) };
@@ -163,6 +181,10 @@ impl Ledger {
     fn open(&mut self, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
         let amount = amount(form, "amount")?.ok_or_else(|| missing("amount"))?;
         let currency = form.get("currency").ok_or_else(|| missing("currency"))?;
+        if amount < least(&currency.to_ascii_uppercase()) {
+            let message = "The amount is below the least that is charged in this currency.";
+            return Err(refuse("amount_too_small", message).untried());
+        }
         let id = mint("pi_", 24);
         let method = form.get("capture_method").map_or("automatic_async", String::as_str);
         let intent = Intent {

@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 pub use provider::{Observed, ObservedState};
 pub use state::{Happened, Step};
 pub use topics::*;
-pub use units::can_count;
+pub use units::{can_count, can_take};
 pub use view::PaymentView;
 
 /// How many attempts and receipts a payment keeps: the newest.

@@ -112,6 +112,34 @@ async fn an_amount_that_the_provider_cannot_count_is_refused_before_stock_is_hel
 }
 
 #[tokio::test]
+async fn less_than_the_provider_takes_is_refused_before_stock_is_held() {
+    for (provider, account, currency, least) in [
+        ("razorpay", razorpay(), "INR", 100),
+        ("stripe", stripe(), "INR", 50),
+        ("stripe", stripe(), "USD", 50),
+        ("stripe", stripe(), "HUF", 17_500),
+    ] {
+        let chosen = || Some(json!({"provider": provider}));
+        let till = Till::bare_in(currency, least - 1).await;
+        till.owner.put(&provider_path(provider)).json(account.clone()).await.expect(200);
+        let fault = ("/payment/provider", "amount_not_supported");
+        till.refused_both_ways(chosen(), fault).await;
+        let offered = async |amount: i64| {
+            let path = format!("/v1/storefront/{}/payments/methods", till.store.subdomain);
+            let path = format!("{path}?amount={amount}");
+            till.gateway.client().get(&path).await.expect(200).data().len()
+        };
+        assert_eq!((offered(least - 1).await, offered(least).await), (1, 2), "{provider}");
+        // Two of them are enough; cash is taken in any amount.
+        let order = till.order().await;
+        till.begin(provider, &order).await.expect(201);
+        for placed in till.order_both_ways(Some(json!({"provider": "manual"}))).await {
+            placed.expect(201);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_account_whose_payments_are_open_is_not_deleted() {
     let till = Till::open_with("manual").await;
     let path = provider_path("stripe");

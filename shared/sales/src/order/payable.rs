@@ -8,7 +8,7 @@ use ground::provider::ProviderName;
 use super::Order;
 use super::cart::{PaymentInput, fault};
 use crate::payment::account::Account;
-use crate::payment::can_count;
+use crate::payment::can_take;
 
 impl Account {
     /// The account as it takes the money of this order: when the order says, if it was placed to be
@@ -36,20 +36,21 @@ pub(super) fn judge(
     let is_usable = |provider: ProviderName| {
         accounts.iter().any(|account| account.provider == provider && account.enabled)
     };
-    let can_count = |provider: ProviderName| due.is_none_or(|due| can_count(provider, due));
+    let can_take =
+        |provider: ProviderName| due.is_none_or(|due| due.is_zero() || can_take(provider, due));
     match chosen {
         Some(chosen) if !is_usable(chosen.provider) => {
             let detail = "The store takes no payments through this provider.";
             Some(fault("/payment/provider", "payment_method_unavailable", detail))
         }
-        Some(chosen) if !can_count(chosen.provider) => {
+        Some(chosen) if !can_take(chosen.provider) => {
             let detail = "The provider does not take this amount of this currency.";
             Some(fault("/payment/provider", "amount_not_supported", detail))
         }
         Some(_) => None,
         None => {
             let is_due = due.is_some_and(|due| !due.is_zero());
-            let can_pay = ProviderName::ALL.iter().any(|one| is_usable(*one) && can_count(*one));
+            let can_pay = ProviderName::ALL.iter().any(|one| is_usable(*one) && can_take(*one));
             (is_shopper && is_due && !can_pay).then(|| {
                 let detail = "The store has no way to take this payment now.";
                 fault("/payment", "payment_method_unavailable", detail)
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn who_pays_has_a_way_to_pay_that_can_count_what_is_due() {
+    fn who_pays_has_a_way_to_pay_that_takes_what_is_due() {
         use ProviderName::{Razorpay, Stripe};
         let through = |provider| PaymentInput { provider, capture_method: None };
         let (inr, none) = (money::sample(100), money::sample(0));
@@ -82,7 +83,8 @@ mod tests {
         let odd: Money =
             serde_json::from_value(serde_json::json!({"amount": 1_001, "currency": "KWD"}))
                 .unwrap();
-        assert!(!can_count(Stripe, &odd) && can_count(Stripe, &inr));
+        assert!(!can_take(Stripe, &odd) && can_take(Stripe, &inr));
+        let little = money::sample(49);
         let (on, off) = ([account(Stripe, true)], [account(Stripe, false)]);
         let (gone, uncounted) = (Some("payment_method_unavailable"), Some("amount_not_supported"));
         for (accounts, chosen, is_shopper, due, expected) in [
@@ -91,6 +93,8 @@ mod tests {
             (&off, Some(Stripe), true, Some(&inr), gone),
             (&on, Some(Razorpay), false, Some(&inr), gone),
             (&on, Some(Stripe), true, Some(&odd), uncounted),
+            (&on, Some(Stripe), true, Some(&little), uncounted),
+            (&on, Some(Stripe), true, Some(&none), None),
             (&on, None, true, Some(&inr), None),
             (&on, None, true, Some(&odd), gone),
             (&off, None, true, Some(&inr), gone),

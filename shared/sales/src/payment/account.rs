@@ -5,7 +5,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal::SealKey;
-use gateway::table::Query;
+use gateway::table::{Condition, Query};
 use ground::id::{PaymentId, StoreId};
 use ground::key;
 use ground::provider::ProviderName;
@@ -51,6 +51,10 @@ pub struct Account {
     /// When the provider last accepted the credentials.
     #[serde(default)]
     pub verified_at: Option<Timestamp>,
+    /// When the merchant gave it up: nobody sees it any more, and what was paid with it can still
+    /// be refunded.
+    #[serde(default)]
+    pub disconnected_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed last.
@@ -96,10 +100,38 @@ impl Account {
             has_webhook_secret: false,
             sealed_credentials: None,
             verified_at: None,
+            disconnected_at: None,
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
         }
+    }
+
+    /// Whether it is connected by what is said next.
+    pub fn is_new(&self) -> bool {
+        let lacks_keys = self.sealed_credentials.is_none();
+        self.version == 0 || (lacks_keys && self.provider != ProviderName::Manual)
+    }
+
+    /// Whether it is in the table as it is here: who begins a payment with it and who gives it up
+    /// cannot both succeed.
+    pub fn stands(&self) -> Condition {
+        Condition::new("#version = :version")
+            .name("#version", "version")
+            .value(":version", self.version)
+    }
+
+    /// The account, for customers to pay with or not.
+    #[must_use]
+    pub fn switched(self, enabled: bool, now: Timestamp) -> Self {
+        Self { enabled, updated_at: now, version: self.version.saturating_add(1), ..self }
+    }
+
+    /// The account as given up. Its credentials stay, sealed: payments that were made with it are
+    /// refunded, and their webhooks verified, as before.
+    #[must_use]
+    pub fn disconnected(self, now: Timestamp) -> Self {
+        Self { disconnected_at: Some(now), ..self.switched(false, now) }
     }
 
     /// The account with these credentials, sealed.
@@ -144,8 +176,7 @@ impl Account {
     }
 }
 
-/// A store's account with a provider; none when it has none.
-pub async fn find(
+async fn stored(
     app: &App,
     store: &Store,
     provider: ProviderName,
@@ -155,10 +186,41 @@ pub async fn find(
     Ok(found.or(cash))
 }
 
+/// A store's account with a provider; none when it has none, or has given it up.
+///
+/// # Errors
+/// 503.
+pub async fn find(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<Option<Account>, Problem> {
+    let found = stored(app, store, provider).await?;
+    Ok(found.filter(|account| account.disconnected_at.is_none()))
+}
+
+/// A store's account with a provider, to be changed: blank where it has none, and where it has given
+/// one up, whose versions go on.
+///
+/// # Errors
+/// 503.
+pub async fn to_change(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<Account, Problem> {
+    let blank = Account::blank(store, provider);
+    Ok(match stored(app, store, provider).await? {
+        Some(gone) if gone.disconnected_at.is_some() => Account { version: gone.version, ..blank },
+        found => found.unwrap_or(blank),
+    })
+}
+
 /// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
 pub async fn all(app: &App, store: &Store) -> Result<Vec<Account>, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
     let mut accounts: Vec<Account> = app.table.all(&query, ProviderName::ALL.len()).await?;
+    accounts.retain(|account| account.disconnected_at.is_none());
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(Account::manual(store));
     }
@@ -167,7 +229,7 @@ pub async fn all(app: &App, store: &Store) -> Result<Vec<Account>, Problem> {
 }
 
 /// The provider that a payment was opened with, ready to be called; whether customers may still
-/// use it does not matter.
+/// use it, or the merchant has given it up, does not matter.
 ///
 /// # Errors
 /// `provider_not_connected`.

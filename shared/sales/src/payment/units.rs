@@ -1,4 +1,4 @@
-//! How providers count money, where that differs from ISO 4217.
+//! How providers count money, where that differs from ISO 4217, and the least that they take.
 
 use ground::money::Money;
 use ground::provider::ProviderName;
@@ -76,6 +76,41 @@ pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
     units.count(amount).is_some()
 }
 
+/// Whether the provider takes this amount as a payment: one that it can count, and no less than the
+/// least that it says it takes of the currency.
+pub fn can_take(provider: ProviderName, amount: &Money) -> bool {
+    let currency = amount.currency.as_str();
+    let least = match provider {
+        ProviderName::Manual => 1,
+        ProviderName::Razorpay => least_of_razorpay(currency),
+        ProviderName::Stripe => least_of_stripe(currency),
+    };
+    least <= amount.amount && can_count(provider, amount)
+}
+
+/// One rupee (<https://razorpay.com/docs/api/orders/create>); it names no other least amount.
+fn least_of_razorpay(currency: &str) -> i64 {
+    if currency == "INR" { 100 } else { 1 }
+}
+
+/// The least amounts of <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>, in
+/// minor units. They are those of settlement in the same currency; it names none of the others.
+fn least_of_stripe(currency: &str) -> i64 {
+    match currency {
+        "USD" | "AUD" | "BRL" | "CAD" | "CHF" | "EUR" | "INR" | "JPY" | "NZD" | "SGD" => 50,
+        "GBP" => 30,
+        "BGN" => 100,
+        "AED" | "MYR" | "PLN" | "RON" => 200,
+        "DKK" => 250,
+        "NOK" | "SEK" => 300,
+        "HKD" => 400,
+        "MXN" | "THB" => 1_000,
+        "CZK" => 1_500,
+        "HUF" => 17_500,
+        _ => 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use gateway::request::FromText;
@@ -85,6 +120,24 @@ mod tests {
 
     fn money(amount: i64, code: &str) -> Money {
         Money::new(amount, &Currency::from_text(code).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_least_of_each_provider_is_taken_and_not_one_less() {
+        use ProviderName::{Manual, Razorpay, Stripe};
+        for (provider, code, least) in [
+            (Razorpay, "INR", 100),
+            (Stripe, "INR", 50),
+            (Stripe, "USD", 50),
+            (Stripe, "GBP", 30),
+            (Stripe, "JPY", 50),
+            (Stripe, "HUF", 17_500),
+            (Stripe, "KWD", 10),
+            (Manual, "INR", 1),
+        ] {
+            assert!(can_take(provider, &money(least, code)), "{provider} {code}");
+            assert!(!can_take(provider, &money(least - 1, code)), "{provider} {code}");
+        }
     }
 
     #[test]
