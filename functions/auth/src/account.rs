@@ -13,7 +13,7 @@ use ground::fields::{Email, Locale};
 use ground::key;
 use ground::mail::Mail;
 use identity::account::Account;
-use identity::authentication::confirm;
+use identity::authentication::{ShownCode, confirm};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{MERCHANT_DELETED, MERCHANT_UPDATED, Merchant, MerchantView, UniqueEmail};
 use identity::notifications;
@@ -49,13 +49,17 @@ pub(crate) struct UpdateRequest {
     email: Option<Email>,
     /// The current password; needed for another address.
     current_password: Option<Guess>,
+    /// A one-time code to the account's present address, where it has no password; needed for
+    /// another address.
+    one_time_code: Option<ShownCode>,
     /// A code of the second factor, if the account has one; needed for another address: one-time
     /// codes go there.
     totp: Option<Text<1, 100>>,
 }
 
-/// `PATCH /v1/auth/me` — changes the account. Another address needs the current password; it takes
-/// effect at once, unverified, and the former one is told.
+/// `PATCH /v1/auth/me` — changes the account. Another address needs the current password, or where
+/// there is none a one-time code of `POST /v1/auth/signin/otp`, in `one_time_code`; it takes effect
+/// at once, unverified, and the former one is told.
 ///
 /// # Errors
 /// `email_taken`, `invalid_credentials`, `mfa_required`, `invalid_or_expired_code`,
@@ -86,17 +90,16 @@ pub(crate) async fn update(
     let write = if next.email.normalized() == account.email.normalized() {
         write
     } else {
-        let (guess, needed_to) =
-            (ask.current_password.as_ref(), "Needed to change the e-mail address.");
-        let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+        let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+        let needed_to = "Needed to change the e-mail address.";
+        let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
         let shown = mfa::demand(&app, &account, ask.totp.as_ref(), &inbound).await?;
         // Each change mails somebody. By id: the address is another each time.
         let moves = Ceiling::of_mails("move_mails");
         moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
         next.email_verified = false;
         let write = moved(&app, write, &account, &next, now).await?;
-        let write = write.also(subject, |write, subject| write.delete(&subject.key()));
-        write.also(shown, |write, shown| shown.spend(write))
+        confirmed.spend(write, now).also(shown, |write, shown| shown.spend(write))
     };
     next.save(write, Code::VersionConflict)
         .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
@@ -138,6 +141,10 @@ pub(crate) struct DeleteRequest {
     /// The current password, if the account has one (our choice: a stolen session must not be
     /// enough).
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
+    /// A code of the second factor, if the account has one.
+    totp: Option<Text<1, 100>>,
 }
 
 /// `DELETE /v1/auth/me` — gives the account up: every session ends now, it is removed in 30 days,
@@ -145,7 +152,8 @@ pub(crate) struct DeleteRequest {
 /// free at once, and nobody is told: it may be a stranger's.
 ///
 /// # Errors
-/// `owns_active_stores`, `owns_apps`, `invalid_credentials`, `too_many_attempts`.
+/// `owns_active_stores`, `owns_apps`, `invalid_credentials`, `mfa_required`,
+/// `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn delete(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -157,8 +165,10 @@ pub(crate) async fn delete(
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
     developer::owns_no_apps(&app, &account.id).await?;
-    let guess = ask.current_password.as_ref();
-    let subject = confirm(&app, &account, guess, "Needed to delete the account.", &inbound).await?;
+    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let needed_to = "Needed to delete the account.";
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
+    let shown = mfa::demand(&app, &account, ask.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let gone = account.given_up(now);
@@ -175,11 +185,13 @@ pub(crate) async fn delete(
     // The transaction holds what was looked at above: a store may have been opened since, or an
     // app made.
     let write = Developer::has_no_apps(app.table.write(), &account.id, Code::VersionConflict);
+    let write = match shown {
+        Some(shown) => shown.end(write),
+        None => write.delete(&key::mfa(&account.id)),
+    };
     let outcome = gone
-        .save_unless_owner(write, Code::VersionConflict)
+        .save_unless_owner(confirmed.spend(write, now), Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
-        .also(subject, |write, subject| write.delete(&subject.key()))
-        .delete(&key::mfa(&account.id))
         .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
         .also(notice.transpose()?, Write::emit)
         .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)

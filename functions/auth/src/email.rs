@@ -96,20 +96,22 @@ pub(crate) async fn verify(
     Body(ask): Body<VerifyRequest>,
 ) -> Result<Answer, Problem> {
     let token = ask.token.as_str();
-    let mut subject = None;
+    let mut confirmed = None;
     if let Some(guess) = &ask.password {
         let (_, account) = authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         // An account without a password has none that the right one could be.
         account.password_hash().ok_or(Code::InvalidCredentials)?;
         let needed_to = "Needed to confirm the address.";
-        subject = authentication::confirm(&app, &account, Some(guess), needed_to, &inbound).await?;
+        let shown = (Some(guess), None);
+        confirmed =
+            Some(authentication::confirm(&app, &account, shown, needed_to, &inbound).await?);
     }
     retry(|| async {
         let (link, account) =
             authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         let now = app.clock.now();
         let session = prover.session_of(&account).map(Item::key);
-        let knows = session.is_some() || subject.is_some();
+        let knows = session.is_some() || confirmed.is_some();
         let claimed = account.claimed(now).filter(|_| !knows);
         let notice = match &claimed {
             Some(account) => Some(set_up_anew(&app, account, now).await?),
@@ -123,7 +125,7 @@ pub(crate) async fn verify(
         let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
         next.save(write, Code::VersionConflict)
             .also(session, |write, session| authentication::keep_session(write, &session, &next))
-            .also(subject.as_ref(), |write, subject| write.delete(&subject.key()))
+            .also(confirmed.as_ref(), |write, confirmed| confirmed.spend(write, now))
             .also(notice, Write::emit)
             .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
             .answer(answer, now)

@@ -12,7 +12,7 @@ use ground::key;
 use ground::mail::Mail;
 use http::{StatusCode, header};
 use identity::account::Account;
-use identity::authentication::confirm;
+use identity::authentication::{ShownCode, confirm};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant};
 use identity::mfa::{Mfa, MfaState};
@@ -33,6 +33,14 @@ impl Shown {
     /// Uses it up: of several sign-ins with one code, one succeeds.
     pub(crate) fn spend(self, write: Write) -> Write {
         write.replace(&self.mfa, Code::InvalidOrExpiredCode).delete(&self.subject.key())
+    }
+
+    /// Uses it up, and the second factor goes with it.
+    pub(crate) fn end(self, write: Write) -> Write {
+        let unused = Condition::new("#version = :before").name("#version", "version");
+        let unused = unused.value(":before", self.mfa.version.saturating_sub(1));
+        let write = write.delete_if(&self.mfa.key(), unused, Code::InvalidOrExpiredCode);
+        write.delete(&self.subject.key())
     }
 }
 
@@ -127,6 +135,8 @@ pub(crate) async fn demand(
 pub(crate) struct EnrolRequest {
     /// The current password, if the account has one.
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
 }
 
 /// `POST /v1/auth/mfa/totp` — a secret for an authenticator program, and ten recovery codes, shown
@@ -134,7 +144,7 @@ pub(crate) struct EnrolRequest {
 ///
 /// # Errors
 /// `email_unverified`: whoever proves an address ends what was set up before, this too;
-/// `mfa_enabled`; `invalid_credentials`, `too_many_attempts`.
+/// `mfa_enabled`; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn enrol(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -148,17 +158,19 @@ pub(crate) async fn enrol(
     if account.mfa_enabled {
         return Err(Code::MfaEnabled.into());
     }
-    let guess = ask.current_password.as_ref();
+    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
     let needed_to = "Needed to set up a second factor.";
-    let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
     let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
     let (mfa, shown) = Mfa::enrol(&account.id, &account.email, &key, now)?;
     let off = Condition::new("attribute_not_exists(mfa_enabled) OR mfa_enabled = :off");
-    app.table
-        .write()
-        .put(&mfa)
-        .check(&account.key(), off.value(":off", false), Code::MfaEnabled)
-        .also(subject, |write, subject| write.delete(&subject.key()))
+    let write = app.table.write().put(&mfa).check(
+        &account.key(),
+        off.value(":off", false),
+        Code::MfaEnabled,
+    );
+    confirmed
+        .spend(write, now)
         .answer(Answer::json(StatusCode::CREATED, &shown).no_store(), now)
         .await
 }
@@ -204,6 +216,8 @@ pub(crate) struct RemoveRequest {
     code: Text<1, 100>,
     /// The current password, if the account has one.
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
 }
 
 /// `DELETE /v1/auth/mfa/totp` — no second factor is asked for any more.
@@ -220,22 +234,14 @@ pub(crate) async fn remove(
     if !account.mfa_enabled {
         return Err(Code::NotFound.into());
     }
-    let guess = ask.current_password.as_ref();
+    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
     let needed_to = "Needed to give the second factor up.";
-    let subject = confirm(&app, &account, guess, needed_to, &inbound).await?;
+    let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
     let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
     let shown = judge(&app, &account, ask.code.as_str(), &inbound, active).await?;
-    let gone = |write: Write| {
-        let unused = Condition::new("#version = :before").name("#version", "version");
-        let unused = unused.value(":before", shown.mfa.version.saturating_sub(1));
-        let write = write.delete_if(&shown.mfa.key(), unused, Code::InvalidOrExpiredCode);
-        write.delete(&shown.subject.key())
-    };
-    let write = switched(&app, &account, false, gone).await?;
-    write
-        .also(subject, |write, subject| write.delete(&subject.key()))
-        .answer(Answer::no_content(), app.clock.now())
-        .await
+    let now = app.clock.now();
+    let write = switched(&app, &account, false, |write| shown.end(write)).await?;
+    confirmed.spend(write, now).answer(Answer::no_content(), now).await
 }
 
 /// Begins the transaction that switches the second factor on or off, and tells of it.

@@ -21,7 +21,7 @@ use ground::key;
 use ground::mail::Mail;
 use http::StatusCode;
 use identity::account::Account;
-use identity::authentication::{self, SignOutRequest, confirm};
+use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
 use identity::customer::{
     AccountView, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
     UniqueCustomerEmail,
@@ -143,6 +143,8 @@ pub(crate) struct UpdateRequest {
     email: Option<Email>,
     /// The current password, if the account has one; needed for another address.
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
 }
 
 /// `PATCH /v1/storefront/customer/me` — changes the account. Another address takes effect when the
@@ -150,7 +152,7 @@ pub(crate) struct UpdateRequest {
 /// with `email_change` beside the account as it is ([`customer_email`]).
 ///
 /// # Errors
-/// `invalid_credentials`, `too_many_attempts`.
+/// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
@@ -174,8 +176,8 @@ pub(crate) async fn update(
             None
         }
         Some(email) => {
-            let guess = ask.current_password.as_ref();
-            Some(customer_email::ask(&app, &caller, email, guess, &inbound).await?)
+            let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+            Some(customer_email::ask(&app, &caller, email, proof, &inbound).await?)
         }
     };
     let fields = |account: &Customer| {
@@ -202,6 +204,8 @@ pub(crate) struct DeleteRequest {
     /// The current password, if the account has one (our choice: a stolen token must not be
     /// enough).
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
 }
 
 /// `DELETE /v1/storefront/customer/me` — removes the account with its addresses, wishlist and
@@ -212,7 +216,7 @@ pub(crate) struct DeleteRequest {
 /// addresses and wishes, to be deleted again. After it: items that nobody can reach.
 ///
 /// # Errors
-/// `invalid_credentials`, `too_many_attempts`.
+/// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn delete(
     caller: caller::Customer,
     State(app): State<App>,
@@ -222,8 +226,9 @@ pub(crate) async fn delete(
 ) -> Result<Answer, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
-    let guess = ask.current_password.as_ref();
-    let subject = confirm(&app, account, guess, "Needed to delete the account.", &inbound).await?;
+    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let needed_to = "Needed to delete the account.";
+    let confirmed = confirm(&app, account, proof, needed_to, &inbound).await?;
     let key = app.secrets.mail_key().await?;
     // The session stays until the account goes: whoever is refused below can try again.
     erase_belongings(&app, account, key::SESSIONS).await?;
@@ -234,12 +239,10 @@ pub(crate) async fn delete(
     let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(account);
     let is_there = Condition::new("attribute_exists(PK)");
-    let answer = app
-        .table
-        .write()
+    let answer = confirmed
+        .spend(app.table.write(), now)
         .delete_if(&account.key(), is_there, Code::Unauthenticated)
         .delete_if(&email_key, held, Code::VersionConflict)
-        .also(subject, |write, subject| write.delete(&subject.key()))
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
         .emit(Mail::compose(&key, &letter, now)?)
         .answer(Answer::accepted(&gone), now)

@@ -18,14 +18,14 @@ use ground::mail::Mail;
 use http::StatusCode;
 use identity::account::Account;
 use identity::authentication::code::{Sending, Sent};
-use identity::authentication::{code, confirm};
+use identity::authentication::{Confirmed, ShownCode, code, confirm};
 use identity::challenge::Challenge;
 use identity::customer::{AccountView, CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
 use identity::holder::Holder;
 use identity::notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
-use identity::throttle::{self, Kind, Subject};
+use identity::throttle::{self, Kind};
 use platform::caller;
 use serde::Serialize;
 
@@ -36,7 +36,8 @@ use crate::customer::begin;
 pub(crate) struct Pending {
     email: Email,
     sending: Sending,
-    subject: Option<Subject>,
+    confirmed: Confirmed,
+    asked_at: Timestamp,
 }
 
 /// An account whose address is about to change.
@@ -56,24 +57,26 @@ struct EmailChange {
     sent: Sent,
 }
 
-/// Mails a code to another address. It takes the current password, if there is one: a stolen token
-/// must not be enough. Counted by account, so that nobody has mails sent to one address after the
+/// Mails a code to another address. It takes the current password, or a code to the present
+/// address where there is none: a stolen token must not be enough. Counted by account, so that nobody has mails sent to one address after the
 /// other; and under a kind of its own, which remembers no challenge, so that the code does not
 /// sign in whoever knows nothing but the address.
 ///
 /// # Errors
-/// 422 without the password; `invalid_credentials`; `too_many_attempts`.
+/// 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
+/// `too_many_attempts`.
 pub(crate) async fn ask(
     app: &App,
     caller: &caller::Customer,
     email: Email,
-    guess: Option<&Guess>,
+    proof: (Option<&Guess>, Option<&ShownCode>),
     inbound: &Inbound,
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
     let needed_to = "Needed to change the e-mail address.";
-    let subject = confirm(app, account, guess, needed_to, inbound).await?;
-    let id = ChallengeId::mint(app.clock.now());
+    let confirmed = confirm(app, account, proof, needed_to, inbound).await?;
+    let asked_at = app.clock.now();
+    let id = ChallengeId::mint(asked_at);
     let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
     let counted = account.attempted(Kind::Move, inbound);
     let (throttle, mut batch) = throttle::attempt(app, &counted, None, &[&claim_key]).await?;
@@ -91,7 +94,7 @@ pub(crate) async fn ask(
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
     let sending = Sending::new(app, id, bound, (&counted, &throttle), letter).await?;
-    Ok(Pending { email, sending, subject })
+    Ok(Pending { email, sending, confirmed, asked_at })
 }
 
 impl Pending {
@@ -104,7 +107,7 @@ impl Pending {
 
 impl Outgoing for Pending {
     fn put_into(self, write: Write) -> Write {
-        write.emit(self.sending).also(self.subject, |write, subject| write.delete(&subject.key()))
+        self.confirmed.spend(write.emit(self.sending), self.asked_at)
     }
 }
 

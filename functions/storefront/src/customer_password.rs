@@ -31,11 +31,11 @@ pub(crate) async fn reset(
 }
 
 /// `POST /v1/storefront/customer/password/update` — a new password, by reset token or by session;
-/// the first one of an account that has none, by session alone.
+/// the first one of an account that has none, by session and a one-time code.
 ///
 /// # Errors
-/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_credentials`;
-/// `too_many_attempts`.
+/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_credentials`,
+/// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
     caller: Changer<caller::Customer>,
     State(app): State<App>,

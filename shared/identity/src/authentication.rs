@@ -10,7 +10,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::request::{Flag, Inbound, request};
+use gateway::request::{Flag, Inbound, Text, request};
 use gateway::seal;
 use gateway::table::{Change, Query, Write, retry};
 use ground::fields::Email;
@@ -19,7 +19,7 @@ use ground::key;
 use ground::mail::{Letter, Mail};
 use serde_json::json;
 
-use crate::challenge::{Link, Purpose};
+use crate::challenge::{self, Challenge, Link, Purpose};
 use crate::password::Guess;
 use crate::throttle::{self, Kind, Subject, Throttle};
 
@@ -77,25 +77,66 @@ pub async fn by_password<A: Account>(
     Ok((account.admit()?, subject))
 }
 
-/// Judges the current password of who is signed in, counted like a sign-in: a stolen session must
-/// not be a way to guess it. An account without one asks for none.
+/// A one-time code that was mailed to the account's own address, as one to sign in with is.
+#[request]
+#[derive(Debug, Clone)]
+pub struct ShownCode {
+    /// The challenge that the code answers.
+    challenge_id: Text<1, 100>,
+    /// The code. Any text is judged.
+    code: Text<1, 100>,
+}
+
+/// That who is signed in is the owner, and what was shown for it.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// The password, counted for this subject.
+    ByPassword(Subject),
+    /// A code of this challenge.
+    ByCode(Box<Challenge>),
+}
+
+impl Confirmed {
+    /// Clears the count, or uses the code up: of several requests with one code, one succeeds.
+    pub fn spend(&self, write: Write, now: Timestamp) -> Write {
+        match self {
+            Self::ByPassword(subject) => write.delete(&subject.key()),
+            Self::ByCode(challenge) => {
+                let used = challenge::use_up(now);
+                write.update(&challenge.key(), used, Code::InvalidOrExpiredCode)
+            }
+        }
+    }
+}
+
+/// Demands of who is signed in what only the owner has, for a stolen session must not be enough: the
+/// current password, counted like a sign-in, so that a session is no way to guess it; or where there
+/// is none, a fresh one-time code.
 ///
 /// # Errors
-/// 422 with `needed_to` when there is one and none is given; `invalid_credentials`,
+/// 422 with `needed_to` when that is not given; `invalid_credentials`, `invalid_or_expired_code`,
 /// `too_many_attempts`.
 pub async fn confirm<A: Account>(
     app: &App,
     account: &A,
-    guess: Option<&Guess>,
+    (guess, code): (Option<&Guess>, Option<&ShownCode>),
     needed_to: &'static str,
     inbound: &Inbound,
-) -> Result<Option<Subject>, Problem> {
-    let Some(hash) = account.password_hash() else { return Ok(None) };
-    let guess = guess.ok_or_else(|| Problem::field("/current_password", "required", needed_to))?;
+) -> Result<Confirmed, Problem> {
+    let required = |pointer: &str| Problem::field(pointer, "required", needed_to);
+    let Some(hash) = account.password_hash() else {
+        let shown = code.ok_or_else(|| required("/one_time_code"))?;
+        let id = ChallengeId::parse(shown.challenge_id.as_str());
+        let (challenge, holder) = code::judge(app, id, &shown.code).await?;
+        let is_own = holder == account.holder() && challenge.fits(account);
+        let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
+        return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
+    };
+    let guess = guess.ok_or_else(|| required("/current_password"))?;
     let subject = account.attempted(Kind::SignIn, inbound);
     throttle::attempt(app, &subject, None, &[]).await?;
     if guess.matches(Some(hash)).await {
-        Ok(Some(subject))
+        Ok(Confirmed::ByPassword(subject))
     } else {
         Err(Code::InvalidCredentials.detail("The current password is wrong."))
     }

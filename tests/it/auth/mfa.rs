@@ -260,6 +260,22 @@ async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_passwo
 }
 
 #[tokio::test]
+async fn an_account_with_a_second_factor_is_given_up_with_it() {
+    let owner = Owner::enrolled().await;
+    let path = "/v1/auth/me";
+    let ask = json!({"current_password": PASSWORD});
+    let refused = owner.merchant.delete(path).json(ask).await.expect(403);
+    refused.problem("mfa_required");
+    let ask = json!({"current_password": PASSWORD, "totp": owner.wrong()});
+    let refused = owner.merchant.delete(path).json(ask).await.expect(401);
+    refused.problem("invalid_or_expired_code");
+    assert_eq!(me(&owner.merchant).await, 200);
+    let ask = json!({"current_password": PASSWORD, "totp": owner.code()});
+    owner.merchant.delete(path).json(ask).await.expect(202);
+    assert_eq!(me(&owner.merchant).await, 401);
+}
+
+#[tokio::test]
 async fn nothing_gets_around_the_second_factor() {
     let owner = Owner::enrolled().await;
     // A reset sets a password and signs nobody in.

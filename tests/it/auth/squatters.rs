@@ -88,7 +88,8 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
     assert_eq!(gateway.events("merchant.updated").await.len(), 1);
     // The owner sets a password, and the next proof changes nothing.
     let owner = client.with_token(&reply.str("/session/access_token"));
-    let ask = json!({"new_password": "the owner's own words"});
+    let shown = fresh_code(&gateway, &email).await;
+    let ask = json!({"new_password": "the owner's own words", "one_time_code": shown});
     owner.post("/v1/auth/password/update").json(ask).await.expect(200);
     let (again, _) = sign_in_by_code_after(&gateway, &email).await;
     assert_eq!([me(&owner).await, me(&again).await], [200, 200]);
@@ -97,10 +98,17 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
 
 /// As [`sign_in_by_code`], for a mailbox that has had codes before.
 async fn sign_in_by_code_after(gateway: &Gateway, email: &str) -> (Client, Reply) {
-    let before = gateway.mailbox(email).letters().len();
     let client = gateway.client();
+    let ask = fresh_code(gateway, email).await;
+    let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
+    (client.with_token(&reply.str("/session/access_token")), reply)
+}
+
+/// A challenge and its code, mailed now, from a network of its own.
+async fn fresh_code(gateway: &Gateway, email: &str) -> support::Value {
+    let before = gateway.mailbox(email).letters().len();
     let ask = json!({"email": email});
-    let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
     let letters = || async {
         let letters = gateway.mailbox(email).letters();
         let newest = letters.get(before..)?.iter().rev();
@@ -109,9 +117,48 @@ async fn sign_in_by_code_after(gateway: &Gateway, email: &str) -> (Client, Reply
             .find_map(|line| line.strip_prefix("Code: ").map(str::to_owned))
     };
     let code = support::eventually(std::time::Duration::from_secs(20), letters).await;
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
-    (client.with_token(&reply.str("/session/access_token")), reply)
+    json!({"challenge_id": asked.str("/challenge_id"), "code": code})
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_shows_a_fresh_code_for_what_only_its_owner_may_do() {
+    let gateway = Gateway::start().await;
+    let email = format!("{}@example.com", unique("owner"));
+    let squatter = Squatter::of(&gateway, &email).await;
+    verify(&gateway.client(), &squatter.link).await.expect(200);
+    let (owner, reply) = sign_in_by_code_after(&gateway, &email).await;
+    assert_eq!(reply.at("/merchant/has_password"), false);
+    let moved = format!("{}@example.com", unique("moved"));
+    let path = "/v1/auth/me";
+    let required = [("/one_time_code".to_owned(), "required".to_owned())];
+    let update = "/v1/auth/password/update";
+    for asked in [
+        owner.patch(path).json(json!({"email": moved})),
+        owner.delete(path).json(json!({})),
+        owner.post(update).json(json!({"new_password": "a thief's own words"})),
+        owner.post("/v1/auth/mfa/totp").json(json!({})),
+    ] {
+        assert_eq!(asked.await.expect(422).field_errors(), required);
+    }
+    // Somebody else's code is none, a wrong one neither, and none works twice.
+    let other = format!("{}@example.com", unique("other"));
+    drop(Merchant::sign_up_as(&gateway, &other).await);
+    let foreign = fresh_code(&gateway, &other).await;
+    let ask = json!({"email": moved, "one_time_code": foreign});
+    owner.patch(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    let mut shown = fresh_code(&gateway, &email).await;
+    let right = std::mem::replace(&mut shown["code"], json!("no code"));
+    let ask = json!({"email": moved, "one_time_code": shown.clone()});
+    owner.patch(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    shown["code"] = right;
+    let ask = json!({"email": moved, "one_time_code": shown.clone()});
+    let view = owner.patch(path).json(ask).await.expect(200);
+    assert_eq!(view.str("/email"), moved);
+    let ask = json!({"one_time_code": shown});
+    owner.delete(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    let shown = fresh_code(&gateway, &moved).await;
+    owner.delete(path).json(json!({"one_time_code": shown})).await.expect(202);
+    assert_eq!(me(&owner).await, 401);
 }
 
 #[tokio::test]

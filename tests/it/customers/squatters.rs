@@ -29,7 +29,21 @@ async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applie
     };
     login("the squatter's words").await.expect(401).problem("invalid_credentials");
     let owner = owner.with_token(&made.str("/access_token"));
-    let set = json!({"new_password": PASSWORD});
+    // What only the owner may do takes a fresh code, where there is no password.
+    let required = [("/one_time_code".to_owned(), "required".to_owned())];
+    for asked in [
+        owner.post(&at("/password/update")).json(json!({"new_password": PASSWORD})),
+        owner.patch(&at("/me")).json(json!({"email": "thief@example.com"})),
+        owner.delete(&at("/me")).json(json!({})),
+    ] {
+        assert_eq!(asked.await.expect(422).field_errors(), required);
+    }
+    let ask = json!({"subdomain": front.store.subdomain, "email": "cleo@example.com"});
+    let asked = owner.stranger().post(&at("/login/otp")).json(ask).await.expect(202);
+    front.gateway.mailbox("cleo@example.com").nth(2).await;
+    let code = front.gateway.mailbox("cleo@example.com").code().await;
+    let shown = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    let set = json!({"new_password": PASSWORD, "one_time_code": shown});
     owner.post(&at("/password/update")).json(set).await.expect(200);
     login(PASSWORD).await.expect(200);
     assert_eq!(me(&owner).await, 200);

@@ -14,7 +14,9 @@ use ground::fields::Email;
 use ground::mail::{Letter, Mail};
 use serde_json::json;
 
-use super::{Account, Found, confirm, find, follow, keep_session, live_sessions, send_link};
+use super::{
+    Account, Found, ShownCode, confirm, find, follow, keep_session, live_sessions, send_link,
+};
 use crate::challenge::{self, Purpose};
 use crate::notifications;
 use crate::password::{Guess, NewPassword};
@@ -77,6 +79,8 @@ pub struct UpdateRequest {
     token: Option<Text<1, 200>>,
     /// The current password, if there is one; with a session.
     current_password: Option<Guess>,
+    /// A one-time code to the account's address, where it has no password.
+    one_time_code: Option<ShownCode>,
     /// 8 to 128 characters, and not a common one.
     new_password: NewPassword,
     /// Whether the account's other sessions end; they do unless this is `false`. A reset always
@@ -97,7 +101,7 @@ impl Rules for UpdateRequest {
         if !given.has("token") {
             return Vec::new();
         }
-        let of_session = ["current_password", "revoke_other_sessions"];
+        let of_session = ["current_password", "one_time_code", "revoke_other_sessions"];
         let extra = of_session.into_iter().filter(|name| given.has(name));
         let detail = "Cannot be given with `token`.";
         extra.map(|name| FieldError::new(format!("/{name}"), "not_with_token", detail)).collect()
@@ -132,15 +136,16 @@ pub async fn by_link<A: Account>(
 /// false` the generation stays, and all live on.
 ///
 /// # Errors
-/// 422 without the current password, if there is one; `invalid_credentials`, `too_many_attempts`.
+/// 422 without the current password, or a one-time code where there is none; `invalid_credentials`,
+/// `invalid_or_expired_code`, `too_many_attempts`.
 pub async fn by_session<A: Account>(
     app: &App,
     inbound: &Inbound,
     ask: &UpdateRequest,
     (account, session): (&A, &A::Session),
 ) -> Result<Answer, Problem> {
-    let guess = ask.current_password.as_ref();
-    let subject = confirm(app, account, guess, "This field is required.", inbound).await?;
+    let shown = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let confirmed = confirm(app, account, shown, "This field is required.", inbound).await?;
     let hash = ask.new_password.hash().await?;
     let now = app.clock.now();
     let revoke = ask.revoke_other_sessions.is_none_or(|flag| flag.0);
@@ -153,8 +158,7 @@ pub async fn by_session<A: Account>(
     let current = session.key();
     ended.retain(|session| session.key() != current);
     let write = next.save(app.table.write(), Code::VersionConflict);
-    let write = keep_session(write, &current, &next)
-        .also(subject, |write, subject| write.delete(&subject.key()));
+    let write = confirmed.spend(keep_session(write, &current, &next), now);
     announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
 }
 
