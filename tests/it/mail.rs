@@ -172,6 +172,58 @@ async fn a_store_mails_so_many_gift_cards_a_day_and_not_one_more() {
     market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await.expect(201);
 }
 
+/// Somebody asks for an account at a store with an address that may be anybody's.
+async fn register(gateway: &Gateway, subdomain: &str, email: &str) {
+    let ask = json!({"subdomain": subdomain, "email": email, "password": support::PASSWORD});
+    let path = "/v1/storefront/customer/register";
+    gateway.client().post(path).json(ask).await.expect(202);
+}
+
+/// Waits until no mail is on its way.
+async fn all_sent(gateway: &Gateway) {
+    let none_left = || async { gateway.items_of("mail", "MAI#").await.is_empty().then_some(()) };
+    support::eventually(Duration::from_secs(60), none_left).await;
+}
+
+#[tokio::test]
+async fn a_shop_of_nobody_proven_mails_so_many_strangers_a_day_and_not_one_more() {
+    let market = Market::open().await;
+    let gateway = &market.gateway;
+    gateway.app().clock.stop();
+    let strangers: Vec<_> =
+        (0..25).map(|_| format!("{}@example.com", unique("stranger"))).collect();
+    for stranger in &strangers {
+        register(gateway, &market.store.subdomain, stranger).await;
+    }
+    all_sent(gateway).await;
+    let mailed = async || {
+        let got = |stranger: &&String| !gateway.mailbox(stranger).letters().is_empty();
+        strangers.iter().filter(got).count()
+    };
+    assert_eq!(mailed().await, 20);
+    // Whoever proves their own address has customers.
+    market.merchant.prove(gateway).await;
+    let shopper = Shopper::register(gateway, &market.store).await;
+    assert_eq!(gateway.mailbox(&shopper.email).letters().len(), 1);
+}
+
+#[tokio::test]
+async fn a_stranger_gets_so_many_codes_of_all_shops_a_day_and_not_one_more() {
+    let gateway = Gateway::start().await;
+    gateway.app().clock.stop();
+    let stranger = format!("{}@example.com", unique("stranger"));
+    for place in 0..12 {
+        let merchant = Merchant::sign_up(&gateway).await;
+        let shop = merchant.open_shop().await;
+        // Another case is the same mailbox.
+        let to = if place % 2 == 0 { stranger.to_uppercase() } else { stranger.clone() };
+        register(&gateway, &shop.subdomain, &to).await;
+    }
+    all_sent(&gateway).await;
+    let got = |to: &str| gateway.mailbox(to).letters().len();
+    assert_eq!(got(&stranger), 10);
+}
+
 #[tokio::test]
 async fn a_name_that_looks_like_an_address_is_no_senders() {
     let market = Market::proven().await;

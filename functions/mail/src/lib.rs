@@ -175,17 +175,29 @@ async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
     Ok(Fate::Sent)
 }
 
-/// Whether a letter about a store's business may go: its owner has proven their address, and the
-/// recipient has not had too much of the kind today. Gift cards were judged when they were made.
+/// Whether a letter of a store may go: about its business, when its owner has proven their address;
+/// that and a code to a stranger, when there is room for it today. Gift cards were judged when they
+/// were made.
 async fn may_go(app: &App, mail: &Mail, letter: &Letter, sender: &Sender) -> Result<bool, Failure> {
-    if !letter.is_business || letter.gift_card.is_some() {
+    let is_business = letter.is_business && letter.gift_card.is_none();
+    if is_business && !sender.is_proven {
+        return Ok(false);
+    }
+    // Mails about orders are counted once; codes at every attempt, so that none goes uncounted when
+    // the first count fails.
+    if is_business && mail.attempts > 1 {
         return Ok(true);
     }
-    // Counted once, not at every attempt.
-    if !sender.is_proven || mail.attempts > 1 {
-        return Ok(sender.is_proven);
-    }
-    match allowance::count_about_order(app, &letter.to, app.clock.now()).await {
+    let now = app.clock.now();
+    let counted = match &letter.store_id {
+        _ if is_business => allowance::count_about_order(app, &letter.to, now).await,
+        Some(store) if letter.is_to_stranger => {
+            let store = (store, sender.is_proven);
+            allowance::count_to_stranger(app, store, &letter.to, now).await
+        }
+        Some(_) | None => return Ok(true),
+    };
+    match counted {
         Ok(()) => Ok(true),
         Err(problem) if problem.code == Code::MailLimit => Ok(false),
         Err(problem) => Err(Failure::passing(problem)),

@@ -193,6 +193,10 @@ pub struct Letter {
     /// proven address alone.
     #[serde(default)]
     pub is_business: bool,
+    /// Whether it goes to an address that nobody has proven at the store: so many a day, whoever
+    /// asks for them.
+    #[serde(default)]
+    pub is_to_stranger: bool,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -204,9 +208,16 @@ pub struct Letter {
 impl Letter {
     /// A letter of the platform.
     pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
-        let (to, subject) = (to.clone(), subject.to_owned());
-        let is_business = false;
-        Self { to, store_id: None, gift_card: None, is_business, subject, text, useful_for }
+        Self {
+            to: to.clone(),
+            store_id: None,
+            gift_card: None,
+            is_business: false,
+            is_to_stranger: false,
+            subject: subject.to_owned(),
+            text,
+            useful_for,
+        }
     }
 
     /// The letter as the store's, which is told to its customers: its name stands for who wrote
@@ -214,6 +225,12 @@ impl Letter {
     #[must_use]
     pub fn from_store(self, store: Option<&StoreId>) -> Self {
         Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// The letter as one to an address that nobody has proven yet.
+    #[must_use]
+    pub fn to_stranger(self) -> Self {
+        Self { is_to_stranger: true, ..self }
     }
 
     /// The letter as one about the store's business.

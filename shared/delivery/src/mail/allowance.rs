@@ -4,7 +4,8 @@
 //! to write to anybody. So it takes a proven address, and each UTC day has room for so many mails of
 //! one store and so many to one recipient, of all stores together. Cards to be sent later count on
 //! the day that they are sent. Mails about orders are counted by recipient when they are sent: an
-//! order is never refused for its mail.
+//! order is never refused for its mail. So are codes to addresses that nobody has proven, of whoever
+//! asks for an account at a store: the answer to that tells nothing, and the mail is not sent.
 
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
@@ -24,6 +25,13 @@ pub const OF_STORE: u32 = 200;
 pub const TO_RECIPIENT: u32 = 10;
 /// Mails about orders that all stores may send to one recipient in a day.
 pub const ABOUT_ORDERS: u32 = 50;
+
+/// Codes that a store may mail in a day to addresses that nobody has proven there.
+pub const TO_STRANGERS: u32 = 2_000;
+/// The same of a store whose owner has proven no address of their own: enough to try the store out.
+pub const TO_STRANGERS_UNPROVEN: u32 = 20;
+/// Such codes that all stores may mail to one recipient in a day.
+pub const TO_STRANGER: u32 = 10;
 
 /// Whether the owner of a store has proven to receive mail at their address.
 ///
@@ -48,6 +56,21 @@ pub fn count_gift_card(write: Write, store: &StoreId, to: &Email, at: Timestamp)
 pub async fn count_about_order(app: &App, to: &Email, now: Timestamp) -> Result<(), Problem> {
     let write = app.table.write();
     count(write, "order_mails_to", &to.normalized(), ABOUT_ORDERS, now).commit().await
+}
+
+/// Counts a code of this store to this recipient, who has not proven the address there.
+///
+/// # Errors
+/// `mail_limit`; 503.
+pub async fn count_to_stranger(
+    app: &App,
+    (store, is_proven): (&StoreId, bool),
+    to: &Email,
+    now: Timestamp,
+) -> Result<(), Problem> {
+    let most = if is_proven { TO_STRANGERS } else { TO_STRANGERS_UNPROVEN };
+    let write = count(app.table.write(), "stranger_mails_of", store.as_str(), most, now);
+    count(write, "stranger_mails_to", &to.normalized(), TO_STRANGER, now).commit().await
 }
 
 /// One more on the day of `at`, if there is room. In place: many may count at once.

@@ -17,7 +17,7 @@ pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> Letter {
          If it was not you, do nothing: no account is made without the code.\n\
          Never tell it to anybody.\n"
     );
-    Letter::new(to, "Confirm your new account", text, CODE_LIFETIME)
+    Letter::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
 }
 
 /// What is sent in place of [`welcome`] to who has an account already: the
@@ -45,7 +45,7 @@ pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> Letter {
          If it was not you, do nothing: no account is moved without the code.\n\
          Never tell it to anybody.\n"
     );
-    Letter::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME)
+    Letter::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
 }
 
 /// What is sent in place of [`moves`] to who has an account of their own.
