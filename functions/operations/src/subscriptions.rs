@@ -11,6 +11,7 @@ use delivery::subscription::{
 };
 use gateway::answer::Answer;
 use gateway::app::App;
+use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::egress::Refusal;
 use gateway::item::Item;
@@ -133,7 +134,7 @@ pub(crate) struct CreateRequest {
 /// `POST /v1/operations/webhook-subscriptions` — 201 with the secret, which is shown this once.
 ///
 /// # Errors
-/// 422 `invalid_url`, `blocked_address`, `unknown_event_type`; 403 `insufficient_scope` for a
+/// 422 `invalid_url`, `blocked_address`, `own_host`, `unknown_event_type`; 403 `insufficient_scope` for a
 /// topic the app cannot read; 409 `subscription_limit`.
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
@@ -320,9 +321,13 @@ pub(crate) fn may_read(actor: &Actor, scope: Option<&'static str>) -> Result<(),
     }
 }
 
-/// What the egress policy says against a receiver.
+/// What the egress policy says against a receiver, and that it is this service itself.
 async fn refused_url(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
     let Some(url) = given.get::<Url>("url") else { return Vec::new() };
+    if bridged::is_ours(&case.app.config, url.as_str()) {
+        let detail = "Events go to a host of the receiver's own, not to this service's.";
+        return vec![FieldError::new("/url", "own_host", detail)];
+    }
     let refusal = case.app.egress.check(url.as_str()).await.err();
     let fault = |refusal: Refusal| FieldError::new("/url", refusal.code(), refusal.to_string());
     refusal.map(fault).into_iter().collect()

@@ -20,6 +20,23 @@ async fn a_store_has_at_most_50_subscriptions_however_they_race() {
 }
 
 #[tokio::test]
+async fn no_subscription_leads_to_this_service_itself() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let url = format!("{}/v1/storefront/x", watched.gateway.url());
+    let fault = [("/url".to_owned(), "own_host".to_owned())];
+    let ask = json!({"url": url, "event_types": ["store.updated"]});
+    let refused = watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(422);
+    assert_eq!(refused.field_errors(), fault);
+    let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
+    let refused = watched.owner().patch(&path).json(json!({"url": url})).await.expect(422);
+    assert_eq!(refused.field_errors(), fault);
+    assert_eq!(
+        watched.owner().get(&path).await.expect(200).str("/url"),
+        watched.receiver.url("/hooks")
+    );
+}
+
+#[tokio::test]
 async fn subscriptions_are_judged_whole() {
     let gateway =
         Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
