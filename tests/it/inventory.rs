@@ -37,7 +37,7 @@ impl Stock {
     }
 
     async fn location(&self, name: &str) -> String {
-        let ask = json!({"name": name, "address": {"country": "IN", "city": "Pune"}});
+        let ask = json!({"name": name, "address": {"country": "IN"}});
         self.owner.post(LOCATIONS).json(ask).await.expect(201).str("/id")
     }
 

@@ -16,7 +16,7 @@ fn allows(reply: &Reply, action: &str) -> bool {
 }
 
 async fn back_room(market: &Market) -> String {
-    let ask = json!({"name": "Back room", "address": {"country": "IN", "city": "Pune"}});
+    let ask = json!({"name": "Back room", "address": {"country": "IN"}});
     market.owner.post("/v1/inventory/locations").json(ask).await.expect(201).str("/id")
 }
 

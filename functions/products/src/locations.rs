@@ -11,17 +11,21 @@ use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{Body, Flag, IfMatch, Int, Path, Query, Text, Written, request};
+use gateway::request::{
+    Body, Flag, Given, IfMatch, Int, Judgement, Path, Query, Ruled, Rules, Text, Written, request,
+};
 use gateway::table::{Write, retry};
 use ground::event::{Event, Topic};
 use ground::fields::{Country, Phone};
 use ground::id::{LocationId, StoreId};
 use ground::key;
 use ground::scope::{ReadLocations, WriteLocations};
+use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use serde_json::Value;
 
 /// Which locations to list.
 #[request]
@@ -69,14 +73,48 @@ pub struct AddressRequest {
     phone: Option<Phone>,
 }
 
+/// Members of an address beside its country.
+const PLACE: [&str; 5] = ["line1", "line2", "city", "region", "postal_code"];
+
+/// What the country of a location's address finds wrong with it, as with any other address. One that
+/// names its country and no more has nothing to be wrong.
+fn misplaced(given: Given<'_>) -> Vec<FieldError> {
+    let Some(address) = given.get::<Value>("address") else { return Vec::new() };
+    let said = |field: &str| address.get(field).filter(|value| !value.is_null());
+    if PLACE.iter().all(|field| said(field).is_none()) {
+        return Vec::new();
+    }
+    let faults = address::faults_in_country(&address).into_iter();
+    // What is no text has a fault of its own.
+    let faults = faults.filter(|(field, _)| said(field).is_none_or(Value::is_string));
+    let error = |(field, fault)| FieldError { pointer: format!("/address/{field}"), fault };
+    faults.map(error).collect()
+}
+
+impl Rules for CreateRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        misplaced(given)
+    }
+}
+
+impl Rules for UpdateRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        misplaced(given)
+    }
+}
+
 impl From<AddressRequest> for LocationAddress {
-    fn from(ask: AddressRequest) -> Self {
+    fn from(mut ask: AddressRequest) -> Self {
+        let (region, postal_code) = (ask.region.take(), ask.postal_code.take());
+        let (region, postal_code) = (region.map(String::from), postal_code.map(String::from));
+        let kept = address::judge(ask.country.as_str(), region.as_deref(), postal_code.as_deref());
+        let (region, postal_code) = kept.unwrap_or((region, postal_code));
         Self {
             line1: ask.line1.map(String::from),
             line2: ask.line2.map(String::from),
             city: ask.city.map(String::from),
-            region: ask.region.map(String::from),
-            postal_code: ask.postal_code.map(String::from),
+            region,
+            postal_code,
             country: ask.country,
             phone: ask.phone,
         }
@@ -108,7 +146,7 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Answer, Problem> {
     let address = LocationAddress::from(ask.address);
     retry(|| async {
@@ -227,7 +265,7 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<LocationId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Answer, Problem> {
     let address = ask.address.map(LocationAddress::from);
     retry(|| async {

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::customer::Customer;
 
-pub use input::AddressInput;
+pub use formats::judge;
+pub use input::{AddressInput, faults_in_country};
 
 /// Addresses that one customer may keep.
 pub const MAX_ADDRESSES: u32 = 50;

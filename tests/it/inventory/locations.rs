@@ -13,11 +13,15 @@ async fn a_store_has_a_first_location_and_gets_more() {
     assert_eq!(first.data().len(), 1, "listed again, it is not made again");
     assert_eq!(first.data()[0]["name"], "Main");
     let ask = json!({
-        "name": "Second", "address": {"line1": "1 Dock Road", "city": "Pune", "country": "IN"},
+        "name": "Second", "address": {
+            "line1": "1 Dock Road", "city": "Pune", "region": "Maharashtra",
+            "postal_code": "411001", "country": "IN",
+        },
         "fulfills_online_orders": false,
     });
     let second = stock.owner.post(LOCATIONS).json(ask).key("l").await.expect(201);
     assert_eq!((second.int("/priority"), second.int("/version")), (1, 1));
+    assert_eq!(second.str("/address/region"), "MH", "as in any other address");
     let path = format!("{LOCATIONS}/{}", second.str("/id"));
     assert_eq!(stock.owner.get(&path).await.expect(200).json, second.json);
     let patch = json!({"priority": 0, "fulfills_online_orders": true, "name": "Two"});
@@ -31,6 +35,38 @@ async fn a_store_has_a_first_location_and_gets_more() {
     let bad = stock.owner.post(LOCATIONS).json(json!({"address": {"country": "XX"}})).await;
     let bad = bad.expect(422);
     assert_eq!(bad.at("/errors").as_array().unwrap().len(), 2, "{}", bad.text);
+}
+
+#[tokio::test]
+async fn a_location_is_where_an_address_of_its_country_can_be() {
+    let stock = Stock::new().await;
+    let made = stock.owner.post(LOCATIONS).json(json!({"name": "A", "address": {"country": "US"}}));
+    let path = format!("{LOCATIONS}/{}", made.await.expect(201).str("/id"));
+    for (address, faults) in [
+        (
+            json!({"country": "US", "region": "ZZ", "postal_code": "x"}),
+            vec![
+                ("/address/region", "invalid_region"),
+                ("/address/postal_code", "invalid_postal_code"),
+            ],
+        ),
+        (json!({"country": "US", "postal_code": "94105"}), vec![("/address/region", "required")]),
+        (
+            json!({"country": "GB", "postal_code": "12345"}),
+            vec![("/address/postal_code", "invalid_postal_code")],
+        ),
+    ] {
+        let faults: Vec<_> =
+            faults.into_iter().map(|(at, code)| (at.to_owned(), code.to_owned())).collect();
+        let ask = json!({"name": "B", "address": address});
+        let refused = stock.owner.post(LOCATIONS).json(ask.clone()).await.expect(422);
+        assert_eq!(refused.field_errors(), faults);
+        let refused = stock.owner.patch(&path).json(ask).await.expect(422);
+        assert_eq!(refused.field_errors(), faults);
+    }
+    let right = json!({"address": {"country": "GB", "postal_code": "sw1a 1aa"}});
+    let moved = stock.owner.patch(&path).json(right).await.expect(200);
+    assert_eq!(moved.str("/address/postal_code"), "SW1A 1AA");
 }
 
 #[tokio::test]

@@ -33,11 +33,14 @@ static FORMATS: LazyLock<BTreeMap<String, Format>> = LazyLock::new(|| {
 });
 
 /// A region and a postal code as they are kept.
-type Kept = (Option<String>, Option<String>);
+pub type Kept = (Option<String>, Option<String>);
 
 /// A region and a postal code as they are kept, or what is wrong with them: each with the name of
 /// its field.
-pub(super) fn judge(
+///
+/// # Errors
+/// `required`, `invalid_region`, `invalid_postal_code`.
+pub fn judge(
     country: &str,
     region: Option<&str>,
     postal_code: Option<&str>,

@@ -62,7 +62,7 @@ impl Deserr<FieldErrors> for AddressInput {
 }
 
 /// What the country of an address, if it names one, finds wrong with it.
-fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
+pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
     let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
     let country = text("country").and_then(|country| Country::from_text(country).ok());
     let Some(country) = country else { return Vec::new() };
