@@ -220,6 +220,43 @@ async fn under_another_name_we_are_recognized_by_what_was_bridged() {
 }
 
 #[tokio::test]
+async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
+    let shop = Shop::with_published_app(&["read_products"]).await;
+    shop.authorize().await;
+    let owner = shop.owner();
+    let description = "word ".repeat(12_000);
+    for number in 0..30 {
+        let ask = json!({
+            "title": format!("Book {number}"), "description": description,
+            "variants": [{"price": support::inr(5)}],
+        });
+        owner.post("/v1/products").json(ask).await.expect(201);
+    }
+    let plain = owner.get("/v1/products?limit=100").await.expect(200);
+    assert_eq!((plain.data().len(), plain.at("/page/has_more").clone()), (30, json!(false)));
+    let page = shop.embedded_client().await;
+    let (mut seen, mut pages, mut cursor) = (Vec::new(), 0, Value::Null);
+    loop {
+        let mut query = json!({"limit": 100});
+        if cursor.is_string() {
+            query["cursor"] = cursor;
+        }
+        let ask = json!({"path": "/v1/products", "query": query});
+        let reply = page.post(BRIDGE).json(ask).await.expect(200);
+        assert_eq!(reply.int("/status"), 200, "{}", reply.text);
+        let data = reply.at("/body/data").as_array().unwrap();
+        seen.extend(data.iter().map(|product| product["id"].clone()));
+        pages += 1;
+        cursor = reply.at("/body/page/next_cursor").clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let all: Vec<_> = plain.data().iter().map(|product| product["id"].clone()).collect();
+    assert_eq!((seen, pages), (all, 3), "each of them once, in the same order");
+}
+
+#[tokio::test]
 async fn a_foreign_store_is_refused_wherever_it_is_named() {
     let shop = Shop::with_published_app(&["write_store", "write_webhooks"]).await;
     shop.authorize().await;

@@ -115,7 +115,8 @@ struct Acting {
 ///
 /// # Errors
 /// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
-/// `app_unreachable`, `bridge_timeout`.
+/// `app_unreachable`, `bridge_timeout`; `answer_too_large` for one of this API above 1 MiB. Its lists
+/// end their pages before.
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
@@ -149,6 +150,7 @@ pub async fn fetch(
     match app.egress.send(request).await {
         Ok(incoming) if bridged::is_refusal(&incoming.headers) => Err(Code::PathNotAllowed.into()),
         Ok(incoming) if !incoming.truncated => Ok(Answer::ok(&answered(&incoming)).no_store()),
+        Ok(_) if target == Target::Admin => Err(Code::AnswerTooLarge.into()),
         Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
         Err(SendError::Timeout) => Err(Code::BridgeTimeout.into()),
         Err(error) => Err(Code::AppUnreachable.with("class", error.class())),

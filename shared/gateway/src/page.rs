@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::bridged;
 use crate::budget::Cost;
 use crate::context::Context;
 #[cfg(feature = "openapi")]
@@ -27,7 +28,7 @@ use crate::reply::Page;
 use crate::request::Int;
 use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
 use crate::seal::{self, SteadyKey};
-use crate::size::{Escaped, PAGE_LIMIT};
+use crate::size::{BRIDGED_PAGE_LIMIT, Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
 pub use place::{is_of_query, place_at, place_of, recall, resume, sorted};
@@ -47,6 +48,8 @@ const MOST_QUERIES: u32 = 40;
 #[derive(Debug, Clone)]
 pub struct Paging<E = ()> {
     limit: u32,
+    /// Bytes that it may have.
+    room: usize,
     start: Option<Attributes>,
     binding: String,
     path: String,
@@ -116,8 +119,10 @@ impl Paging {
         let (principal, store) =
             context.map(|context| (context.principal(), context.store())).unwrap_or_default();
         let bound = json!([inbound.path, filters, principal, store]).to_string();
+        let is_bridged = inbound.headers.contains_key(bridged::MARK);
         Self {
             limit,
+            room: if is_bridged { BRIDGED_PAGE_LIMIT } else { PAGE_LIMIT },
             start: None,
             binding: seal::digest(&bound),
             path: inbound.path.clone(),
@@ -135,6 +140,7 @@ impl Paging {
         Paging {
             extras,
             limit: self.limit,
+            room: self.room,
             start: self.start,
             binding: self.binding,
             path: self.path,
@@ -261,7 +267,7 @@ impl<E: Serialize> Paging<E> {
         found: Scanned<T>,
         view: impl Fn(T) -> V,
     ) -> Result<Page<V, E>, Problem> {
-        let (data, next) = fitting(found, view);
+        let (data, next) = fitting(found, self.room, view);
         if self.key.is_none() && next.is_some() {
             self.key = Some(app.secrets.keys().await?.pages.clone());
         }
@@ -350,6 +356,7 @@ impl<E: Serialize> Paging<E> {
 /// As many of the items, as `view` shows them, as can be sent at once; and where to go on.
 fn fitting<T, V: Serialize>(
     found: Scanned<T>,
+    room: usize,
     view: impl Fn(T) -> V,
 ) -> (Vec<Value>, Option<Attributes>) {
     let next = found.next.clone();
@@ -359,7 +366,7 @@ fn fitting<T, V: Serialize>(
         let shown = serde_json::to_value(view(item)).unwrap_or_default();
         // With a comma.
         size = size.saturating_add(Escaped::len_of_json(&shown)).saturating_add(1);
-        if size > PAGE_LIMIT && last.is_some() {
+        if size > room && last.is_some() {
             return (data, last);
         }
         data.push(shown);
@@ -388,7 +395,7 @@ mod tests {
             found.push(text, Some(place));
         }
         found.next = None;
-        let (data, next) = fitting(found, |text| text);
+        let (data, next) = fitting(found, PAGE_LIMIT, |text| text);
         let after = data.len().saturating_sub(1).to_string();
         assert!(next.as_ref().is_none_or(|place| place.contains_key(&after)));
         (data.len(), next.is_some())

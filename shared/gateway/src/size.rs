@@ -12,6 +12,9 @@ pub(crate) const ANSWER_LIMIT: usize = 6 << 20;
 /// is left is for the other members of the list, its headers, and a cursor.
 pub(crate) const PAGE_LIMIT: usize = 5_000_000;
 
+/// Bytes at which a page for the bridge ends: it passes a mebibyte on.
+pub(crate) const BRIDGED_PAGE_LIMIT: usize = 900_000;
+
 /// Counts the bytes that a text takes within a JSON string.
 #[derive(Debug, Default)]
 pub(crate) struct Escaped(usize);
