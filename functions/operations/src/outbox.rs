@@ -1,4 +1,5 @@
-//! The outbox: events and how far they have come on their way out (docs/conventions.md §10).
+//! The outbox: events and how far they have come on their way out (docs/conventions.md §10). It is its
+//! store's, and the platform's operators', who keep it moving.
 
 use axum::extract::State;
 use commerce::topics;
@@ -14,7 +15,7 @@ use ground::event::{Event, OutboxState};
 use ground::id::EventId;
 use ground::key;
 use ground::scope::{ReadOperations, Required, WriteOperations};
-use platform::caller::StoreAccess;
+use platform::caller::OverseenStore;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -105,7 +106,7 @@ impl Rules for ListQuery {
 
 /// `GET /v1/operations/outbox` — the store's events, the newest first.
 pub(crate) async fn list(
-    caller: StoreAccess<ReadOperations>,
+    caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<ListQuery>>,
     paging: Paging,
@@ -119,7 +120,7 @@ pub(crate) async fn list(
 
 async fn find<S: Required>(
     app: &App,
-    caller: &StoreAccess<S>,
+    caller: &OverseenStore<S>,
     id: &EventId,
 ) -> Result<Event, Problem> {
     let found = app.table.get::<Event>(&key::event(id)).await?;
@@ -127,16 +128,19 @@ async fn find<S: Required>(
     ours.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/outbox/{id}` — with the payload, for an app if its scopes can read it.
+/// `GET /v1/operations/outbox/{id}` — with the payload, for an app if its scopes can read it. An
+/// operator sees none: it is the store's business, and its customers'.
 pub(crate) async fn show(
-    caller: StoreAccess<ReadOperations>,
+    caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Answer, Problem> {
     let event = find(&app, &caller, &id).await?;
     let scope = topics::scope_of(&event.name);
-    let readable =
-        caller.actor.app().is_none() || scope.is_some_and(|scope| caller.actor.may(scope));
+    let readable = match caller.actor.app() {
+        None => !caller.is_operator(),
+        Some(_) => scope.is_some_and(|scope| caller.actor.may(scope)),
+    };
     let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();
     let shown = WithPayload { view: OutboxView::from(&event), payload };
     Ok(Answer::ok(&shown).version(event.version))
@@ -148,7 +152,7 @@ pub(crate) async fn show(
 /// # Errors
 /// 409 `invalid_state_transition`, `payload_expunged`.
 pub(crate) async fn requeue(
-    caller: StoreAccess<WriteOperations>,
+    caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Answer, Problem> {
@@ -160,7 +164,7 @@ pub(crate) async fn requeue(
 /// # Errors
 /// 409 `invalid_state_transition` when it has been.
 pub(crate) async fn discard(
-    caller: StoreAccess<WriteOperations>,
+    caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Answer, Problem> {
@@ -169,7 +173,7 @@ pub(crate) async fn discard(
 
 async fn change(
     app: &App,
-    caller: &StoreAccess<WriteOperations>,
+    caller: &OverseenStore<WriteOperations>,
     id: &EventId,
     decide: impl Fn(&Event, Timestamp) -> Result<Event, Problem>,
 ) -> Result<Answer, Problem> {

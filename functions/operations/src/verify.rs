@@ -19,7 +19,7 @@ use ground::id::{AppId, EventId, StoreId};
 use ground::key;
 use ground::scope::ReadOperations;
 use platform::app::{App as CommerceApp, AppStatus};
-use platform::caller::StoreAccess;
+use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl Rules for VerifyQuery {
 /// minutes, or published without a delivery that a subscription should have had; `orphan`:
 /// deliveries without their event.
 pub(crate) async fn verify(
-    caller: StoreAccess<ReadOperations>,
+    caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<VerifyQuery>>,
 ) -> Result<Answer, Problem> {

@@ -4,6 +4,7 @@
 mod app;
 mod leaving;
 mod named;
+mod overseen;
 mod shopper;
 
 use std::marker::PhantomData;
@@ -31,6 +32,7 @@ use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
 use named::{named_store, no_such_store};
+pub use overseen::OverseenStore;
 pub use shopper::{Customer, Shopper};
 
 /// The cookie that carries a session where no `Authorization` header does.
@@ -216,22 +218,30 @@ async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Ow
 
 /// The owner's account, session and store, be it deleted.
 async fn open_any_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
-    let Some(named) = named_store(inbound) else {
+    if named_store(inbound).is_none() {
         let (account, session, _) = open_session(app, unverified, &[]).await?;
         let store = only_store(app, &account).await?;
         return Ok(Owner { account, session, store });
-    };
-    // The store is read along even when its id is malformed, so that a stranger learns nothing.
-    let id = StoreId::parse(&named);
+    }
+    let (account, session, store) = open_session_and_store(app, unverified, inbound).await?;
+    let own = store.filter(|store| store.owner_id == account.id);
+    let store = own.ok_or_else(|| no_such_store(inbound))?;
+    Ok(Owner { account, session, store })
+}
+
+/// The account and the session of a token, and the store that the request names, whosever it is. The
+/// session is read even when the store's id is malformed, so that a stranger learns nothing.
+async fn open_session_and_store(
+    app: &App,
+    unverified: &str,
+    inbound: &Inbound,
+) -> Result<(Account, Session, Option<Store>), Problem> {
+    let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
     let store_key = id.as_ref().map(key::store);
     let more: Vec<&Key> = store_key.iter().collect();
     let (account, session, mut batch) = open_session(app, unverified, &more).await?;
-    let store_key = store_key.ok_or_else(|| no_such_store(inbound))?;
-    let store: Store = batch.take(&store_key)?.ok_or_else(|| no_such_store(inbound))?;
-    if store.owner_id != account.id {
-        return Err(no_such_store(inbound));
-    }
-    Ok(Owner { account, session, store })
+    let store = store_key.map(|key| batch.take::<Store>(&key)).transpose()?.flatten();
+    Ok((account, session, store))
 }
 
 /// The merchant's only store; that there are more is told by the account's own count.

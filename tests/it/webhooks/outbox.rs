@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use gateway::clock::{HOUR, MINUTE};
-use support::{Behaviour, Gateway, Merchant, Receiver, eventually, json};
+use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
 use tokio::task::JoinSet;
 
 use super::{PATIENCE, SUBSCRIPTIONS, Watched, verify};
@@ -106,6 +106,36 @@ async fn the_outbox_is_the_audit_trail_and_can_be_verified() {
     let audit = watched.owner().get("/v1/operations/audit-log").await.expect(200);
     let entry = audit.data().iter().find(|entry| entry["action"] == "store.updated").unwrap();
     assert_eq!(entry["actor"], format!("merchant:{}", watched.merchant.id));
+}
+
+#[tokio::test]
+async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    watched.rename("First").await;
+    watched.delivery_in("succeeded").await;
+    let operator = Operator::sign_up(&watched.gateway).await;
+    let path = "/v1/operations/outbox";
+    operator.get(path).await.expect(400).problem("store_required");
+    let there = operator.at(&watched.store);
+    let own = watched.owner().get(path).await.expect(200);
+    let listed = there.get(path).await.expect(200);
+    assert_eq!(listed.data(), own.data());
+    let verified = there.get(&format!("{path}/verify")).await.expect(200);
+    assert_eq!((verified.int("/missing"), verified.int("/orphan")), (0, 0), "{}", verified.text);
+    let one = format!("{path}/{}", own.data()[0]["id"].as_str().unwrap());
+    assert!(watched.owner().get(&one).await.expect(200).at("/payload").is_object());
+    assert!(there.get(&one).await.expect(200).at("/payload").is_null());
+    let late = there.post(&format!("{one}/requeue")).json(json!({})).await.expect(409);
+    late.problem("invalid_state_transition");
+    // Of that store nothing else is an operator's; and who is none sees nothing.
+    for closed in ["/v1/operations/audit-log", "/v1/operations/webhook-deliveries", "/v1/orders"] {
+        there.get(closed).await.expect(404).problem("store_not_owned");
+    }
+    let stranger = Merchant::sign_up(&watched.gateway).await;
+    for path in [path, &one, "/v1/operations/outbox/verify"] {
+        let refused = stranger.at(&watched.store).get(path).await.expect(404);
+        refused.problem("store_not_owned");
+    }
 }
 
 /// A way to the table on which every transaction fails, as often as `failures` says.
