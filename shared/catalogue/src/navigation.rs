@@ -66,6 +66,7 @@ pub struct MenuItem {
     pub reference: Option<Reference>,
     /// The URL, for `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub url: Option<LinkUrl>,
     /// The items below this one.
     #[deserr(default)]
