@@ -1,11 +1,11 @@
 //! The account: read, changed, given up.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Patch, Raw, Text, request};
 use gateway::seal;
 use gateway::table::Write;
@@ -21,26 +21,27 @@ use identity::password::Guess;
 use identity::throttle::Ceiling;
 use platform::caller;
 use platform::developer::{self, Developer};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::mfa;
 
-/// `GET /v1/auth/me` — the account.
+/// `GET /v1/auth/me`: The account of who is signed in.
 pub(crate) async fn get(
     caller: caller::Merchant,
     State(app): State<App>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MerchantView>, Problem> {
     Ok(shown(&app, &caller.account))
 }
 
-fn shown(app: &App, account: &Merchant) -> Answer {
-    Answer::ok(&MerchantView::of(account, &app.config)).version(account.version)
+fn shown(app: &App, account: &Merchant) -> Json<MerchantView> {
+    Json::new(&MerchantView::of(account, &app.config)).version(account.version)
 }
 
-/// `PATCH /v1/auth/me`
+/// A change of the account.
 #[request]
 #[derive(Debug)]
-pub(crate) struct UpdateRequest {
+pub(crate) struct UpdateAccountRequest {
     /// The person's name; `null` clears it.
     name: Patch<Text<1, 200>>,
     /// The language of mails; `null` clears it.
@@ -57,9 +58,11 @@ pub(crate) struct UpdateRequest {
     totp: Option<Text<1, 100>>,
 }
 
-/// `PATCH /v1/auth/me` — changes the account. Another address needs the current password, or where
-/// there is none a one-time code of `POST /v1/auth/signin/otp`, in `one_time_code`; it takes effect
-/// at once, unverified, and the former one is told.
+/// `PATCH /v1/auth/me`: Changes the account.
+///
+/// Another address needs the current password, or where there is none a one-time code of
+/// `POST /v1/auth/signin/otp`, in `one_time_code`; it takes effect at once, unverified, and the former
+/// one is told.
 ///
 /// # Errors
 /// `email_taken`, `invalid_credentials`, `mfa_required`, `invalid_or_expired_code`,
@@ -69,8 +72,8 @@ pub(crate) async fn update(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<UpdateAccountRequest>,
+) -> Result<Json<MerchantView>, Problem> {
     let account = caller.account;
     if_match.check(account.version)?;
     let now = app.clock.now();
@@ -134,10 +137,10 @@ async fn moved(
         .also(notice.transpose()?, Write::emit))
 }
 
-/// `DELETE /v1/auth/me`
+/// The end of the account.
 #[request]
 #[derive(Debug)]
-pub(crate) struct DeleteRequest {
+pub(crate) struct DeleteAccountRequest {
     /// The current password, if the account has one (our choice: a stolen session must not be
     /// enough).
     current_password: Option<Guess>,
@@ -147,9 +150,18 @@ pub(crate) struct DeleteRequest {
     totp: Option<Text<1, 100>>,
 }
 
-/// `DELETE /v1/auth/me` — gives the account up: every session ends now, it is removed in 30 days,
-/// and until then nobody else can take its address (our choice). An address that was never proven is
-/// free at once, and nobody is told: it may be a stranger's.
+/// When a deleted account is removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AccountDeletion {
+    /// Until then nobody else can take a proven address.
+    delete_at: Timestamp,
+}
+
+/// `DELETE /v1/auth/me`: Deletes the account.
+///
+/// Every session ends now, it is removed in 30 days, and until then nobody else can take its address
+/// (our choice). An address that was never proven is free at once, and nobody is told: it may be a
+/// stranger's.
 ///
 /// # Errors
 /// `owns_active_stores`, `owns_apps`, `invalid_credentials`, `mfa_required`,
@@ -159,8 +171,8 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<DeleteRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<DeleteAccountRequest>,
+) -> Result<Accepted<AccountDeletion>, Problem> {
     let account = caller.account;
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
@@ -194,7 +206,7 @@ pub(crate) async fn delete(
         .put_if(&claim, held, Code::VersionConflict)
         .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
         .also(notice.transpose()?, Write::emit)
-        .answer(Answer::accepted(&json!({"delete_at": delete_at})), now)
+        .answer(Accepted::new(&AccountDeletion { delete_at }), now)
         .await;
     match outcome {
         Err(problem) if problem.code == Code::VersionConflict => {

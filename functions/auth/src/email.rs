@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Write, retry};
 use ground::mail::Mail;
 use identity::account::Account;
-use identity::authentication::{self, Found, MailRequest};
+use ground::fields::Email;
+use identity::authentication::{self, Found, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant, Platform};
 use identity::notifications;
@@ -21,7 +22,8 @@ use identity::password::Guess;
 use identity::session::Session;
 use identity::throttle::Kind;
 use platform::caller;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Whoever has a link: the owner of the account who is signed in to it, or anybody.
 #[derive(Debug, Clone)]
@@ -69,18 +71,29 @@ impl Prover {
     }
 }
 
-/// `POST /v1/auth/email/verify`
+/// The proof of an address.
 #[request]
 #[derive(Debug)]
-pub(crate) struct VerifyRequest {
+pub(crate) struct VerifyEmailRequest {
     /// The token of the mail.
     token: Text<1, 200>,
     /// Instead of a session: the account's password, which stays with it.
     password: Option<Guess>,
 }
 
-/// `POST /v1/auth/email/verify` — the address is the account's. The token works once, until the
-/// address is proven, and only for the address it was mailed to.
+/// That the address is the account's.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EmailVerified {
+    /// `true`.
+    verified: bool,
+    email: Email,
+    /// Whether there is a password to sign in with, still.
+    has_password: bool,
+}
+
+/// `POST /v1/auth/email/verify`: Proves the address of an account.
+///
+/// The token works once, until the address is proven, and only for the address it was mailed to.
 ///
 /// Whoever set the account up need not be who receives its mail. Shown with a session or the
 /// password of the account, the link says that they are one: password and session stay, and the
@@ -93,8 +106,8 @@ pub(crate) async fn verify(
     prover: Prover,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<VerifyRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<VerifyEmailRequest>,
+) -> Result<Json<EmailVerified>, Problem> {
     let token = ask.token.as_str();
     let mut confirmed = None;
     if let Some(guess) = &ask.password {
@@ -118,9 +131,11 @@ pub(crate) async fn verify(
             None => None,
         };
         let next = claimed.unwrap_or_else(|| account.verified(now));
-        let answer = Answer::ok(&json!({
-            "verified": true, "email": next.email, "has_password": next.password_hash.is_some(),
-        }));
+        let answer = Json::new(&EmailVerified {
+            verified: true,
+            email: next.email.clone(),
+            has_password: next.password_hash.is_some(),
+        });
         let used = challenge::use_up(now);
         let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
         next.save(write, Code::VersionConflict)
@@ -145,8 +160,10 @@ pub(crate) async fn set_up_anew(
     Mail::compose(&key, &letter, now)
 }
 
-/// `POST /v1/auth/email/verify/resend` — mails the link again. The answer and the work are the
-/// same for an address without an account, and for one that is verified.
+/// `POST /v1/auth/email/verify/resend`: Mails the link again.
+///
+/// The answer and the work are the same for an address without an account, and for one that is
+/// verified.
 ///
 /// # Errors
 /// `too_many_attempts`.
@@ -155,7 +172,7 @@ pub(crate) async fn resend(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<MailRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<LinkSent>, Problem> {
     let at = (&Platform, &ask.email);
     let found: Found<Merchant> =
         authentication::find(&app, Kind::Verify, at, &inbound, None).await?;

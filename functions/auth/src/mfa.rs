@@ -1,26 +1,27 @@
 //! The second factor: taken up, confirmed, given up, and asked for at sign-in.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Condition, Write};
 use ground::key;
 use ground::mail::Mail;
-use http::{StatusCode, header};
+use http::header;
 use identity::account::Account;
 use identity::authentication::{ShownCode, confirm};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant};
-use identity::mfa::{Mfa, MfaState};
+use identity::mfa::{Enrolment, Mfa, MfaState};
 use identity::notifications;
 use identity::password::Guess;
 use identity::throttle::{self, Kind, Subject};
 use platform::caller;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A second factor that was judged right: how it is written down, and who showed it.
 #[derive(Debug)]
@@ -129,7 +130,7 @@ pub(crate) async fn demand(
     }
 }
 
-/// `POST /v1/auth/mfa/totp`
+/// The setting up of a second factor.
 #[request]
 #[derive(Debug)]
 pub(crate) struct EnrolRequest {
@@ -139,8 +140,10 @@ pub(crate) struct EnrolRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `POST /v1/auth/mfa/totp` — a secret for an authenticator program, and ten recovery codes, shown
-/// this once. They count once a code has come back; until then another request replaces them.
+/// `POST /v1/auth/mfa/totp`: Makes a secret for an authenticator program, and ten recovery codes.
+///
+/// They are shown this once, and count once a code has come back; until then another request
+/// replaces them.
 ///
 /// # Errors
 /// `email_unverified`: whoever proves an address ends what was set up before, this too;
@@ -150,7 +153,7 @@ pub(crate) async fn enrol(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<EnrolRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<Enrolment>>, Problem> {
     let account = caller.account;
     if !account.email_verified {
         return Err(Code::EmailUnverified.into());
@@ -171,19 +174,27 @@ pub(crate) async fn enrol(
     );
     confirmed
         .spend(write, now)
-        .answer(Answer::json(StatusCode::CREATED, &shown).no_store(), now)
+        .answer(Created::new(&shown).no_store(), now)
         .await
 }
 
-/// `POST /v1/auth/mfa/totp/confirm`
+/// What proves that the second factor works.
 #[request]
 #[derive(Debug)]
-pub(crate) struct ConfirmRequest {
+pub(crate) struct ConfirmMfaRequest {
     /// A code of the authenticator program. Any text is judged.
     code: Text<1, 100>,
 }
 
-/// `POST /v1/auth/mfa/totp/confirm` — the second factor is asked for from now on. Sessions live on.
+/// That the second factor is asked for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MfaConfirmed {
+    /// `true`.
+    mfa_enabled: bool,
+    recovery_codes_left: usize,
+}
+
+/// `POST /v1/auth/mfa/totp/confirm`: Switches the second factor on. Sessions live on.
 ///
 /// # Errors
 /// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was made, and without one;
@@ -192,26 +203,26 @@ pub(crate) async fn confirm_totp(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<ConfirmRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<ConfirmMfaRequest>,
+) -> Result<Json<MfaConfirmed>, Problem> {
     let account = caller.account;
     if account.mfa_enabled {
         return Err(Code::MfaEnabled.into());
     }
     let shown = judge(&app, &account, ask.code.as_str(), &inbound, Mfa::is_pending).await?;
     let shown = Shown { mfa: shown.mfa.activated(), ..shown };
-    let left = shown.mfa.recovery_codes_left();
-    let answer = Answer::ok(&json!({"mfa_enabled": true, "recovery_codes_left": left}));
+    let recovery_codes_left = shown.mfa.recovery_codes_left();
+    let answer = Json::new(&MfaConfirmed { mfa_enabled: true, recovery_codes_left });
     switched(&app, &account, true, |write| shown.spend(write))
         .await?
         .answer(answer, app.clock.now())
         .await
 }
 
-/// `DELETE /v1/auth/mfa/totp`
+/// The end of a second factor.
 #[request]
 #[derive(Debug)]
-pub(crate) struct RemoveRequest {
+pub(crate) struct RemoveMfaRequest {
     /// A code of the authenticator program, or a recovery code.
     code: Text<1, 100>,
     /// The current password, if the account has one.
@@ -220,7 +231,7 @@ pub(crate) struct RemoveRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `DELETE /v1/auth/mfa/totp` — no second factor is asked for any more.
+/// `DELETE /v1/auth/mfa/totp`: Switches the second factor off.
 ///
 /// # Errors
 /// `not_found` without one; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
@@ -228,8 +239,8 @@ pub(crate) async fn remove(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<RemoveRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<RemoveMfaRequest>,
+) -> Result<NoContent, Problem> {
     let account = caller.account;
     if !account.mfa_enabled {
         return Err(Code::NotFound.into());
@@ -241,7 +252,7 @@ pub(crate) async fn remove(
     let shown = judge(&app, &account, ask.code.as_str(), &inbound, active).await?;
     let now = app.clock.now();
     let write = switched(&app, &account, false, |write| shown.end(write)).await?;
-    confirmed.spend(write, now).answer(Answer::no_content(), now).await
+    confirmed.spend(write, now).answer(NoContent::default(), now).await
 }
 
 /// Begins the transaction that switches the second factor on or off, and tells of it.

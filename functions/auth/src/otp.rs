@@ -1,16 +1,15 @@
 //! Sign-in by one-time code.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
 use gateway::table::retry;
 use ground::fields::Email;
-use http::StatusCode;
 use identity::account::Account;
-use identity::authentication::code::Named;
+use identity::authentication::code::{CodeSent, Named};
 use identity::authentication::{MailRequest, code};
 use identity::challenge::Challenge;
 use identity::holder::Holder;
@@ -23,8 +22,10 @@ use crate::mfa;
 use crate::session::{self, SignedIn};
 use crate::signin::{begin, finish};
 
-/// `POST /v1/auth/signin/otp` — mails a code. For an address without an account the answer and
-/// the work are the same: a challenge is written that nothing can pass.
+/// `POST /v1/auth/signin/otp`: Mails a code to sign in with.
+///
+/// For an address without an account the answer and the work are the same: a challenge is written
+/// that nothing can pass.
 ///
 /// # Errors
 /// `too_many_attempts` before `resend_after` has passed.
@@ -33,14 +34,14 @@ pub(crate) async fn request(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<MailRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<CodeSent>, Problem> {
     code::request::<Merchant>(&app, (&Platform, &ask.email), &inbound).await
 }
 
-/// `POST /v1/auth/signin/otp/verify`
+/// A one-time code that came back.
 #[request]
 #[derive(Debug)]
-pub(crate) struct VerifyRequest {
+pub(crate) struct VerifyCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
@@ -55,15 +56,16 @@ pub(crate) struct VerifyRequest {
     cookie: Flag,
 }
 
-impl Rules for VerifyRequest {
+impl Rules for VerifyCodeRequest {
     async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
 
-/// `POST /v1/auth/signin/otp/verify` — a session for the right code, once. A code that is the first
-/// to prove the account's address makes the account its reader's: the password and the sessions of
-/// whoever set it up end.
+/// `POST /v1/auth/signin/otp/verify`: Begins a session for the right code, once.
+///
+/// A code that is the first to prove the account's address makes the account its reader's: the
+/// password and the sessions of whoever set it up end.
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code;
@@ -73,8 +75,8 @@ pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<VerifyCodeRequest>>,
+) -> Result<NoStore<Json<SignedIn>>, Problem> {
     let id = match Named::new(ask.challenge_id, ask.email)? {
         Named::Challenge(id) => id,
         Named::SentTo(email) => {
@@ -101,7 +103,7 @@ async fn claim(
     (challenge, holder): (&Challenge, &Holder),
     inbound: &Inbound,
     cookie: bool,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<SignedIn>>, Problem> {
     retry(|| async {
         let found: Merchant = code::owner(app, challenge, holder).await?;
         let now = app.clock.now();
@@ -117,7 +119,7 @@ async fn claim(
             .emit(email::set_up_anew(app, &account, now).await?)
             .create(&session, Code::VersionConflict)
             .delete(&account.attempted(Kind::Code, inbound).key())
-            .answer(session::signed_in(StatusCode::OK, &body, cookie), now)
+            .answer(session::signed_in(&body, cookie), now)
             .await
     })
     .await

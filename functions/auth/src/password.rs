@@ -1,19 +1,21 @@
 //! Passwords: reset by mail, update by link or by session.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
-use identity::authentication::password::{Changer, UpdateRequest};
-use identity::authentication::{MailRequest, password};
+use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
+use identity::authentication::{LinkSent, MailRequest, password};
 use identity::merchant::{Merchant, Platform};
 use identity::notifications;
 use platform::caller;
 
-/// `POST /v1/auth/password/reset` — mails a link that sets a new password. The answer and the
-/// work are the same for an address without an account: a link is written that leads nowhere.
+/// `POST /v1/auth/password/reset`: Mails a link that sets a new password.
+///
+/// The answer and the work are the same for an address without an account: a link is written that
+/// leads nowhere.
 ///
 /// # Errors
 /// `too_many_attempts`.
@@ -22,13 +24,13 @@ pub(crate) async fn reset(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<MailRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<LinkSent>, Problem> {
     let letter =
         |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
     password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, letter).await
 }
 
-/// `POST /v1/auth/password/update` — a new password, by reset token or by session.
+/// `POST /v1/auth/password/update`: Sets a new password, by reset token or by session.
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_credentials`,
@@ -38,7 +40,7 @@ pub(crate) async fn update(
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
         Changer::Link(_) => password::by_link::<Merchant>(&app, &inbound, &ask).await,
         Changer::Session(owner) => {

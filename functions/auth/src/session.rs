@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, NoContent, NoStore, Page, Typed, Reply};
 use gateway::request::{Inbound, Path, Raw};
 use gateway::table::{Condition, Query};
 use ground::fields::Subdomain;
 use ground::id::{SessionId, StoreId};
 use ground::key;
-use http::{StatusCode, header};
+use http::header;
 use identity::authentication;
 use identity::merchant::{Merchant, MerchantView};
 use identity::session::{CreatedVia, Session};
@@ -26,7 +25,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a sign-in answers with.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SignedIn {
     /// The account.
     merchant: MerchantView,
@@ -38,10 +37,11 @@ pub(crate) struct SignedIn {
 }
 
 /// A session with its token.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Granted {
     id: SessionId,
     access_token: String,
+    /// `Bearer`.
     token_type: &'static str,
     /// Seconds until it ends in any case.
     expires_in: i64,
@@ -75,13 +75,16 @@ impl SignedIn {
 
 /// The answer to a sign-in, with the session cookie if the client wants one (our choice: only
 /// browsers need it, and whoever did not ask for it should not carry it along).
-pub(crate) fn signed_in(status: StatusCode, body: &SignedIn, cookie: bool) -> Answer {
-    let answer = Answer::json(status, body).no_store();
+pub(crate) fn signed_in<const STATUS: u16>(
+    body: &SignedIn,
+    cookie: bool,
+) -> NoStore<Typed<STATUS, SignedIn>> {
+    let answer = Typed::new(body);
     if !cookie {
-        return answer;
+        return answer.no_store();
     }
     let (token, seconds) = (&body.session.access_token, body.session.expires_in);
-    answer.header(header::SET_COOKIE, &set_cookie(token, seconds))
+    answer.header(header::SET_COOKIE, &set_cookie(token, seconds)).no_store()
 }
 
 /// `__Host-`: only over TLS, for this host alone (RFC 6265bis §4.1.3.2).
@@ -89,12 +92,12 @@ fn set_cookie(token: &str, seconds: i64) -> String {
     format!("{SESSION_COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}")
 }
 
-/// The answer, which makes the browser forget the cookie if that is what it sent.
-pub(crate) fn without_cookie(answer: Answer, inbound: &Inbound) -> Answer {
+/// The reply, which makes the browser forget the cookie if that is what it sent.
+pub(crate) fn without_cookie<R: Reply>(reply: R, inbound: &Inbound) -> R {
     if came_by_cookie(inbound) {
-        return answer.header(header::SET_COOKIE, &set_cookie("", 0));
+        return reply.map(|answer| answer.header(header::SET_COOKIE, &set_cookie("", 0)));
     }
-    answer
+    reply
 }
 
 /// Whether an authenticated request presented its session as a cookie.
@@ -126,16 +129,18 @@ impl Caller for Holder {
     }
 }
 
-/// `GET /v1/auth/custom/session`
-#[derive(Debug, Serialize)]
-struct CustomSession {
+/// A session as its client asks after it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CustomSession {
+    /// `true`.
     active: bool,
     session: ActiveSession,
     merchant: MerchantView,
     stores: Vec<OwnStore>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+/// The session that asks.
 struct ActiveSession {
     id: SessionId,
     expires_at: Timestamp,
@@ -143,21 +148,23 @@ struct ActiveSession {
     created_via: CreatedVia,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+/// A store that the account may act on.
 struct OwnStore {
     id: StoreId,
     subdomain: Subdomain,
+    /// `owner`.
     role: &'static str,
 }
 
-/// `GET /v1/auth/custom/session` — whether the credential is good, for whom, and on which stores.
+/// `GET /v1/auth/custom/session`: Says whether the credential is good, for whom, and on which stores.
 ///
 /// # Errors
 /// `session_inactive`, with `active: false`.
 pub(crate) async fn custom(
     Holder(caller): Holder,
     State(app): State<App>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<CustomSession>>, Problem> {
     let (index, place) = key::stores_of(&caller.account.id, caller.account.created_at);
     let stores: Vec<Store> = app.table.all(&Query::index(index, place.pk), MAX_STORES).await?;
     let owned = |store: Store| OwnStore { id: store.id, subdomain: store.subdomain, role: "owner" };
@@ -172,7 +179,7 @@ pub(crate) async fn custom(
         merchant: MerchantView::of(&caller.account, &app.config),
         stores: stores.into_iter().map(owned).collect(),
     };
-    Ok(Answer::ok(&body).no_store())
+    Ok(Json::new(&body).no_store())
 }
 
 /// A session as its owner sees it among the others.
@@ -195,7 +202,7 @@ pub struct SessionView {
     version: u64,
 }
 
-/// `GET /v1/auth/sessions` — the account's live sessions, newest first.
+/// `GET /v1/auth/sessions`: Lists the account's live sessions, newest first.
 pub(crate) async fn list(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -220,7 +227,7 @@ pub(crate) async fn list(
     paging.answer(&app, &authentication::sessions(account), is_alive, view).await
 }
 
-/// `DELETE /v1/auth/sessions/{id}` — ends one of the account's sessions, the current one included.
+/// `DELETE /v1/auth/sessions/{id}`: Ends one of the account's sessions, the current one included.
 ///
 /// # Errors
 /// `not_found`.
@@ -228,18 +235,19 @@ pub(crate) async fn end(
     caller: caller::Merchant,
     State(app): State<App>,
     Path(id): Path<SessionId>,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let session_key = key::session(&caller.account.id, &id);
     let exists = Condition::new("attribute_exists(PK)");
     app.table
         .write()
         .delete_if(&session_key, exists, Code::NotFound)
-        .answer(Answer::no_content(), app.clock.now())
+        .answer(NoContent::default(), app.clock.now())
         .await
 }
 
-/// `POST /v1/auth/session/refresh` — a new token; the old one dies in the same transaction. Of
-/// several requests with one token, one gets the new one.
+/// `POST /v1/auth/session/refresh`: Exchanges the session's token for a new one.
+///
+/// The old one dies in the same transaction. Of several requests with one token, one gets the new one.
 ///
 /// # Errors
 /// `unauthenticated`.
@@ -247,7 +255,7 @@ pub(crate) async fn refresh(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<SignedIn>>, Problem> {
     let now = app.clock.now();
     let account: &Merchant = &caller.account;
     let (session, token) = caller.session.renewed(account, now);
@@ -258,7 +266,7 @@ pub(crate) async fn refresh(
         .write()
         .delete_if(&caller.session.key(), exists, Code::Unauthenticated)
         .create(&session, Code::VersionConflict)
-        .answer(signed_in(StatusCode::OK, &body, came_by_cookie(&inbound)), now)
+        .answer(signed_in(&body, came_by_cookie(&inbound)), now)
         .await
 }
 

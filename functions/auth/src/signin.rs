@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use catalogue::location;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{
     Body, Fault, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request,
 };
@@ -15,7 +15,6 @@ use gateway::table::Write;
 use ground::event::{About, Event};
 use ground::fields::{Country, Currency, Email, Locale, Subdomain};
 use ground::mail::Mail;
-use http::StatusCode;
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Link, Purpose};
 use identity::merchant::{
@@ -30,7 +29,7 @@ use platform::caller;
 use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};
 
-/// `POST /v1/auth/signup`
+/// A new account, and perhaps its first store.
 #[request]
 #[derive(Debug)]
 pub(crate) struct SignupRequest {
@@ -92,8 +91,9 @@ fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem
     }
 }
 
-/// `POST /v1/auth/signup` — an account, signed in, and optionally its first store: one
-/// transaction (docs/data-model.md §10).
+/// `POST /v1/auth/signup`: Opens an account, signed in, and optionally its first store.
+///
+/// One transaction (docs/data-model.md §10).
 ///
 /// # Errors
 /// `email_taken`, `subdomain_taken`.
@@ -102,7 +102,7 @@ pub(crate) async fn signup(
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(ask)): Ruled<Body<SignupRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<SignedIn>>, Problem> {
     let opening = ask.opening()?;
     let password_hash = ask.password.hash().await?;
     let key = app.secrets.mail_key().await?;
@@ -124,7 +124,7 @@ pub(crate) async fn signup(
     let base_url = &app.config.base_url;
     let store_view = store.as_ref().map(|store| StoreView::of(store, base_url));
     let body = SignedIn::new(view, &session, &token, store_view.clone(), now);
-    let answer = session::signed_in(StatusCode::CREATED, &body, ask.cookie.0);
+    let answer = session::signed_in(&body, ask.cookie.0);
     app.table
         .write()
         .put_if(&UniqueEmail::of(&account), UniqueEmail::is_free(now), Code::EmailTaken)
@@ -161,7 +161,7 @@ pub(crate) fn begin(
     Session::begin(account, via, inbound.client_prefix(), inbound.header("user-agent"), now)
 }
 
-/// `POST /v1/auth/signin`
+/// A sign-in.
 #[request]
 #[derive(Debug)]
 pub(crate) struct SigninRequest {
@@ -215,8 +215,10 @@ impl SigninRequest {
     }
 }
 
-/// `POST /v1/auth/signin` — a session for the right password; and for the right code, where the
-/// account has a second factor. That may come later, with the token of `mfa_required`.
+/// `POST /v1/auth/signin`: Begins a session for the right password.
+///
+/// And for the right code, where the account has a second factor. That may come later, with the token
+/// of `mfa_required`.
 ///
 /// # Errors
 /// `invalid_credentials`, the same for an unknown address; `account_disabled` and `mfa_required`, only
@@ -227,7 +229,7 @@ pub(crate) async fn signin(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<SigninRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<SignedIn>>, Problem> {
     let begun = app.table.write();
     let (account, write, totp) = match ask.first()? {
         First::Password(email, password) => {
@@ -258,7 +260,7 @@ pub(crate) async fn finish(
     (via, second): (CreatedVia, Second),
     inbound: &Inbound,
     cookie: bool,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<SignedIn>>, Problem> {
     let now = app.clock.now();
     let (write, via) = match second {
         Second::NotNeeded => (write, via),
@@ -270,18 +272,19 @@ pub(crate) async fn finish(
     let body = SignedIn::new(view, &session, &token, None, now);
     write
         .create(&session, Code::VersionConflict)
-        .answer(session::signed_in(StatusCode::OK, &body, cookie), now)
+        .answer(session::signed_in(&body, cookie), now)
         .await
 }
 
-/// `POST /v1/auth/signout` — ends the session, and with it the embedded tokens bound to it. With
-/// `all`, ends every session.
+/// `POST /v1/auth/signout`: Ends the session, and with it the embedded tokens bound to it.
+///
+/// With `all`, ends every session.
 pub(crate) async fn signout(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<SignOutRequest>,
-) -> Result<Answer, Problem> {
-    let answer = session::without_cookie(Answer::no_content(), &inbound);
+) -> Result<NoContent, Problem> {
+    let answer = session::without_cookie(NoContent::default(), &inbound);
     authentication::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
 }

@@ -1,15 +1,18 @@
 //! What is done to a webhook subscription: switched on and off, tested, its secret changed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::delivery::delivery::{self, Delivery, DeliveryView};
-use ::delivery::subscription::{DEFAULT_GRACE, OwnSecret, Subscription, hint, seal_secret};
+use ::delivery::subscription::{
+    DEFAULT_GRACE, OwnSecret, Subscription, SubscriptionView, hint, seal_secret,
+};
 use axum::extract::State;
 use commerce::topics;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Either, Json, NoStore};
 use gateway::request::{
     Body, Flag, Given, IfMatch, Int, Judgement, Path, Ruled, Rules, Text, request,
 };
@@ -19,7 +22,9 @@ use ground::event::{self, About, Entry, Event};
 use ground::id::SubscriptionId;
 use ground::scope::{Required, WriteWebhooks};
 use platform::caller::StoreAccess;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::subscriptions::{WithSecret, find, may_read, replace};
 
@@ -30,7 +35,7 @@ async fn act<S: Required>(
     id: &SubscriptionId,
     if_match: IfMatch,
     decide: impl Fn(&Subscription, Timestamp) -> Result<Subscription, Problem>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionView>, Problem> {
     table::retry(|| async {
         let before = find(app, caller, id).await?;
         if_match.check(before.version)?;
@@ -41,34 +46,60 @@ async fn act<S: Required>(
     .await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/enable` — also after the service switched it
-/// off; it starts with a clean bill of health.
+/// `POST /v1/operations/webhook-subscriptions/{id}/enable`: Switches a subscription on.
+///
+/// Also after the service switched it off; it starts with a clean bill of health.
 ///
 /// # Errors
-/// 409 `invalid_state_transition` when it is on.
+/// `not_found`; `invalid_state_transition` when it is on.
 pub(crate) async fn enable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionView>, Problem> {
     act(&app, &caller, &id, if_match, Subscription::enable).await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/disable` — what is on its way is cancelled when
-/// it comes up.
+/// `POST /v1/operations/webhook-subscriptions/{id}/disable`: Switches a subscription off.
+///
+/// What is on its way is cancelled when it comes up.
 ///
 /// # Errors
-/// 409 `invalid_state_transition` when it is off.
+/// `not_found`; `invalid_state_transition` when it is off.
 pub(crate) async fn disable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionView>, Problem> {
     act(&app, &caller, &id, if_match, Subscription::disable).await
 }
 
+/// A delivery that has been queued.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DeliveryAnswer {
+    pub(crate) delivery: DeliveryView,
+}
+
+/// What would be sent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TestPreview {
+    /// `true`.
+    dry_run: bool,
+    /// `POST`.
+    method: &'static str,
+    url: String,
+    /// By name, the values of custom headers masked.
+    headers: BTreeMap<String, String>,
+    /// As it is signed, to the byte.
+    body: String,
+}
+
+/// A sample that was queued, or what would have been.
+type TestReply = Either<NoStore<Json<TestPreview>>, Accepted<DeliveryAnswer>>;
+
+/// A sample to be sent.
 #[request]
 #[derive(Debug)]
 pub(crate) struct TestRequest {
@@ -78,18 +109,20 @@ pub(crate) struct TestRequest {
     dry_run: Flag,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/test` — sends a sample, once, also while the
-/// subscription is off, and holds nothing against the receiver: 202. With `dry_run`, 200 with the
-/// exact headers and body that would be sent, the values of custom headers masked.
+/// `POST /v1/operations/webhook-subscriptions/{id}/test`: Sends a sample, once, also while the
+/// subscription is off.
+///
+/// Nothing is held against the receiver: 202. With `dry_run`, 200 with the exact headers and body
+/// that would be sent, the values of custom headers masked.
 ///
 /// # Errors
-/// 422 `unknown_event_type`; 403 `insufficient_scope`.
+/// `not_found`; `insufficient_scope`; `unknown_event_type` as a fault of its field.
 pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     Ruled(Body(ask)): Ruled<Body<TestRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<TestReply, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
     may_read(&caller.actor, topic.scope)?;
@@ -105,9 +138,10 @@ pub(crate) async fn test(
     let event = Event::sample(&topic, about, now);
     let delivery = Delivery { test: true, lane: None, ..Delivery::new(&event, &subscription, now) };
     if ask.dry_run.0 {
-        return preview(&app, &subscription, &event, &delivery.claimed(now), now).await;
+        let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
+        return Ok(Either::Left(shown));
     }
-    let answer = Answer::accepted(&json!({"delivery": DeliveryView::from(&delivery)}));
+    let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&delivery) });
     let write = app
         .table
         .write()
@@ -115,7 +149,7 @@ pub(crate) async fn test(
         .create(&delivery, Code::VersionConflict);
     let answer = write.answer(answer, now).await?;
     queue(&app, &delivery).await;
-    Ok(answer)
+    Ok(Either::Right(answer))
 }
 
 impl Rules for TestRequest {
@@ -156,24 +190,21 @@ async fn preview(
     event: &Event,
     delivery: &Delivery,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<TestPreview>>, Problem> {
     let key = app.secrets.webhook_key().await?;
     let keys = subscription.signing_keys(&key, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
     let masked = subscription.masked_headers();
     let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
-    let headers: Map<String, Value> = delivery::headers(event, delivery, &keys, &custom, now)
-        .into_iter()
-        .map(|(name, value)| (name, value.into()))
-        .collect();
-    let shown = json!({
-        "dry_run": true,
-        "method": "POST",
-        "url": subscription.url,
-        "headers": headers,
-        "body": event.body,
-    });
-    Ok(Answer::ok(&shown).no_store())
+    let headers = delivery::headers(event, delivery, &keys, &custom, now);
+    let shown = TestPreview {
+        dry_run: true,
+        method: "POST",
+        url: subscription.url.clone(),
+        headers: headers.into_iter().collect(),
+        body: event.body.clone(),
+    };
+    Ok(Json::new(&shown).no_store())
 }
 
 /// Queues a delivery that has been written. A message that is not sent is no loss: the delivery
@@ -185,28 +216,30 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery) {
     }
 }
 
+/// Another signing secret.
 #[request]
 #[derive(Debug, Clone)]
-pub(crate) struct RotateRequest {
+pub(crate) struct RotateWebhookSecretRequest {
     /// How long the old secret signs too, in seconds; a day if left out, 0 if it has leaked.
     grace_seconds: Option<Int<0, 604_800>>,
     /// A secret of the caller's own; without one, one is drawn.
     secret: Option<OwnSecret>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate` — 200 with the new secret, which
-/// is shown this once. Until the grace ends `webhook-signature` carries both, and
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate`: Replaces the signing secret.
+///
+/// The new one is shown this once. Until the grace ends `webhook-signature` carries both, and
 /// `X-Service-Hmac-SHA256` stays on the old one (docs/conventions.md §10).
 ///
 /// # Errors
-/// 409 `invalid_state_transition` during a rotation, unless without a grace.
+/// `not_found`; `invalid_state_transition` during a rotation, unless without a grace.
 pub(crate) async fn rotate(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-    Body(ask): Body<RotateRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<RotateWebhookSecretRequest>,
+) -> Result<NoStore<Json<WithSecret>>, Problem> {
     let key = app.secrets.webhook_key().await?;
     let grace = ask.grace_seconds.map_or(DEFAULT_GRACE, |Int(seconds)| {
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
@@ -219,22 +252,22 @@ pub(crate) async fn rotate(
         let sealed = seal_secret(&key, &id, &secret);
         let after = before.rotate(sealed, Some(hint(&secret)), grace, now)?;
         let view = WithSecret::new(&after, &secret, now);
-        let answer = Answer::ok(&view).version(after.version).no_store();
+        let answer = Json::new(&view).version(after.version).no_store();
         after.save(app.table.write(), &before).answer(answer, now).await
     })
     .await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote` — the new secret alone signs
-/// from now on (docs/conventions.md §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote`: Ends a rotation: the new secret
+/// alone signs from now on (docs/conventions.md §10).
 ///
 /// # Errors
-/// 409 `no_secret_rotation`.
+/// `not_found`; `no_secret_rotation`.
 pub(crate) async fn promote(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionView>, Problem> {
     act(&app, &caller, &id, if_match, Subscription::promote).await
 }

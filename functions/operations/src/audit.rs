@@ -30,6 +30,7 @@ pub struct EntryView {
     created_at: Timestamp,
 }
 
+/// Which entries.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -49,7 +50,7 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /v1/operations/audit-log` — the store's events, the newest first.
+/// `GET /v1/operations/audit-log`: Lists what was done on the store, the newest first.
 pub(crate) async fn list(
     caller: Owner,
     State(app): State<App>,

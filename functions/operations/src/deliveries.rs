@@ -5,13 +5,12 @@ use delivery::delivery::{
     Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of, wake_next,
 };
 use delivery::subscription::Subscription;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
 use gateway::table::{self, Change};
 use ground::event::Event;
@@ -19,14 +18,14 @@ use ground::id::{DeliveryId, EventId, SubscriptionId};
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::StoreAccess;
-use serde_json::json;
 
-use crate::actions::queue;
+use crate::actions::{DeliveryAnswer, queue};
 use crate::range::{self, KEPT, Range};
 
 /// Attempts changed in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
 
+/// Which deliveries.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -50,8 +49,9 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /v1/operations/webhook-deliveries` — the store's, the newest first; an app sees those to
-/// its own subscriptions.
+/// `GET /v1/operations/webhook-deliveries`: Lists the store's webhook deliveries, the newest first.
+///
+/// An app sees those to its own subscriptions.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -93,18 +93,27 @@ pub(crate) async fn find<S: Required>(
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}`.
+/// `GET /v1/operations/webhook-deliveries/{id}`: Shows a webhook delivery.
+///
+/// # Errors
+/// `not_found`, also for another app's.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<DeliveryView>, Problem> {
     let delivery = find(&app, &caller, &id).await?;
-    Ok(Answer::ok(&DeliveryView::from(&delivery)).version(delivery.version))
+    Ok(Json::new(&DeliveryView::from(&delivery)).version(delivery.version))
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}/attempts` — every attempt, the first first: status,
-/// duration, error class, and the first 16 KB of the answer (docs/conventions.md §10).
+/// `GET /v1/operations/webhook-deliveries/{id}/attempts`: Lists the attempts of a delivery, the first
+/// first.
+///
+/// Each has the status, the duration, the class of the error, and the first 16 KB of the answer
+/// (docs/conventions.md §10).
+///
+/// # Errors
+/// `not_found`, also for another app's.
 pub(crate) async fn attempts(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -116,17 +125,18 @@ pub(crate) async fn attempts(
     paging.answer(&app, &all, |_: &Attempt| true, AttemptView::from).await
 }
 
-/// `POST /v1/operations/webhook-deliveries/{id}/redeliver` — 202 with a new delivery of the same
-/// event, which receivers know by its event id.
+/// `POST /v1/operations/webhook-deliveries/{id}/redeliver`: Sends an event again.
+///
+/// A new delivery of the same event, which receivers know by its event id.
 ///
 /// # Errors
-/// 409 `delivery_in_flight`; `payload_expunged`; `invalid_state_transition` when the subscription
+/// `not_found`; `delivery_in_flight`; `payload_expunged`; `invalid_state_transition` when the subscription
 /// is off or gone.
 pub(crate) async fn redeliver(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<DeliveryAnswer>, Problem> {
     let before = find(&app, &caller, &id).await?;
     if before.expunged_at.is_some() {
         return Err(Code::PayloadExpunged.into());
@@ -152,25 +162,26 @@ pub(crate) async fn redeliver(
         redelivery_of: Some(before.id),
         ..Delivery::again(&event, &subscription, &nonce, now)
     };
-    let answer = Answer::accepted(&json!({"delivery": DeliveryView::from(&again)}));
+    let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&again) });
     let write = app.table.write().create(&again, Code::VersionConflict);
     let answer = write.answer(answer, now).await?;
     queue(&app, &again).await;
     Ok(answer)
 }
 
-/// `DELETE /v1/operations/webhook-deliveries/{id}/content` — what was recorded of the answers is
-/// removed, and the delivery can never be sent again. When the store's owner asks, the event's
+/// `DELETE /v1/operations/webhook-deliveries/{id}/content`: Removes what was recorded of the answers.
+///
+/// The delivery can never be sent again. When the store's owner asks, the event's
 /// payload goes too, for every delivery of it; an app cannot take that from the others (our
 /// choice).
 ///
 /// # Errors
-/// 409 `delivery_in_flight` while it is being attempted.
+/// `not_found`; `delivery_in_flight` while it is being attempted.
 pub(crate) async fn expunge(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     table::retry(|| async {
         let before = find(&app, &caller, &id).await?;
         if before.status == DeliveryStatus::Delivering {
@@ -187,7 +198,7 @@ pub(crate) async fn expunge(
         {
             write = write.replace(&event.expunged(), Code::VersionConflict);
         }
-        let answer = write.answer(Answer::no_content(), now).await?;
+        let answer = write.answer(NoContent::default(), now).await?;
         wake_next(&app, &after).await;
         Ok(answer)
     })

@@ -2,45 +2,66 @@
 
 use axum::extract::State;
 use commerce::topics;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{Path, Text};
 use ground::event::Entry;
 use http::header;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 /// The catalogue changes with a release only.
 const CACHED: &str = "public, max-age=300";
 
-fn view(entry: &Entry) -> Value {
-    json!({
-        "type": entry.name,
-        "entity": entry.entity,
-        "scope": entry.scope,
-        "description": entry.about,
-        "schema": entry.schema(),
-        "example": entry.example(),
-    })
+/// An event that can be subscribed to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EventType {
+    r#type: &'static str,
+    /// What it is about.
+    entity: &'static str,
+    /// What an app needs to be sent it; none of what goes to the store's owner alone.
+    scope: Option<&'static str>,
+    description: &'static str,
+    /// A JSON Schema (2020-12) of the body.
+    schema: Value,
+    /// A body.
+    example: Value,
 }
 
-/// `GET /v1/operations/event-types` — every event, with the scope an app needs for it, the JSON
+impl From<&Entry> for EventType {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            r#type: entry.name,
+            entity: entry.entity,
+            scope: entry.scope,
+            description: entry.about,
+            schema: entry.schema(),
+            example: entry.example(),
+        }
+    }
+}
+
+/// `GET /v1/operations/event-types`: Lists every event, with the scope an app needs for it, the JSON
 /// Schema of its body, and an example (docs/conventions.md §10).
 pub(crate) async fn list(
     _: Public,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Page<Value>, Problem> {
-    let all: Vec<Value> = topics::catalogue().iter().map(view).collect();
-    let name = |entry: &Value| entry["type"].to_string();
+) -> Result<Page<EventType>, Problem> {
+    let all: Vec<EventType> = topics::catalogue().iter().map(EventType::from).collect();
+    let name = |entry: &EventType| entry.r#type.to_owned();
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
-/// `GET /v1/operations/event-types/{type}` (docs/conventions.md §10).
-pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Answer, Problem> {
+/// `GET /v1/operations/event-types/{type}`: Shows an event (docs/conventions.md §10).
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Json<EventType>, Problem> {
     let entry = topics::find(name.as_str()).ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&view(&entry)).header(header::CACHE_CONTROL, CACHED))
+    Ok(Json::new(&EventType::from(&entry)).header(header::CACHE_CONTROL, CACHED))
 }

@@ -3,12 +3,11 @@
 
 use axum::extract::State;
 use commerce::topics;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, request};
 use gateway::table;
 use ground::event::{Event, OutboxState};
@@ -79,14 +78,15 @@ impl From<&Event> for OutboxView {
 }
 
 /// One event with its payload.
-#[derive(Debug, Serialize)]
-struct WithPayload {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EventWithPayload {
     #[serde(flatten)]
     view: OutboxView,
     /// The frozen body; `null` when it was removed, or is not the caller's to read.
     payload: Option<Value>,
 }
 
+/// Which events.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -104,7 +104,7 @@ impl Rules for ListQuery {
     }
 }
 
-/// `GET /v1/operations/outbox` — the store's events, the newest first.
+/// `GET /v1/operations/outbox`: Lists the store's events, the newest first.
 pub(crate) async fn list(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
@@ -128,13 +128,18 @@ async fn find<S: Required>(
     ours.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/outbox/{id}` — with the payload, for an app if its scopes can read it. An
-/// operator sees none: it is the store's business, and its customers'.
+/// `GET /v1/operations/outbox/{id}`: Shows an event with its payload, for an app if its scopes can
+/// read it.
+///
+/// An operator sees none: it is the store's business, and its customers'.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn show(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<EventWithPayload>, Problem> {
     let event = find(&app, &caller, &id).await?;
     let scope = topics::scope_of(&event.name);
     let readable = match caller.actor.app() {
@@ -142,32 +147,32 @@ pub(crate) async fn show(
         Some(_) => scope.is_some_and(|scope| caller.actor.may(scope)),
     };
     let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();
-    let shown = WithPayload { view: OutboxView::from(&event), payload };
-    Ok(Answer::ok(&shown).version(event.version))
+    let shown = EventWithPayload { view: OutboxView::from(&event), payload };
+    Ok(Json::new(&shown).version(event.version))
 }
 
-/// `POST /v1/operations/outbox/{id}/requeue` — a failed or discarded event is published by the next
+/// `POST /v1/operations/outbox/{id}/requeue`: Has a failed or discarded event published by the next
 /// sweep.
 ///
 /// # Errors
-/// 409 `invalid_state_transition`, `payload_expunged`.
+/// `not_found`; `invalid_state_transition`, `payload_expunged`.
 pub(crate) async fn requeue(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OutboxView>, Problem> {
     change(&app, &caller, &id, Event::requeue).await
 }
 
-/// `POST /v1/operations/outbox/{id}/discard` — an event that is not to be published.
+/// `POST /v1/operations/outbox/{id}/discard`: Keeps an event from being published.
 ///
 /// # Errors
-/// 409 `invalid_state_transition` when it has been.
+/// `not_found`; `invalid_state_transition` when it has been.
 pub(crate) async fn discard(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
     Path(id): Path<EventId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OutboxView>, Problem> {
     change(&app, &caller, &id, Event::discard).await
 }
 
@@ -176,11 +181,11 @@ async fn change(
     caller: &OverseenStore<WriteOperations>,
     id: &EventId,
     decide: impl Fn(&Event, Timestamp) -> Result<Event, Problem>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OutboxView>, Problem> {
     table::retry(|| async {
         let now = app.clock.now();
         let after = decide(&find(app, caller, id).await?, now)?;
-        let answer = Answer::ok(&OutboxView::from(&after)).version(after.version);
+        let answer = Json::new(&OutboxView::from(&after)).version(after.version);
         app.table.write().replace(&after, Code::VersionConflict).answer(answer, now).await
     })
     .await

@@ -2,11 +2,11 @@
 
 use axum::extract::State;
 use delivery::delivery::{Attempt, Delivery};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::request::Path;
 use gateway::{seal, table, token};
 use ground::event::Event;
@@ -15,8 +15,8 @@ use ground::key;
 use ground::scope::ReadWebhooks;
 use http::Uri;
 use platform::caller::StoreAccess;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::deliveries::find;
 
@@ -24,20 +24,20 @@ use crate::deliveries::find;
 const TYPE: &str = "webhook-receipt+jwt";
 
 /// What is stated about a delivery's last attempt.
-#[derive(Debug, Serialize)]
-struct Receipt<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReceiptClaims {
     /// Issuer: this service.
-    iss: &'a str,
+    iss: String,
     /// Subject: the delivery.
-    sub: &'a DeliveryId,
+    sub: DeliveryId,
     /// When it was signed, in epoch seconds.
     iat: i64,
     /// The event: what the receiver got as `webhook-id`.
-    event_id: &'a EventId,
+    event_id: EventId,
     /// The event's name.
-    event_type: &'a str,
-    store_id: &'a Option<StoreId>,
-    subscription_id: &'a SubscriptionId,
+    event_type: String,
+    store_id: Option<StoreId>,
+    subscription_id: SubscriptionId,
     /// The attempt's number, from 1.
     attempt: u32,
     /// Where it went: host, and port if the URL names one. A path may hold a credential.
@@ -51,52 +51,64 @@ struct Receipt<'a> {
     /// The answer's status, if there was an answer.
     status_code: Option<u16>,
     /// The class of the failure.
-    error: Option<&'a str>,
+    error: Option<String>,
     /// SHA-256 of the body that was sent, in hex.
     body_sha256: String,
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}/receipt` — 200
-/// `{delivery_id, attempt, jws, claims}`: the last attempt as a compact JWS (RFC 7515 §7.1, ES256)
-/// that verifies with the keys of `GET /v1/app-store/oauth/jwks`, and the same as JSON.
+/// What became of a delivery, signed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SignedReceipt {
+    delivery_id: DeliveryId,
+    /// The attempt's number, from 1.
+    attempt: u32,
+    /// The claims as a compact JWS (RFC 7515 §7.1, ES256).
+    jws: String,
+    /// The same as JSON.
+    claims: ReceiptClaims,
+}
+
+/// `GET /v1/operations/webhook-deliveries/{id}/receipt`: States the last attempt, signed.
+///
+/// As a compact JWS (RFC 7515 §7.1, ES256) that verifies with the keys of
+/// `GET /v1/app-store/oauth/jwks`, and the same as JSON.
 ///
 /// # Errors
-/// 409 `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the
+/// `not_found`; `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the
 /// body nor its digest is left.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<SignedReceipt>>, Problem> {
     let delivery = find(&app, &caller, &id).await?;
     let attempts = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
     let last = app.table.all::<Attempt>(&attempts.newest_first(), 1).await?.into_iter().next();
     let attempt =
         last.ok_or_else(|| Problem::state(delivery.status.as_str(), &delivery.allowed_actions()))?;
     let body_sha256 = digest(&app, &delivery, &attempt).await?;
-    let receipt = Receipt {
-        iss: &app.config.base_url,
-        sub: &delivery.id,
+    let claims = ReceiptClaims {
+        iss: app.config.base_url.clone(),
+        sub: delivery.id.clone(),
         iat: app.clock.now().seconds(),
-        event_id: &delivery.event_id,
-        event_type: &delivery.event_type,
-        store_id: &delivery.store_id,
-        subscription_id: &delivery.subscription_id,
+        event_id: delivery.event_id.clone(),
+        event_type: delivery.event_type.clone(),
+        store_id: delivery.store_id.clone(),
+        subscription_id: delivery.subscription_id.clone(),
         attempt: attempt.number,
         host: host(&attempt.url),
         attempted_at: attempt.started_at,
         duration_ms: attempt.duration_ms,
         delivered: attempt.status_code.is_some_and(|status| (200..300).contains(&status)),
         status_code: attempt.status_code,
-        error: attempt.error.as_deref(),
+        error: attempt.error.clone(),
         body_sha256,
     };
     let keys = app.secrets.receipt_keys().await?;
-    let jws = token::sign_statement(&keys, TYPE, &receipt).map_err(Problem::internal)?;
-    let shown = json!({
-        "delivery_id": delivery.id, "attempt": attempt.number, "jws": jws, "claims": receipt,
-    });
-    Ok(Answer::ok(&shown).no_store())
+    let jws = token::sign_statement(&keys, TYPE, &claims).map_err(Problem::internal)?;
+    let receipt =
+        SignedReceipt { delivery_id: delivery.id, attempt: attempt.number, jws, claims };
+    Ok(Json::new(&receipt).no_store())
 }
 
 /// The digest of what was sent: as it was recorded, or of the event's body, which never changes.

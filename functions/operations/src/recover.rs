@@ -5,19 +5,20 @@ use std::time::Duration;
 
 use axum::extract::State;
 use delivery::delivery::{Delivery, DeliveryStatus};
-use delivery::subscription::Stats;
-use gateway::answer::Answer;
+use delivery::subscription::{HealthWord, Stats};
 use gateway::app::App;
 use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::Index;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Given, Judgement, Path, Ruled, Rules, request};
 use gateway::table::{Query, Write};
 use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, WriteWebhooks};
 use platform::caller::StoreAccess;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::range::{self, Range};
 use crate::subscriptions::find;
@@ -35,6 +36,7 @@ const WINDOW: Duration = HOUR.saturating_mul(24);
 /// Deliveries of a day that statistics count.
 const MOST_COUNTED: usize = 1_000;
 
+/// What to recover.
 #[request]
 #[derive(Debug)]
 pub(crate) struct RecoverRequest {
@@ -50,18 +52,54 @@ impl Rules for RecoverRequest {
     }
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/recover` — every delivery of the range that
-/// ended without success begins its attempts again: 202 `{matched}`. Asking twice recovers once,
+/// What begins again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Recovered {
+    /// Deliveries whose attempts begin again.
+    matched: usize,
+    /// Whether there are more: ask again.
+    has_more: bool,
+}
+
+/// The last 24 hours of a subscription.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SubscriptionStats {
+    subscription_id: SubscriptionId,
+    window_seconds: u64,
+    health: HealthWord,
+    /// Deliveries, samples not among them.
+    total: u64,
+    by_status: BTreeMap<&'static str, u64>,
+    /// None of no deliveries.
+    success_percent: Option<u64>,
+    duration_ms: Durations,
+    /// Whether there are more than were counted.
+    truncated: bool,
+    receiver: Stats,
+}
+
+/// How fast a receiver answers, in milliseconds; none without an attempt.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Durations {
+    p50: Option<u64>,
+    p95: Option<u64>,
+}
+
+/// `POST /v1/operations/webhook-subscriptions/{id}/recover`: Begins the attempts again of every
+/// delivery of the range that ended without success.
+///
+/// Asking twice recovers once,
 /// because what is on its way again no longer matches.
 ///
 /// # Errors
-/// 409 `invalid_state_transition` while the subscription is off; 422 `range_too_wide`.
+/// `not_found`; `invalid_state_transition` while the subscription is off; `range_too_wide` as a fault
+/// of its field.
 pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     Ruled(Body(ask)): Ruled<Body<RecoverRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<Recovered>, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     if !subscription.is_enabled() {
         let actions = subscription.allowed_actions();
@@ -84,7 +122,7 @@ pub(crate) async fn recover(
         tracing::warn!(cause = %problem, "messages not queued");
     }
     let has_more = lost.len() >= MOST;
-    Ok(Answer::accepted(&json!({"matched": recovered.len(), "has_more": has_more})))
+    Ok(Accepted::new(&Recovered { matched: recovered.len(), has_more }))
 }
 
 /// What ended without success in the range and still has its payload.
@@ -142,17 +180,20 @@ async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Deli
     Ok(written)
 }
 
-/// `GET /v1/operations/webhook-subscriptions/{id}/stats` — the last 24 hours: deliveries by state,
-/// and how fast the receiver answers.
+/// `GET /v1/operations/webhook-subscriptions/{id}/stats`: Counts the deliveries of the last 24 hours by
+/// state, and says how fast the receiver answers.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn stats(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionStats>, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     let now = app.clock.now();
     let range = Range::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
-    let mut counts: BTreeMap<&str, u64> =
+    let mut counts: BTreeMap<&'static str, u64> =
         DeliveryStatus::ALL.iter().map(|status| (status.as_str(), 0)).collect();
     let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);
     for day in range.days() {
@@ -169,18 +210,20 @@ pub(crate) async fn stats(
     }
     durations.sort_unstable();
     let succeeded = counts.get(DeliveryStatus::Succeeded.as_str()).copied().unwrap_or(0);
-    let shown = json!({
-        "subscription_id": id,
-        "window_seconds": WINDOW.as_secs(),
-        "health": subscription.health.word(),
-        "total": total,
-        "by_status": counts,
-        "success_percent": succeeded.saturating_mul(100).checked_div(total),
-        "duration_ms": {"p50": percentile(&durations, 50), "p95": percentile(&durations, 95)},
-        "truncated": truncated,
-        "receiver": Stats::from(&subscription),
-    });
-    Ok(Answer::ok(&shown))
+    Ok(Json::new(&SubscriptionStats {
+        subscription_id: id,
+        window_seconds: WINDOW.as_secs(),
+        health: subscription.health.word(),
+        total,
+        by_status: counts,
+        success_percent: succeeded.saturating_mul(100).checked_div(total),
+        duration_ms: Durations {
+            p50: percentile(&durations, 50),
+            p95: percentile(&durations, 95),
+        },
+        truncated,
+        receiver: Stats::from(&subscription),
+    }))
 }
 
 /// The smallest of these that `percent` of them do not exceed; they are sorted.

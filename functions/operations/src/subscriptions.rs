@@ -9,7 +9,6 @@ use delivery::subscription::{
     CustomHeaders, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
     give_place_back, hint, seal_secret, take_place,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
@@ -17,7 +16,7 @@ use gateway::egress::Refusal;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{
     Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
@@ -27,6 +26,7 @@ use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::{Actor, StoreAccess, insufficient_scope};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The longest URL, in characters.
@@ -35,7 +35,7 @@ type Url = Text<1, 2048>;
 type Rate = Int<1, 100>;
 
 /// A subscription with its secret, which is shown this once.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct WithSecret {
     #[serde(flatten)]
     view: SubscriptionView,
@@ -78,11 +78,12 @@ pub(crate) async fn replace(
     before: &Subscription,
     after: &Subscription,
     now: Timestamp,
-) -> Result<Answer, Problem> {
-    let answer = Answer::ok(&SubscriptionView::at(after, now)).version(after.version);
+) -> Result<Json<SubscriptionView>, Problem> {
+    let answer = Json::new(&SubscriptionView::at(after, now)).version(after.version);
     after.save(app.table.write(), before).answer(answer, now).await
 }
 
+/// Which subscriptions.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -90,7 +91,7 @@ pub(crate) struct ListQuery {
     status: Option<SubscriptionStatus>,
 }
 
-/// `GET /v1/operations/webhook-subscriptions` — all of them, the oldest first; never a secret.
+/// `GET /v1/operations/webhook-subscriptions`: Lists the webhook subscriptions, the oldest first; never a secret.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -108,9 +109,10 @@ pub(crate) async fn list(
     paging.answer(&app, &all, is_asked_for, view).await
 }
 
+/// A new webhook subscription.
 #[request]
 #[derive(Debug)]
-pub(crate) struct CreateRequest {
+pub(crate) struct CreateSubscriptionRequest {
     /// Where events go: https, a public host, port 443 or 8443.
     url: Url,
     /// Names of the catalogue, `noun.*` or `*`.
@@ -131,16 +133,18 @@ pub(crate) struct CreateRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions` — 201 with the secret, which is shown this once.
+/// `POST /v1/operations/webhook-subscriptions`: Subscribes a URL to events.
+///
+/// The answer has the signing secret, which is shown this once.
 ///
 /// # Errors
-/// 422 `invalid_url`, `blocked_address`, `own_host`, `unknown_event_type`; 403 `insufficient_scope` for a
-/// topic the app cannot read; 409 `subscription_limit`.
+/// `insufficient_scope` for a topic the app cannot read; `subscription_limit`; `invalid_url`,
+/// `blocked_address`, `own_host`, `unknown_event_type` as faults of their fields.
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<CreateSubscriptionRequest>>,
+) -> Result<NoStore<Created<WithSecret>>, Problem> {
     authorize(&caller.actor, &ask.event_types)?;
     let key = app.secrets.webhook_key().await?;
     let now = app.clock.now();
@@ -168,25 +172,29 @@ pub(crate) async fn create(
     }
     let made = made.with_headers(&key, &ask.headers.unwrap_or_default().0);
     let view = WithSecret::new(&made, &secret, now);
-    let answer = Answer::created(&view).version(made.version).no_store();
+    let answer = Created::new(&view).version(made.version).no_store();
     let write = app.table.write().create(&made, Code::VersionConflict);
     take_place(write, &caller.store.id).answer(answer, now).await
 }
 
-/// `GET /v1/operations/webhook-subscriptions/{id}`.
+/// `GET /v1/operations/webhook-subscriptions/{id}`: Shows a webhook subscription.
+///
+/// # Errors
+/// `not_found`, also for another app's.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubscriptionView>, Problem> {
     let found = find(&app, &caller, &id).await?;
     let view = SubscriptionView::at(&found, app.clock.now());
-    Ok(Answer::ok(&view).version(found.version))
+    Ok(Json::new(&view).version(found.version))
 }
 
+/// A change of a webhook subscription.
 #[request]
 #[derive(Debug, Clone)]
-pub(crate) struct UpdateRequest {
+pub(crate) struct UpdateSubscriptionRequest {
     /// Where events go; the receiver starts with a clean bill of health.
     url: Option<Url>,
     /// Names of the catalogue, `noun.*` or `*`; replaces all.
@@ -205,17 +213,19 @@ pub(crate) struct UpdateRequest {
     enabled: Option<Flag>,
 }
 
-/// `PATCH /v1/operations/webhook-subscriptions/{id}`.
+/// `PATCH /v1/operations/webhook-subscriptions/{id}`: Changes a webhook subscription.
 ///
 /// # Errors
-/// As for `POST`; 412 when `If-Match` names another version.
+/// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
+/// a topic the app cannot read; `invalid_state_transition`; `invalid_url`, `blocked_address`,
+/// `unknown_event_type` as faults of their fields.
 pub(crate) async fn update(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<UpdateSubscriptionRequest>>,
+) -> Result<Json<SubscriptionView>, Problem> {
     find(&app, &caller, &id).await?;
     if let Some(types) = &ask.event_types {
         authorize(&caller.actor, types)?;
@@ -236,7 +246,7 @@ pub(crate) async fn update(
 
 fn apply(
     before: &Subscription,
-    ask: UpdateRequest,
+    ask: UpdateSubscriptionRequest,
     actor: &Actor,
     now: Timestamp,
 ) -> Result<Subscription, Problem> {
@@ -268,17 +278,18 @@ fn apply(
     Ok(after)
 }
 
-/// `DELETE /v1/operations/webhook-subscriptions/{id}` — what was on its way to it is cancelled when
-/// it comes up.
+/// `DELETE /v1/operations/webhook-subscriptions/{id}`: Deletes a webhook subscription.
+///
+/// What was on its way to it is cancelled when it comes up.
 ///
 /// # Errors
-/// 412 when `If-Match` names another version.
+/// `not_found`; `precondition_failed` when `If-Match` names another version.
 pub(crate) async fn delete(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     table::retry(|| async {
         let found = find(&app, &caller, &id).await?;
         if_match.check(found.version)?;
@@ -287,7 +298,7 @@ pub(crate) async fn delete(
             .value(":version", found.version);
         let write = app.table.write().delete_if(&found.key(), unchanged, Code::VersionConflict);
         let write = give_place_back(write, &caller.store.id);
-        write.answer(Answer::no_content(), app.clock.now()).await
+        write.answer(NoContent::default(), app.clock.now()).await
     })
     .await
 }
@@ -333,13 +344,13 @@ async fn refused_url(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> 
     refusal.map(fault).into_iter().collect()
 }
 
-impl Rules for CreateRequest {
+impl Rules for CreateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         refused_url(given, case).await
     }
 }
 
-impl Rules for UpdateRequest {
+impl Rules for UpdateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         refused_url(given, case).await
     }

@@ -7,11 +7,11 @@ use axum::extract::State;
 use commerce::topics;
 use delivery::delivery::{Delivery, scope_of};
 use delivery::subscription::{Payload, Subscription};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use gateway::table;
 use ground::event::{Event, OutboxState};
@@ -21,7 +21,8 @@ use ground::scope::ReadOperations;
 use platform::app::{App as CommerceApp, AppStatus};
 use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::range::{self, Range};
 
@@ -36,6 +37,7 @@ const DEFAULT_RANGE: Duration = DAY;
 /// How long an event may be pending: stream, then sweep, and room for both to be late.
 const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 
+/// Since when.
 #[request]
 #[derive(Debug)]
 pub(crate) struct VerifyQuery {
@@ -49,14 +51,27 @@ impl Rules for VerifyQuery {
     }
 }
 
-/// `GET /v1/operations/outbox/verify` — `checked` events; `missing`: pending for more than five
-/// minutes, or published without a delivery that a subscription should have had; `orphan`:
-/// deliveries without their event.
+/// The outbox held against the deliveries.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct OutboxCheck {
+    /// Events that were looked at.
+    checked: usize,
+    /// Events that have been pending for more than five minutes, and deliveries of published ones
+    /// that a subscription should have had.
+    missing: usize,
+    /// Deliveries without their event.
+    orphan: usize,
+    since: Timestamp,
+    /// Whether there are more than were looked at.
+    truncated: bool,
+}
+
+/// `GET /v1/operations/outbox/verify`: Holds the outbox against the deliveries.
 pub(crate) async fn verify(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<VerifyQuery>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<OutboxCheck>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));
     let range = Range::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
@@ -83,13 +98,13 @@ pub(crate) async fn verify(
         .iter()
         .filter(|delivery| eventless.contains(&key::event(&delivery.event_id)))
         .count();
-    Ok(Answer::ok(&json!({
-        "checked": events.len(),
-        "missing": stuck.saturating_add(undelivered.len()),
-        "orphan": orphan,
-        "since": since.max(store.created_at),
-        "truncated": events.len() >= MOST || deliveries.len() >= MOST,
-    })))
+    Ok(Json::new(&OutboxCheck {
+        checked: events.len(),
+        missing: stuck.saturating_add(undelivered.len()),
+        orphan,
+        since: since.max(store.created_at),
+        truncated: events.len() >= MOST || deliveries.len() >= MOST,
+    }))
 }
 
 /// The newest items over these days, at most [`MOST`].

@@ -5,11 +5,11 @@
 pub mod code;
 pub mod password;
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Reply};
 use gateway::request::{Flag, Inbound, Text, request};
 use gateway::seal;
 use gateway::table::{Change, Query, Write, retry};
@@ -17,7 +17,8 @@ use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
 use ground::mail::{Letter, Mail};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::challenge::{self, Challenge, Link, Purpose};
 use crate::password::Guess;
@@ -150,6 +151,13 @@ pub struct MailRequest {
     pub email: Email,
 }
 
+/// That a link is on its way, if there is somebody to write to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LinkSent {
+    /// Seconds until the link ends.
+    expires_in: u64,
+}
+
 /// Mails a link to the account, if there is one; else a link is written that leads nowhere, and
 /// the answer is the same.
 ///
@@ -160,7 +168,7 @@ pub async fn send_link<A: Account>(
     purpose: Purpose,
     account: Option<&A>,
     letter: impl FnOnce(&Email, &str) -> Letter,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<LinkSent>, Problem> {
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
@@ -168,7 +176,7 @@ pub async fn send_link<A: Account>(
         |account: &A| letter(account.email(), &token).from_store(account.holder().store_id());
     let mail = account.map(|account| Mail::compose(&key, &letter(account), now));
     let mail = mail.transpose()?;
-    let answer = Answer::accepted(&json!({"expires_in": purpose.lifetime().as_secs()}));
+    let answer = Accepted::new(&LinkSent { expires_in: purpose.lifetime().as_secs() });
     let write = app.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
     write.answer(answer, now).await
 }
@@ -231,12 +239,12 @@ pub struct SignOutRequest {
 ///
 /// # Errors
 /// `unauthenticated`, when the account is gone.
-pub async fn sign_out<A: Account>(
+pub async fn sign_out<A: Account, R: Reply + Clone>(
     app: &App,
     (account, session): (&A, &A::Session),
     ask: &SignOutRequest,
-    answer: Answer,
-) -> Result<Answer, Problem> {
+    answer: R,
+) -> Result<R, Problem> {
     let (account_key, session_key) = (account.key(), session.key());
     if !ask.all.0 {
         return app.table.write().delete(&session_key).answer(answer, app.clock.now()).await;

@@ -13,6 +13,7 @@ use gateway::seal::{self, SealKey};
 use ground::fields::Email;
 use ground::id::MerchantId;
 use ground::key;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
 
@@ -67,7 +68,7 @@ impl Item for Mfa {
 }
 
 /// What its owner is shown once; never in a log.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Enrolment {
     /// What an authenticator program reads, as a QR code mostly: `otpauth://totp/…`.
     pub secret_uri: String,

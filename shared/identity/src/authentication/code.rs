@@ -1,19 +1,20 @@
 //! One-time codes: mailed with a challenge that remembers whom they are for, and judged once they
 //! come back.
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::outbox::Outgoing;
 use gateway::password;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Accepted;
 use gateway::request::{Given, Inbound, Text};
 use gateway::table::Write;
 use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
 use ground::mail::{Letter, Mail};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Account, Found, find};
@@ -31,10 +32,11 @@ pub struct Sending {
 }
 
 /// What is told of a code on its way.
-#[derive(Debug, Serialize)]
-pub struct Sent {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CodeSent {
     /// What the code answers.
     challenge_id: ChallengeId,
+    /// `email`.
     channel: &'static str,
     /// Seconds until the code ends.
     expires_in: u64,
@@ -72,8 +74,8 @@ impl Sending {
     }
 
     /// What is told of it.
-    pub fn sent(&self) -> Sent {
-        Sent {
+    pub fn sent(&self) -> CodeSent {
+        CodeSent {
             challenge_id: self.challenge.id.clone(),
             channel: "email",
             expires_in: CODE_LIFETIME.as_secs(),
@@ -85,8 +87,8 @@ impl Sending {
     ///
     /// # Errors
     /// 503.
-    pub async fn answer(self, app: &App) -> Result<Answer, Problem> {
-        let answer = Answer::accepted(&self.sent());
+    pub async fn answer(self, app: &App) -> Result<Accepted<CodeSent>, Problem> {
+        let answer = Accepted::new(&self.sent());
         app.table.write().emit(self).answer(answer, app.clock.now()).await
     }
 }
@@ -106,7 +108,7 @@ pub async fn request<A: Account>(
     app: &App,
     at: (&A::Realm, &Email),
     inbound: &Inbound,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<CodeSent>, Problem> {
     let id = ChallengeId::mint(app.clock.now());
     let Found::<A> { subject, throttle, account } =
         find(app, Kind::Code, at, inbound, Some(&id)).await?;

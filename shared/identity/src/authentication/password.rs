@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Flag, Given, Inbound, Judgement, Rules, Text, request};
 use gateway::table::Write;
 use ground::fields::Email;
 use ground::mail::{Letter, Mail};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
-    Account, Found, ShownCode, confirm, find, follow, keep_session, live_sessions, send_link,
+    Account, Found, LinkSent, ShownCode, confirm, find, follow, keep_session, live_sessions, send_link,
 };
 use crate::challenge::{self, Purpose};
 use crate::notifications;
@@ -32,7 +33,7 @@ pub async fn reset<A: Account>(
     at: (&A::Realm, &Email),
     inbound: &Inbound,
     letter: impl FnOnce(&Email, &str) -> Letter,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<LinkSent>, Problem> {
     let Found::<A> { account, .. } = find(app, Kind::Reset, at, inbound, None).await?;
     let account = account.filter(Account::is_active);
     send_link(app, Purpose::Reset, account.as_ref(), letter).await
@@ -108,6 +109,15 @@ impl Rules for UpdateRequest {
     }
 }
 
+/// That the password is another now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PasswordUpdated {
+    /// `true`.
+    updated: bool,
+    /// How many other sessions ended.
+    sessions_revoked: usize,
+}
+
 /// A new password for who has a token: token → used, password, credential generation + 1, in one
 /// transaction. It also proves the address, and lets the owner sign in without waiting out other
 /// people's guesses.
@@ -118,7 +128,7 @@ pub async fn by_link<A: Account>(
     app: &App,
     inbound: &Inbound,
     ask: &UpdateRequest,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PasswordUpdated>, Problem> {
     let (link, account) = follow::<A>(app, Purpose::Reset, ask.token_alone()?).await?;
     let hash = ask.new_password.hash().await?;
     let now = app.clock.now();
@@ -143,7 +153,7 @@ pub async fn by_session<A: Account>(
     inbound: &Inbound,
     ask: &UpdateRequest,
     (account, session): (&A, &A::Session),
-) -> Result<Answer, Problem> {
+) -> Result<Json<PasswordUpdated>, Problem> {
     let shown = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
     let confirmed = confirm(app, account, shown, "This field is required.", inbound).await?;
     let hash = ask.new_password.hash().await?;
@@ -176,6 +186,6 @@ async fn announced(
     Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &letter, now)?))
 }
 
-fn updated(sessions_revoked: usize) -> Answer {
-    Answer::ok(&json!({"updated": true, "sessions_revoked": sessions_revoked}))
+fn updated(sessions_revoked: usize) -> Json<PasswordUpdated> {
+    Json::new(&PasswordUpdated { updated: true, sessions_revoked })
 }
