@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{Flag, Inbound, Path, Query, Text, Written, request};
 use gateway::table;
 use ground::fields::WebUrl;
@@ -188,11 +187,12 @@ fn bucket(installs: u64) -> &'static str {
     }
 }
 
-/// `GET /v1/app-store/apps`: the published apps by category and slug; with `installed=true`, for
-/// a merchant, those of the store.
+/// `GET /v1/app-store/apps`: Lists the published apps by category and slug; with `installed=true`,
+/// for a merchant, those of the store.
 ///
 /// # Errors
-/// `unauthenticated`, `store_required`, `store_not_owned` with `installed=true`.
+/// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
+/// `store_not_owned` with `installed=true`.
 pub async fn list(
     visitor: Visitor,
     State(app): State<App>,
@@ -267,7 +267,7 @@ fn maker(profile: Developer) -> MakerView {
 }
 
 /// A scope, and what a merchant is told about it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ScopeView {
     scope: String,
     explanation: String,
@@ -281,16 +281,16 @@ pub fn explained<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<ScopeView> {
 }
 
 /// An approved version of an app.
-#[derive(Debug, Serialize)]
-struct VersionView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AppVersionView {
     version: String,
     changelog: String,
     approved_at: Option<Timestamp>,
 }
 
 /// An app on its own page.
-#[derive(Debug, Serialize)]
-struct DetailView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AppDetailView {
     #[serde(flatten)]
     summary: CatalogueView,
     description: Option<String>,
@@ -299,11 +299,11 @@ struct DetailView {
     support_url: Option<WebUrl>,
     scope_explanations: Vec<ScopeView>,
     approved_version: Option<String>,
-    versions: Vec<VersionView>,
+    versions: Vec<AppVersionView>,
     published_at: Option<Timestamp>,
 }
 
-/// `GET /v1/app-store/apps/{id}`: a published app with what its scopes mean.
+/// `GET /v1/app-store/apps/{id}`: Shows a published app with what its scopes mean.
 ///
 /// # Errors
 /// `not_found`, the same for an unknown app and one that is not in the catalogue.
@@ -311,7 +311,7 @@ pub async fn show(
     _: Public,
     State(app): State<App>,
     Path(id): Path<AppId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppDetailView>, Problem> {
     let found = published(&app, &id).await?;
     let developer = key::developer(&found.owner_id);
     let submissions =
@@ -321,13 +321,13 @@ pub async fn show(
         app.table.get::<Developer>(&developer),
         app.table.page(&submissions, VERSIONS_SHOWN, None, approved),
     )?;
-    let versions = submissions.items.into_iter().map(|each| VersionView {
+    let versions = submissions.items.into_iter().map(|each| AppVersionView {
         version: each.proposal.app_version.as_str().to_owned(),
         changelog: each.proposal.changelog,
         approved_at: each.decided_at,
     });
     let listing = found.listing.as_ref();
-    let view = DetailView {
+    let view = AppDetailView {
         description: listing.map(|listing| listing.description.clone()),
         app_url: found.app_url.clone(),
         privacy_policy_url: listing.map(|listing| listing.privacy_policy_url.clone()),
@@ -339,7 +339,7 @@ pub async fn show(
         summary: CatalogueView::of(&found, profile.map(maker)),
     };
     // No ETag: installs and reviews change the page without a new version of the app.
-    Ok(Answer::ok(&view))
+    Ok(Json::new(&view))
 }
 
 /// The app, if it is in the catalogue.

@@ -3,10 +3,10 @@
 
 use axum::extract::State;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
 use gateway::table::{Change, Condition, Write, retry};
@@ -20,6 +20,7 @@ use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState
 use platform::installation::{
     APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus, InstallationView,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a merchant's admin sends when the merchant has agreed.
@@ -66,33 +67,43 @@ impl Deserr<FieldErrors> for SentChallenge {
 }
 
 /// The answer (docs/conventions.md §9).
-#[derive(Debug, Serialize)]
-struct AuthorizeResponse {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AuthorizeResponse {
+    /// Where to send the merchant: the redirect URI with the parameters.
     redirect_to: String,
+    /// To be redeemed at the token endpoint, once.
     code: String,
+    /// The app's own, untouched.
     state: String,
+    /// Who issued the code (RFC 9207).
     iss: String,
+    /// Seconds.
     expires_in: u64,
+    /// What was granted, separated by spaces.
     scope: String,
+    /// The same as a list.
     scopes: Vec<String>,
+    /// The same again.
     granted_scopes: Vec<String>,
     app_id: AppId,
     installation_id: ground::id::InstallationId,
     store_id: ground::id::StoreId,
 }
 
-/// `POST /v1/app-store/apps/{id}/oauth/authorize`: upserts an active installation and issues a
-/// code, in one transaction with the checks that must hold when it commits.
+/// `POST /v1/app-store/apps/{id}/oauth/authorize`: Grants an app its scopes on a store, and issues a
+/// code.
+///
+/// Upserts an active installation, in one transaction with the checks that must hold when it commits.
 ///
 /// # Errors
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri` (never echoed), `invalid_scope`,
-/// `unsupported_response_type`, `invalid_request` (PKCE).
+/// `unsupported_response_type`, `unsupported_grant_type`, `invalid_request` (PKCE).
 pub async fn authorize(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<AuthorizeRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     retry(|| authorize_once(&owner, &app, &id, &ask)).await
 }
 
@@ -101,7 +112,7 @@ async fn authorize_once(
     app: &App,
     id: &AppId,
     ask: &AuthorizeRequest,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     let now = app.clock.now();
     let store = &owner.store;
     let app_key = key::app(id);
@@ -169,7 +180,7 @@ async fn authorize_once(
             write.emit(Event::new(&APP_INSTALLED, about, &view, now))
         })
         .emit(Event::new(&APP_AUTHORIZED, about, &view, now))
-        .answer(Answer::ok(&answer).no_store(), now)
+        .answer(Json::new(&answer).no_store(), now)
         .await
 }
 
@@ -297,6 +308,13 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
     write.check(&key::app(&app.id), condition, Code::AppNotPublished)
 }
 
+/// Where to send a merchant who refused.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DenyResponse {
+    /// The redirect URI with the parameters.
+    redirect_to: String,
+}
+
 /// What a merchant's admin sends when the merchant has refused.
 #[request]
 #[derive(Debug)]
@@ -307,7 +325,7 @@ pub struct DenyRequest {
     state: Exact<1024>,
 }
 
-/// `POST /v1/app-store/apps/{id}/oauth/deny`: where to send the merchant who refused
+/// `POST /v1/app-store/apps/{id}/oauth/deny`: Says where to send the merchant who refused
 /// (RFC 6749 §4.1.2.1). Changes nothing.
 ///
 /// # Errors
@@ -317,7 +335,7 @@ pub async fn deny(
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<DenyRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<DenyResponse>>, Problem> {
     let asked: Option<CommerceApp> = app.table.get(&key::app(&id)).await?;
     let asked = asked.ok_or(Code::AppNotPublished)?;
     judge_app(&asked)?;
@@ -327,7 +345,7 @@ pub async fn deny(
     let pairs =
         [("error", "access_denied"), ("state", ask.state.as_str()), ("iss", &app.config.base_url)];
     let redirect_to = with_query(ask.redirect_uri.as_str(), &pairs);
-    Ok(Answer::ok(&serde_json::json!({"redirect_to": redirect_to})).no_store())
+    Ok(Json::new(&DenyResponse { redirect_to }).no_store())
 }
 
 /// The URI with parameters added to the query it has (RFC 6749 §3.1.2); a registered URI has no

@@ -5,15 +5,16 @@
 //! may reach at all is decided where it arrives, by [`gateway::bridged`]; the paths that are closed
 //! here as well are those that need not be tried.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::context::Context;
 use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::request::{
     Body, Exact, Fault, FromText, Given, Judgement, Raw, Ruled, Rules, request,
 };
@@ -24,7 +25,9 @@ use identity::store::Store;
 use platform::app::App as CommerceApp;
 use platform::caller::{Bridge, EmbeddedApp};
 use platform::installation::Installation;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::oauth;
 
@@ -104,6 +107,26 @@ impl Rules for BridgeRequest {
     }
 }
 
+/// What a bridged call answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BridgedAnswer {
+    status: u16,
+    /// Those that concern the page, by name in lower case.
+    headers: BTreeMap<String, String>,
+    /// JSON where it is JSON, else text; none of an empty one.
+    body: Value,
+    request_id: Option<String>,
+    cost: BridgedCost,
+}
+
+/// What the bridged call cost, in points; unknown of an app's own server.
+#[derive(Debug, Serialize, JsonSchema)]
+struct BridgedCost {
+    requested: Option<u32>,
+    actual: Option<u32>,
+    available: Option<u32>,
+}
+
 /// As whom a call is made.
 struct Acting {
     app_id: AppId,
@@ -111,18 +134,19 @@ struct Acting {
     token: String,
 }
 
-/// `POST /v1/app-store/bridge/fetch`: what the call answered, inside a 200.
+/// `POST /v1/app-store/bridge/fetch`: Makes a call for an app's page, and answers what it answered inside
+/// a 200.
 ///
 /// # Errors
 /// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
-/// `app_unreachable`, `bridge_timeout`; `answer_too_large` for one of this API above 1 MiB. Its lists
-/// end their pages before.
+/// `not_found`, `app_suspended`, `installation_inactive`, `app_unreachable`, `bridge_timeout`;
+/// `answer_too_large` for one of this API above 1 MiB. Its lists end their pages before.
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(ask)): Ruled<Body<BridgeRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<BridgedAnswer>>, Problem> {
     let target = ask.target.unwrap_or(Target::Admin);
     judge_path(ask.path.as_str(), target)?;
     let headers = allowed_headers(ask.headers.as_ref())?;
@@ -149,7 +173,7 @@ pub async fn fetch(
     };
     match app.egress.send(request).await {
         Ok(incoming) if bridged::is_refusal(&incoming.headers) => Err(Code::PathNotAllowed.into()),
-        Ok(incoming) if !incoming.truncated => Ok(Answer::ok(&answered(&incoming)).no_store()),
+        Ok(incoming) if !incoming.truncated => Ok(Json::new(&answered(&incoming)).no_store()),
         Ok(_) if target == Target::Admin => Err(Code::AnswerTooLarge.into()),
         Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
         Err(SendError::Timeout) => Err(Code::BridgeTimeout.into()),
@@ -283,7 +307,7 @@ fn outgoing_headers(
 }
 
 /// What the bridged route answered: headers that concern the page, the body as JSON where it is.
-fn answered(incoming: &Incoming) -> Value {
+fn answered(incoming: &Incoming) -> BridgedAnswer {
     let shown = [
         "content-type",
         "etag",
@@ -296,24 +320,22 @@ fn answered(incoming: &Incoming) -> Value {
         "ratelimit-policy",
     ];
     let text = |name: &str| incoming.headers.get(name).and_then(|value| value.to_str().ok());
-    let headers: Map<String, Value> = shown
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), Value::from(text(name)?))))
-        .collect();
+    let header = |name: &str| Some((name.to_owned(), text(name)?.to_owned()));
+    let headers = shown.iter().filter_map(|name| header(name)).collect();
     let body = serde_json::from_slice(&incoming.body)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&incoming.body).into_owned()));
     let points = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());
-    json!({
-        "status": incoming.status,
-        "headers": headers,
-        "body": if incoming.body.is_empty() { Value::Null } else { body },
-        "request_id": text("x-request-id"),
-        "cost": {
-            "requested": points("x-service-cost-requested"),
-            "actual": points("x-service-cost-actual"),
-            "available": points("x-service-cost-available"),
+    BridgedAnswer {
+        status: incoming.status,
+        headers,
+        body: if incoming.body.is_empty() { Value::Null } else { body },
+        request_id: text("x-request-id").map(str::to_owned),
+        cost: BridgedCost {
+            requested: points("x-service-cost-requested"),
+            actual: points("x-service-cost-actual"),
+            available: points("x-service-cost-available"),
         },
-    })
+    }
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@ mod update;
 mod webhook;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{
     AtMost, Body, Exact, Fault, Flag, FromText, Given, Judgement, Path, Query, Ruled, Rules, Text,
     request,
@@ -30,6 +29,7 @@ use platform::app::{
 };
 use platform::caller::Developer;
 use platform::developer::{self, Developer as Profile};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use life::{delete, publish, rotate_secret, unpublish};
@@ -85,7 +85,7 @@ pub struct AppsQuery {
     status: Option<AppStatus>,
 }
 
-/// `GET /v1/app-store/developers/apps`: the caller's own apps, the newest first.
+/// `GET /v1/app-store/developers/apps`: Lists the caller's own apps, the newest first.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -100,7 +100,7 @@ pub async fn list(
 /// A new app.
 #[request]
 #[derive(Debug)]
-pub struct CreateRequest {
+pub struct CreateAppRequest {
     /// The name.
     name: Text<1, 100>,
     /// The readable name in URLs; no other app may have it.
@@ -122,7 +122,7 @@ pub struct CreateRequest {
     require_pkce: Option<Flag>,
 }
 
-impl Rules for CreateRequest {
+impl Rules for CreateAppRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         let app = case.app;
         let uris = given.get::<RedirectUris>("redirect_uris");
@@ -137,8 +137,8 @@ impl Rules for CreateRequest {
 }
 
 /// What is shown once, when it is made.
-#[derive(Debug, Serialize)]
-struct SecretsView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AppSecretsView {
     #[serde(flatten)]
     app: AppView,
     /// The client secret; a public client has none.
@@ -149,8 +149,9 @@ struct SecretsView {
     webhook_secret: Option<String>,
 }
 
-/// `POST /v1/app-store/developers/apps`: an app, its OAuth client and its slug in one
-/// transaction; secrets are shown this once.
+/// `POST /v1/app-store/developers/apps`: Makes an app; its secrets are shown this once.
+///
+/// With its OAuth client and its slug, in one transaction.
 ///
 /// # Errors
 /// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid`, `own_host` and the egress
@@ -158,8 +159,8 @@ struct SecretsView {
 pub async fn create(
     developer: Developer,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<CreateAppRequest>>,
+) -> Result<NoStore<Created<AppSecretsView>>, Problem> {
     developer.profile.may_publish()?;
     let confidential = ask.confidential.is_none_or(|flag| flag.0);
     let require_pkce = ask.require_pkce.is_none_or(|flag| flag.0);
@@ -207,7 +208,7 @@ async fn save_new(
     made: CommerceApp,
     hook: Option<Hook>,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<AppSecretsView>>, Problem> {
     let secret = made.confidential.then(new_secret);
     let client = Client {
         client_id: made.client_id.clone(),
@@ -220,7 +221,7 @@ async fn save_new(
         version: 1,
     };
     let slug = UniqueSlug { slug: made.slug.clone(), app_id: made.id.clone(), version: 1 };
-    let view = SecretsView {
+    let view = AppSecretsView {
         app: AppView::from(&made),
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
@@ -231,7 +232,7 @@ async fn save_new(
         .create(&client, Code::VersionConflict)
         .also(hook, |write, hook| write.create(&hook.subscription, Code::VersionConflict))
         .emit(event(&APP_CREATED, &view.app, now))
-        .answer(Answer::created(&view).version(1).no_store(), now)
+        .answer(Created::new(&view).version(1).no_store(), now)
         .await
 }
 
@@ -289,7 +290,7 @@ fn judge_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
 }
 
-/// `GET /v1/app-store/developers/apps/{id}`: one of the caller's own apps.
+/// `GET /v1/app-store/developers/apps/{id}`: Shows one of the caller's own apps.
 ///
 /// # Errors
 /// `not_found`.
@@ -297,7 +298,7 @@ pub async fn show(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppView>, Problem> {
     let found = own(&app, &developer, &id).await?;
-    Ok(Answer::ok(&AppView::from(&found)).version(found.version))
+    Ok(Json::new(&AppView::from(&found)).version(found.version))
 }

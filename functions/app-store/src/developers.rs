@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json};
 use gateway::request::{
     Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text, request,
 };
@@ -18,14 +18,17 @@ use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
 
-/// `GET /v1/app-store/developers/register`: the caller's own profile.
+/// `GET /v1/app-store/developers/register`: Shows the caller's own profile.
 ///
 /// # Errors
 /// `not_registered`.
-pub async fn show(merchant: Merchant, State(app): State<App>) -> Result<Answer, Problem> {
+pub async fn show(
+    merchant: Merchant,
+    State(app): State<App>,
+) -> Result<Json<DeveloperView>, Problem> {
     let profile: Option<Developer> = app.table.get(&key::developer(&merchant.account.id)).await?;
     let profile = profile.ok_or(Code::NotRegistered)?;
-    Ok(Answer::ok(&DeveloperView::from(&profile)).version(profile.version))
+    Ok(Json::new(&DeveloperView::from(&profile)).version(profile.version))
 }
 
 /// `true`, and nothing else.
@@ -55,7 +58,7 @@ impl Deserr<FieldErrors> for Agreed {
 /// A new profile.
 #[request]
 #[derive(Debug)]
-pub struct RegisterRequest {
+pub struct RegisterDeveloperRequest {
     /// The company; or else `name`.
     company: Option<Text<1, 200>>,
     /// The person's name, for who has no company.
@@ -71,7 +74,7 @@ pub struct RegisterRequest {
     agree_terms: Agreed,
 }
 
-impl Rules for RegisterRequest {
+impl Rules for RegisterDeveloperRequest {
     async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
             (false, false) => ("/company", "required", "Send `company` or `name`."),
@@ -82,15 +85,15 @@ impl Rules for RegisterRequest {
     }
 }
 
-/// `POST /v1/app-store/developers/register`: makes the account a developer's.
+/// `POST /v1/app-store/developers/register`: Makes the account a developer's.
 ///
 /// # Errors
 /// `already_registered`.
 pub async fn register(
     merchant: Merchant,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<RegisterRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<RegisterDeveloperRequest>>,
+) -> Result<Created<DeveloperView>, Problem> {
     // The rules let one of them through.
     let company = ask.company.or(ask.name).map(String::from).unwrap_or_default();
     let now = app.clock.now();
@@ -114,14 +117,14 @@ pub async fn register(
         .write()
         .create(&profile, Code::AlreadyRegistered)
         .emit(event(&DEVELOPER_REGISTERED, &view, now))
-        .answer(Answer::created(&view).version(1), now)
+        .answer(Created::new(&view).version(1), now)
         .await
 }
 
 /// What is to change about a profile.
 #[request]
 #[derive(Debug)]
-pub struct UpdateRequest {
+pub struct UpdateDeveloperRequest {
     /// The company, or the person's name.
     company: Option<Text<1, 200>>,
     /// Where the platform and merchants write to.
@@ -132,8 +135,9 @@ pub struct UpdateRequest {
     country: Option<Country>,
 }
 
-/// `PATCH /v1/app-store/developers/me`: changes the caller's profile. Another name or
-/// country must be verified anew (our choice).
+/// `PATCH /v1/app-store/developers/me`: Changes the caller's profile.
+///
+/// Another name or country must be verified anew (our choice).
 ///
 /// # Errors
 /// `developer_required`, `precondition_failed`.
@@ -141,8 +145,8 @@ pub async fn update(
     developer: DeveloperCaller,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<UpdateDeveloperRequest>,
+) -> Result<Json<DeveloperView>, Problem> {
     let before = developer.profile;
     if_match.check(before.version)?;
     let now = app.clock.now();
@@ -163,7 +167,7 @@ pub async fn update(
     profile
         .save(app.table.write(), Code::VersionConflict)
         .emit(event(&DEVELOPER_UPDATED, &view, now))
-        .answer(Answer::ok(&view).version(profile.version), now)
+        .answer(Json::new(&view).version(profile.version), now)
         .await
 }
 

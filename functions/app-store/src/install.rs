@@ -1,13 +1,12 @@
 //! Choosing an app for a store, and what a store has chosen.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, Path, Query, request};
 use gateway::table::{self, retry};
 use ground::event::{About, Event};
@@ -28,8 +27,8 @@ use crate::apps::{ScopeView, explained};
 pub struct InstallRequest {}
 
 /// What has to follow an install before the app can act.
-#[derive(Debug, Serialize)]
-struct AuthorizeView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AuthorizeView {
     /// Whether the merchant has to grant scopes.
     required: bool,
     client_id: String,
@@ -38,11 +37,15 @@ struct AuthorizeView {
     redirect_uri: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct InstallResponse {
+/// An app on a store.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InstallResponse {
     installation: InstallationView,
     authorize: AuthorizeView,
 }
+
+/// A pending installation as it is, or one that has begun.
+type InstallReply = Either<Json<InstallResponse>, Created<InstallResponse>>;
 
 impl InstallResponse {
     fn of(installation: &Installation, app: &CommerceApp) -> Self {
@@ -58,8 +61,9 @@ impl InstallResponse {
     }
 }
 
-/// `POST /v1/app-store/apps/{id}/install`: the app on the store, pending until it is authorized,
-/// or active at once when it asks for no scopes. Choosing a pending app again changes nothing and
+/// `POST /v1/app-store/apps/{id}/install`: Installs an app on the store.
+///
+/// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a pending app again changes nothing and
 /// answers 200 (our choice).
 ///
 /// # Errors
@@ -69,7 +73,7 @@ pub async fn install(
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(InstallRequest {}): Body<InstallRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<InstallReply, Problem> {
     retry(|| async {
         let (chosen, present) = load(&app, &owner, &id).await?;
         let now = app.clock.now();
@@ -81,11 +85,11 @@ pub async fn install(
             }
             Some(pending) if pending.status == InstallationStatus::Pending => {
                 let answer = InstallResponse::of(&pending, &chosen);
-                return Ok(Answer::ok(&answer).version(pending.version));
+                return Ok(Either::Left(Json::new(&answer).version(pending.version)));
             }
             Some(present) => return Err(already_installed(&present)),
         };
-        save(&app, &chosen, &next, now).await
+        save(&app, &chosen, &next, now).await.map(Either::Right)
     })
     .await
 }
@@ -118,7 +122,7 @@ async fn save(
     chosen: &CommerceApp,
     next: &Installation,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<Created<InstallResponse>, Problem> {
     let write = app.table.write();
     let write = if next.version == 1 {
         write.create(next, Code::VersionConflict)
@@ -140,7 +144,7 @@ async fn save(
     let answer = InstallResponse::of(next, chosen);
     write
         .emit(Event::new(&APP_INSTALLED, about, &answer.installation, now))
-        .answer(Answer::created(&answer).version(next.version), now)
+        .answer(Created::new(&answer).version(next.version), now)
         .await
 }
 
@@ -152,7 +156,7 @@ pub struct InstallationsQuery {
     status: Option<InstallationStatus>,
 }
 
-/// `GET /v1/app-store/installations`: the store's installations.
+/// `GET /v1/app-store/installations`: Lists the store's installations.
 pub async fn list(
     owner: Owner,
     State(app): State<App>,
@@ -167,7 +171,7 @@ pub async fn list(
     paging.answer(&app, &wanted, admits, |each| InstallationView::from(&each)).await
 }
 
-/// `GET /v1/app-store/installations/{id}`: one installation.
+/// `GET /v1/app-store/installations/{id}`: Shows an installation.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -175,9 +179,9 @@ pub async fn show(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     let installation = own(&app, &owner, &id).await?;
-    Ok(Answer::ok(&InstallationView::from(&installation)).version(installation.version))
+    Ok(Json::new(&InstallationView::from(&installation)).version(installation.version))
 }
 
 /// The installation, if it is on the owner's store.
@@ -211,8 +215,10 @@ impl From<Event> for AccessView {
     }
 }
 
-/// `GET /v1/app-store/installations/{id}/access-log`: what happened to the installation, the
-/// newest first: authorizations, tokens issued and revoked, suspensions. Kept as long as events.
+/// `GET /v1/app-store/installations/{id}/access-log`: Lists what happened to the installation,
+/// the newest first.
+///
+/// Authorizations, tokens issued and revoked, suspensions. Kept as long as events.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -229,15 +235,15 @@ pub async fn access_log(
 }
 
 /// What an app may do on a store, and what it could ask for.
-#[derive(Debug, Serialize)]
-struct ScopesView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InstallationScopesView {
     /// What the merchant granted.
     granted: Vec<ScopeView>,
     /// What the app is registered for: what it may ask for next.
     registered: Vec<ScopeView>,
 }
 
-/// `GET /v1/app-store/installations/{id}/scopes`: granted and registered scopes, explained.
+/// `GET /v1/app-store/installations/{id}/scopes`: Explains granted and registered scopes.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -245,12 +251,12 @@ pub async fn scopes(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationScopesView>, Problem> {
     let installation = own(&app, &owner, &id).await?;
     let registered: Option<CommerceApp> = app.table.get(&key::app(&installation.app_id)).await?;
-    let view = ScopesView {
+    let view = InstallationScopesView {
         granted: explained(installation.scopes.iter()),
         registered: registered.map(|each| explained(each.scopes.iter())).unwrap_or_default(),
     };
-    Ok(Answer::ok(&view))
+    Ok(Json::new(&view))
 }

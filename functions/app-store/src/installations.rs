@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use delivery::subscription::{Subscription, remove_of_app};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, Path, Text, request};
 use gateway::table::{Change, Query, Write, retry};
 use ground::event::{About, Event, Topic};
@@ -32,17 +32,19 @@ impl ReasonRequest {
     }
 }
 
-/// `POST /v1/app-store/installations/{id}/uninstall`: every token is dead with the next request,
-/// and the app's webhook subscriptions on the store are gone, in one transaction.
+/// `POST /v1/app-store/installations/{id}/uninstall`: Uninstalls an app.
+///
+/// Every token is dead with the next request, and the app's webhook subscriptions on the store are
+/// gone, in one transaction.
 ///
 /// # Errors
-/// `invalid_state_transition`.
+/// `not_found`, `invalid_state_transition`.
 pub async fn uninstall(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     Body(ask): Body<ReasonRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let known = load(&app, &owner, &id).await?;
@@ -58,16 +60,17 @@ pub async fn uninstall(
     .await
 }
 
-/// `POST /v1/app-store/installations/{id}/suspend`: tokens are refused until it is resumed.
+/// `POST /v1/app-store/installations/{id}/suspend`: Suspends an installation: its tokens are refused
+/// until it is resumed.
 ///
 /// # Errors
-/// `invalid_state_transition`.
+/// `not_found`, `invalid_state_transition`.
 pub async fn suspend(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     Body(ask): Body<ReasonRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let known = load(&app, &owner, &id).await?;
@@ -77,15 +80,15 @@ pub async fn suspend(
     .await
 }
 
-/// `POST /v1/app-store/installations/{id}/resume`.
+/// `POST /v1/app-store/installations/{id}/resume`: Ends the suspension of an installation.
 ///
 /// # Errors
-/// `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
+/// `not_found`, `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
 pub async fn resume(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let known = load(&app, &owner, &id).await?;
@@ -102,16 +105,17 @@ pub async fn resume(
     .await
 }
 
-/// `POST /v1/app-store/installations/{id}/tokens/revoke`: every token is dead; the app stays
-/// installed and must be authorized again before it can act.
+/// `POST /v1/app-store/installations/{id}/tokens/revoke`: Revokes every token of an installation.
+///
+/// The app stays installed and must be authorized again before it can act.
 ///
 /// # Errors
-/// `invalid_state_transition`.
+/// `not_found`, `invalid_state_transition`.
 pub async fn revoke_tokens(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let next = load(&app, &owner, &id).await?.revoke_tokens(now)?;
@@ -133,7 +137,7 @@ async fn finish(
     next: &Installation,
     topic: &Topic<InstallationView>,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<Json<InstallationView>, Problem> {
     let view = InstallationView::from(next);
     let about = About {
         store: Some(&next.store_id),
@@ -144,7 +148,7 @@ async fn finish(
     write
         .replace(next, Code::VersionConflict)
         .emit(Event::new(topic, about, &view, now))
-        .answer(Answer::ok(&view).version(next.version), now)
+        .answer(Json::new(&view).version(next.version), now)
         .await
 }
 

@@ -127,7 +127,7 @@ impl Credentials {
 /// match, PKCE, expiry, conditional redemption.
 ///
 /// # Errors
-/// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`, `unauthorized_client`,
+/// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,
 /// `unsupported_grant_type`; `version_conflict` when the grant changes all the while.
 pub async fn token(
     caller: OAuthClient,

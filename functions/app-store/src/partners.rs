@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use delivery::subscription::{HealthWord, Subscription};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use ground::id::AppId;
 use ground::key;
@@ -17,8 +17,9 @@ use platform::app::{App as CommerceApp, MAX_APPS};
 use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
 use platform::usage::{self, Counter};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Number, Value, json};
+use serde_json::Number;
 
 use crate::developer_apps;
 
@@ -86,8 +87,16 @@ impl Rules for DashboardQuery {
     }
 }
 
-#[derive(Debug, Default, Serialize)]
-struct Totals {
+/// Nothing.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Revenue {
+    amount: u64,
+    currency: &'static str,
+}
+
+/// The range as a whole.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct DashboardTotals {
     /// Apps that are not deleted.
     apps: usize,
     /// Stores that chose an app, in the range.
@@ -105,28 +114,29 @@ struct Totals {
     /// Not known here: deliveries are counted by no app (`null`).
     webhook_success_rate: Option<Number>,
     /// The platform bills nothing for apps: always zero.
-    revenue: Value,
+    revenue: Revenue,
 }
 
 /// A day.
-#[derive(Debug, Default, Serialize)]
-struct Point {
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct DashboardPoint {
     date: String,
     installs: u64,
     uninstalls: u64,
     token_exchanges: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct ScopeCount {
+/// How far a scope reaches.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ScopeCount {
     scope: String,
     /// Active installations of the apps that are registered for it.
     count: u64,
 }
 
 /// What needs the developer's attention.
-#[derive(Debug, Serialize)]
-struct Trouble {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Trouble {
     app_id: AppId,
     /// `webhook_failing`, `webhook_circuit_open` or `webhook_disabled`.
     code: &'static str,
@@ -135,18 +145,21 @@ struct Trouble {
     consecutive_failures: u32,
 }
 
-#[derive(Debug, Serialize)]
-struct Dashboard {
+/// A developer's apps in numbers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PartnerDashboard {
     since: Timestamp,
     until: Timestamp,
     interval: Interval,
-    totals: Totals,
-    series: Vec<Point>,
+    totals: DashboardTotals,
+    series: Vec<DashboardPoint>,
     top_scopes: Vec<ScopeCount>,
     errors: Vec<Trouble>,
 }
 
-/// `GET /v1/app-store/partners/dashboard`: the caller's apps in numbers. Counters follow events
+/// `GET /v1/app-store/partners/dashboard`: Shows the caller's apps in numbers.
+///
+/// Counters follow events
 /// within seconds; days are UTC days, and whole.
 ///
 /// # Errors
@@ -155,7 +168,7 @@ pub async fn dashboard(
     merchant: Merchant,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<DashboardQuery>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PartnerDashboard>, Problem> {
     let profile: Option<Profile> = app.table.get(&key::developer(&merchant.account.id)).await?;
     let profile = profile.ok_or(Code::NotRegistered)?;
     let developer = Developer { account: merchant.account, profile };
@@ -169,7 +182,7 @@ pub async fn dashboard(
         counters.extend(usage::of_app(&app, &each.id, since, until).await?);
     }
     let series = series(&counters, since, until);
-    Ok(Answer::ok(&Dashboard {
+    Ok(Json::new(&PartnerDashboard {
         since,
         until,
         interval: Interval::Day,
@@ -181,12 +194,12 @@ pub async fn dashboard(
 }
 
 /// Every day of the range, also those on which nothing happened.
-fn series(counters: &[Counter], since: Timestamp, until: Timestamp) -> Vec<Point> {
-    let mut days: BTreeMap<String, Point> = BTreeMap::new();
+fn series(counters: &[Counter], since: Timestamp, until: Timestamp) -> Vec<DashboardPoint> {
+    let mut days: BTreeMap<String, DashboardPoint> = BTreeMap::new();
     let mut at = since;
     while at.day() <= until.day() {
         let date: String = at.to_string().chars().take(10).collect();
-        days.insert(at.day(), Point { date, ..Point::default() });
+        days.insert(at.day(), DashboardPoint { date, ..DashboardPoint::default() });
         at = at.plus(DAY);
     }
     for counter in counters {
@@ -199,13 +212,13 @@ fn series(counters: &[Counter], since: Timestamp, until: Timestamp) -> Vec<Point
     days.into_values().collect()
 }
 
-fn totals(apps: &[CommerceApp], series: &[Point]) -> Totals {
+fn totals(apps: &[CommerceApp], series: &[DashboardPoint]) -> DashboardTotals {
     let over_days =
-        |count: fn(&Point) -> u64| series.iter().map(count).fold(0, u64::saturating_add);
+        |count: fn(&DashboardPoint) -> u64| series.iter().map(count).fold(0, u64::saturating_add);
     let over_apps =
         |count: fn(&CommerceApp) -> u64| apps.iter().map(count).fold(0, u64::saturating_add);
     let reviews = over_apps(|each| each.rating_count);
-    Totals {
+    DashboardTotals {
         apps: apps.len(),
         installs: over_days(|point| point.installs),
         active_installs: over_apps(|each| each.active_installs),
@@ -214,7 +227,7 @@ fn totals(apps: &[CommerceApp], series: &[Point]) -> Totals {
         avg_rating: Rating::of(over_apps(|each| each.rating_sum), reviews).avg,
         token_exchanges: over_days(|point| point.token_exchanges),
         webhook_success_rate: None,
-        revenue: json!({"amount": 0, "currency": "USD"}),
+        revenue: Revenue { amount: 0, currency: "USD" },
     }
 }
 

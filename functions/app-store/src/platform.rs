@@ -1,10 +1,10 @@
 //! What operators do to an app: stop it, and let it go on.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Write, retry};
 use ground::event::Topic;
@@ -20,13 +20,14 @@ use crate::developer_apps::event;
 /// Why an app is stopped.
 #[request]
 #[derive(Debug, Clone)]
-pub struct SuspendRequest {
+pub struct SuspendAppRequest {
     /// What its developer is told.
     reason: Text<1, 2000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/suspend`: with the next request the app is in no catalogue, nobody
-/// can install or authorize it, no code or refresh token of it is redeemed, every token of it is
+/// `POST /v1/app-store/apps/{id}/suspend`: Suspends an app everywhere.
+///
+/// With the next request the app is in no catalogue, nobody can install or authorize it, no code or refresh token of it is redeemed, every token of it is
 /// refused, and it hears of nothing that happens on a store. Nothing of it is lost meanwhile.
 ///
 /// # Errors
@@ -36,8 +37,8 @@ pub async fn suspend(
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-    Body(ask): Body<SuspendRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<SuspendAppRequest>,
+) -> Result<Json<AppView>, Problem> {
     let reason = String::from(ask.reason);
     let decide = |before: &CommerceApp, now| before.suspend(reason.clone(), now);
     let mark = |write| Stop::put(write, &id);
@@ -47,10 +48,11 @@ pub async fn suspend(
 /// Nothing: what was said when it was stopped is over.
 #[request]
 #[derive(Debug, Clone)]
-pub struct ResumeRequest {}
+pub struct ResumeAppRequest {}
 
-/// `POST /v1/app-store/apps/{id}/resume`: the app is where it was before, and its tokens that have
-/// not expired act again.
+/// `POST /v1/app-store/apps/{id}/resume`: Ends the suspension of an app.
+///
+/// It is where it was before, and its tokens that have not expired act again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -59,8 +61,8 @@ pub async fn resume(
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-    Body(ResumeRequest {}): Body<ResumeRequest>,
-) -> Result<Answer, Problem> {
+    Body(ResumeAppRequest {}): Body<ResumeAppRequest>,
+) -> Result<Json<AppView>, Problem> {
     let decide = |before: &CommerceApp, now| before.resume(now);
     let mark = |write| Stop::lift(write, &id);
     move_to(&app, &id, if_match, &APP_RESUMED_BY_PLATFORM, decide, mark).await
@@ -74,7 +76,7 @@ async fn move_to(
     topic: &Topic<AppView>,
     decide: impl Fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
     mark: impl Fn(Write) -> Write,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppView>, Problem> {
     retry(|| async {
         let before: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
         let before = before.ok_or(Code::NotFound)?;
@@ -84,7 +86,7 @@ async fn move_to(
         let view = AppView::from(&next);
         mark(next.save(app.table.write(), Code::VersionConflict))
             .emit(event(topic, &view, now))
-            .answer(Answer::ok(&view).version(next.version), now)
+            .answer(Json::new(&view).version(next.version), now)
             .await
     })
     .await

@@ -1,14 +1,13 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, Condition};
 use ground::event::{About, Event};
@@ -45,8 +44,8 @@ pub struct AppReviewSummary {
     rating: AppRating,
 }
 
-/// `GET /v1/app-store/apps/{id}/reviews`: a published app's reviews, the newest first, with what
-/// they add up to.
+/// `GET /v1/app-store/apps/{id}/reviews`: Lists a published app's reviews, the newest first, with
+/// what they add up to.
 ///
 /// # Errors
 /// `not_found`.
@@ -74,14 +73,14 @@ pub async fn list(
 /// What a merchant says about an app.
 #[request]
 #[derive(Debug)]
-pub struct ReviewRequest {
+pub struct ReviewAppRequest {
     /// One star to five.
     rating: Stars,
     /// In words.
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/reviews`: the store's one review of an app it uses.
+/// `POST /v1/app-store/apps/{id}/reviews`: Reviews an app that the store uses, once.
 ///
 /// # Errors
 /// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
@@ -89,8 +88,8 @@ pub async fn write(
     owner: Owner,
     State(app): State<App>,
     Path(id): Path<AppId>,
-    Body(ask): Body<ReviewRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<ReviewAppRequest>,
+) -> Result<Created<AppReviewView>, Problem> {
     published(&app, &id).await?;
     let now = app.clock.now();
     let body = String::from(ask.body);
@@ -107,7 +106,7 @@ pub async fn write(
     let view = AppReviewView::from(&review);
     app_review::count_new(write, &review)
         .emit(reviewed(&review, &view, now))
-        .answer(Answer::created(&view).version(review.version), now)
+        .answer(Created::new(&view).version(review.version), now)
         .await
 }
 
@@ -124,14 +123,14 @@ fn reviewed(review: &AppReview, view: &AppReviewView, now: Timestamp) -> Event {
 /// What is to change about a review.
 #[request]
 #[derive(Debug)]
-pub struct EditRequest {
+pub struct EditAppReviewRequest {
     /// One star to five.
     rating: Option<Stars>,
     /// In words.
     body: Option<Text<1, 5000>>,
 }
 
-/// `PATCH /v1/app-store/apps/{id}/reviews/{rid}`: the store changes its review.
+/// `PATCH /v1/app-store/apps/{id}/reviews/{rid}`: Changes the store's review.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -140,8 +139,8 @@ pub async fn edit(
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
-    Body(ask): Body<EditRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<EditAppReviewRequest>,
+) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
     let before = own(&app, &owner, &id, &review_id).await?;
     if_match.check(before.version)?;
@@ -150,11 +149,11 @@ pub async fn edit(
     let write = app.table.write().replace(&after, Code::VersionConflict);
     app_review::count_changed(write, &before, &after)
         .emit(reviewed(&after, &view, now))
-        .answer(Answer::ok(&view).version(after.version), now)
+        .answer(Json::new(&view).version(after.version), now)
         .await
 }
 
-/// `DELETE /v1/app-store/apps/{id}/reviews/{rid}`: the store takes its review back.
+/// `DELETE /v1/app-store/apps/{id}/reviews/{rid}`: Takes the store's review back.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -163,7 +162,7 @@ pub async fn delete(
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let review = own(&app, &owner, &id, &review_id).await?;
     if_match.check(review.version)?;
     let unchanged = Condition::new("id = :id AND #version = :version")
@@ -171,7 +170,7 @@ pub async fn delete(
         .value(":id", &review.id)
         .value(":version", review.version);
     let write = app.table.write().delete_if(&review.key(), unchanged, Code::VersionConflict);
-    app_review::count_gone(write, &review).answer(Answer::no_content(), app.clock.now()).await
+    app_review::count_gone(write, &review).answer(NoContent::default(), app.clock.now()).await
 }
 
 /// The store's own review, if it has this id.
@@ -188,12 +187,12 @@ async fn own(
 /// What a developer answers.
 #[request]
 #[derive(Debug)]
-pub struct ReplyRequest {
+pub struct ReplyToReviewRequest {
     /// In words.
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply`: the app's developer answers a review, in
+/// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply`: Answers a review of the caller's app, in
 /// place of an earlier answer.
 ///
 /// # Errors
@@ -202,8 +201,8 @@ pub async fn reply(
     developer: Developer,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
-    Body(ask): Body<ReplyRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<ReplyToReviewRequest>,
+) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
     crate::developer_apps::own(&app, &developer, &id).await?;
     let review = AppReview::find(&app, &review_id).await?;
@@ -214,6 +213,6 @@ pub async fn reply(
     app.table
         .write()
         .replace(&review, Code::VersionConflict)
-        .answer(Answer::ok(&AppReviewView::from(&review)).version(review.version), now)
+        .answer(Json::new(&AppReviewView::from(&review)).version(review.version), now)
         .await
 }

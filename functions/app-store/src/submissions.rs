@@ -1,14 +1,13 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, Page};
 use gateway::request::{
     AtMost, Body, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text, request,
 };
@@ -45,7 +44,7 @@ pub struct SubmissionsQuery {
     status: Option<SubmissionStatus>,
 }
 
-/// `GET /v1/app-store/developers/apps/{id}/submissions`: the app's submissions, the newest first.
+/// `GET /v1/app-store/developers/apps/{id}/submissions`: Lists the app's submissions, the newest first.
 ///
 /// # Errors
 /// `not_found`.
@@ -119,18 +118,19 @@ impl From<SubmitRequest> for Proposal {
     }
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/submissions`: submits a version of the app, if every
-/// automatic check lets it pass. One submission at a time.
+/// `POST /v1/app-store/developers/apps/{id}/submissions`: Submits a version of the app.
+///
+/// Every automatic check must let it pass. One submission at a time.
 ///
 /// # Errors
-/// `submission_open`, `invalid_state_transition`, `account_disabled`; `checks_failed` with every
+/// `not_found`, `submission_open`, `invalid_state_transition`, `account_disabled`; `checks_failed` with every
 /// check, and nothing written.
 pub async fn submit(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<SubmitRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<SubmissionView>, Problem> {
     developer.profile.may_publish()?;
     let proposal = Proposal::from(ask);
     retry(|| async {
@@ -150,13 +150,13 @@ pub async fn submit(
         next.save(app.table.write(), Code::VersionConflict)
             .create(&made, Code::VersionConflict)
             .emit(event(&APP_SUBMITTED, &made, now))
-            .answer(Answer::created(&SubmissionView::from(&made)).version(made.version), now)
+            .answer(Created::new(&SubmissionView::from(&made)).version(made.version), now)
             .await
     })
     .await
 }
 
-/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}`: one submission.
+/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}`: Shows a submission.
 ///
 /// # Errors
 /// `not_found`.
@@ -164,14 +164,14 @@ pub async fn show(
     developer: Developer,
     State(app): State<App>,
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     own(&app, &developer, &id).await?;
     let found: Option<Submission> = app.table.get(&key::submission(&id, &submission_id)).await?;
     let found = found.ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&SubmissionView::from(&found)).version(found.version))
+    Ok(Json::new(&SubmissionView::from(&found)).version(found.version))
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw`: takes a submission back.
+/// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw`: Withdraws a submission.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -179,7 +179,7 @@ pub async fn withdraw(
     developer: Developer,
     State(app): State<App>,
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {
         let owned = own(&app, &developer, &id).await?;
         let before: Option<Submission> =
@@ -198,18 +198,19 @@ async fn save(
     after: &Submission,
     topic: &Topic<SubmissionView>,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     after
         .applied_to(owned, now)
         .save(app.table.write(), Code::VersionConflict)
         .replace(after, Code::VersionConflict)
         .emit(event(topic, after, now))
-        .answer(Answer::ok(&SubmissionView::from(after)).version(after.version), now)
+        .answer(Json::new(&SubmissionView::from(after)).version(after.version), now)
         .await
 }
 
-/// `GET /v1/app-store/submissions`: the operators' queue, the oldest first; those that wait,
-/// unless another status is asked for.
+/// `GET /v1/app-store/submissions`: Lists the operators' queue, the oldest first.
+///
+/// Those that wait, unless another status is asked for.
 pub async fn queue(
     _: Operator,
     State(app): State<App>,
@@ -257,8 +258,10 @@ impl Rules for RefusalRequest {
     }
 }
 
-/// `POST /v1/app-store/submissions/{sid}/approve`: what was submitted becomes the app's listing,
-/// configuration and approved version, and a published app changes with it. A first approval does
+/// `POST /v1/app-store/submissions/{sid}/approve`: Approves a submission.
+///
+/// What was submitted becomes the app's listing, configuration and approved version, and a published
+/// app changes with it. A first approval does
 /// not publish; its developer does.
 ///
 /// # Errors
@@ -269,12 +272,12 @@ pub async fn approve(
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
     Body(ask): Body<DecisionRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     let decision = Decision { status: SubmissionStatus::Approved, topic: &APP_APPROVED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
-/// `POST /v1/app-store/submissions/{sid}/reject`: the version is refused, with reasons.
+/// `POST /v1/app-store/submissions/{sid}/reject`: Refuses a submission, with reasons.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -284,13 +287,12 @@ pub async fn reject(
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     let decision = Decision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
-/// `POST /v1/app-store/submissions/{sid}/request-changes`: the version is to be changed and
-/// submitted anew.
+/// `POST /v1/app-store/submissions/{sid}/request-changes`: Asks for changes, to be submitted anew.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -300,7 +302,7 @@ pub async fn request_changes(
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     let status = SubmissionStatus::ChangesRequested;
     let decision = Decision { status, topic: &APP_CHANGES_REQUESTED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
@@ -320,7 +322,7 @@ async fn decide(
     if_match: IfMatch,
     decision: Decision,
     notes: &[String],
-) -> Result<Answer, Problem> {
+) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let before = Submission::find(app, id).await?;

@@ -11,9 +11,9 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Write, retry};
+use ground::fields::Email;
 use ground::mail::Mail;
 use identity::account::Account;
-use ground::fields::Email;
 use identity::authentication::{self, Found, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant, Platform};
@@ -101,7 +101,8 @@ pub(crate) struct EmailVerified {
 /// and the owner signs in by one-time code or sets a password by reset.
 ///
 /// # Errors
-/// `invalid_or_expired_token`; `unauthenticated`; `invalid_credentials`, `too_many_attempts`.
+/// `invalid_or_expired_token`; `unauthenticated`, `invalid_token`, `account_disabled`,
+/// `origin_not_allowed`; `invalid_credentials`, `too_many_attempts`.
 pub(crate) async fn verify(
     prover: Prover,
     State(app): State<App>,

@@ -33,8 +33,8 @@ pub(crate) async fn reset(
 /// `POST /v1/auth/password/update`: Sets a new password, by reset token or by session.
 ///
 /// # Errors
-/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_credentials`,
-/// `invalid_or_expired_code`; `too_many_attempts`.
+/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
+/// `origin_not_allowed`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
     caller: Changer<caller::Merchant>,
     State(app): State<App>,

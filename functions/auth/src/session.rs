@@ -9,7 +9,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::{Json, NoContent, NoStore, Page, Typed, Reply};
+use gateway::reply::{Json, NoContent, NoStore, Page, Reply, Typed};
 use gateway::request::{Inbound, Path, Raw};
 use gateway::table::{Condition, Query};
 use ground::fields::Subdomain;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::clock::Timestamp;
 use gateway::problem::Problem;
-use gateway::reply::File;
+use gateway::reply::{Either, File, Json, NoStore, Typed};
 use gateway::request::{Inbound, Query, Text, request};
 use gateway::routes::Routes;
-use http::StatusCode;
 use platform::caller::Operator;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
@@ -73,62 +73,106 @@ struct HealthQuery {
     deep: Option<Text<0, 10>>,
 }
 
-/// `GET /health`: that the function answers, and with `?deep=1`, for operators, that what it
+/// How the function is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Health {
+    /// `ok` or `degraded`.
+    status: &'static str,
+    /// Of the program.
+    version: &'static str,
+    /// What the program was built from.
+    commit: String,
+    time: Timestamp,
+    region: String,
+    /// What the function needs, if an operator asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checks: Option<Checks>,
+}
+
+/// What the function needs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Checks {
+    table: Check,
+    queue: Check,
+    keys: Check,
+}
+
+/// Whether something that the function needs does its work.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Check {
+    /// `ok` or `failed`.
+    status: &'static str,
+    /// How long it took, in milliseconds, if it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<u128>,
+}
+
+/// How the function is; 503 when something that it needs fails.
+type HealthReply = Either<NoStore<Json<Health>>, NoStore<Typed<503, Health>>>;
+
+/// `GET /health`: Says that the function answers, and with `?deep=1`, for operators, that what it
 /// needs does. Shows no store's data.
+///
+/// # Errors
+/// With `deep`, `unauthenticated`, `invalid_token`, `account_disabled`, `operator_required`.
 async fn health(
     caller: Inspector,
     State(app): State<App>,
     _: Query<HealthQuery>,
-) -> Result<Answer, Problem> {
-    let mut body = json!({
-        "status": "ok",
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": app.config.commit,
-        "time": app.clock.now(),
-        "region": app.config.region,
-    });
-    if matches!(caller, Inspector::Public(_)) {
-        return Ok(Answer::ok(&body).no_store());
-    }
-    let (checks, healthy) = checks(&app).await;
-    let status = if healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    if let Some(object) = body.as_object_mut() {
-        object.insert("status".into(), if healthy { "ok" } else { "degraded" }.into());
-        object.insert("checks".into(), checks);
-    }
-    Ok(Answer::json(status, &body).no_store())
+) -> Result<HealthReply, Problem> {
+    let checks = match caller {
+        Inspector::Public(_) => None,
+        Inspector::Operator(_) => Some(Checks::of(&app).await),
+    };
+    let is_healthy = checks.as_ref().is_none_or(Checks::passed);
+    let body = Health {
+        status: if is_healthy { "ok" } else { "degraded" },
+        version: env!("CARGO_PKG_VERSION"),
+        commit: app.config.commit.clone(),
+        time: app.clock.now(),
+        region: app.config.region.clone(),
+        checks,
+    };
+    Ok(if is_healthy {
+        Either::Left(Json::new(&body).no_store())
+    } else {
+        Either::Right(Typed::new(&body).no_store())
+    })
 }
 
-/// Milliseconds each dependency took, or that it failed.
-async fn checks(app: &App) -> (Value, bool) {
-    let began = app.clock.now();
-    let table = app.table.ping().await.map(|()| app.clock.now());
-    let queue_began = app.clock.now();
-    let queue = app.webhook_queue.depth().await.map(|_| app.clock.now());
-    let keys_began = app.clock.now();
-    let keys = app.secrets.keys().await.map(|_| app.clock.now());
-    let mut checks = Map::new();
-    let mut healthy = true;
-    for (name, from, outcome) in
-        [("table", began, table), ("queue", queue_began, queue), ("keys", keys_began, keys)]
-    {
-        let check = match outcome {
-            Ok(until) => json!({"status": "ok", "ms": from.until(until).as_millis()}),
+impl Checks {
+    /// Tries all of them.
+    async fn of(app: &App) -> Self {
+        Self {
+            table: Check::of(app, app.table.ping()).await,
+            queue: Check::of(app, app.webhook_queue.depth()).await,
+            keys: Check::of(app, app.secrets.keys()).await,
+        }
+    }
+
+    fn passed(&self) -> bool {
+        [&self.table, &self.queue, &self.keys].iter().all(|check| check.ms.is_some())
+    }
+}
+
+impl Check {
+    /// Tries it.
+    async fn of<T>(app: &App, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
+        let began = app.clock.now();
+        match attempt.await {
+            Ok(_) => Self { status: "ok", ms: Some(began.until(app.clock.now()).as_millis()) },
             Err(problem) => {
                 problem.log();
-                healthy = false;
-                json!({"status": "failed"})
+                Self { status: "failed", ms: None }
             }
-        };
-        checks.insert(name.to_owned(), check);
+        }
     }
-    (Value::Object(checks), healthy)
 }
 
 /// What every route takes and answers, as it was when this was built.
 const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
 
-/// `GET /v1/openapi.json`: the OpenAPI document of every route.
+/// `GET /v1/openapi.json`: Serves the OpenAPI document of every route.
 async fn openapi(_: Public) -> Result<File, Problem> {
     Ok(File::new("application/json", DOCUMENT.to_vec()))
 }

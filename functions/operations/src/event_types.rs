@@ -61,7 +61,10 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// `not_found`.
-pub(crate) async fn show(_: Public, Path(name): Path<Text<1, 100>>) -> Result<Json<EventType>, Problem> {
+pub(crate) async fn show(
+    _: Public,
+    Path(name): Path<Text<1, 100>>,
+) -> Result<Json<EventType>, Problem> {
     let entry = topics::find(name.as_str()).ok_or(Code::NotFound)?;
     Ok(Json::new(&EventType::from(&entry)).header(header::CACHE_CONTROL, CACHED))
 }

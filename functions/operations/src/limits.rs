@@ -88,10 +88,6 @@ impl CostView {
 
 impl From<Tier> for TierView {
     fn from(tier: Tier) -> Self {
-        Self {
-            name: tier.name(),
-            capacity: tier.capacity(),
-            restore_rate: tier.restore_rate(),
-        }
+        Self { name: tier.name(), capacity: tier.capacity(), restore_rate: tier.restore_rate() }
     }
 }

@@ -106,8 +106,7 @@ pub(crate) async fn show(
     };
     let keys = app.secrets.receipt_keys().await?;
     let jws = token::sign_statement(&keys, TYPE, &claims).map_err(Problem::internal)?;
-    let receipt =
-        SignedReceipt { delivery_id: delivery.id, attempt: attempt.number, jws, claims };
+    let receipt = SignedReceipt { delivery_id: delivery.id, attempt: attempt.number, jws, claims };
     Ok(Json::new(&receipt).no_store())
 }
 

@@ -217,10 +217,7 @@ pub(crate) async fn stats(
         total,
         by_status: counts,
         success_percent: succeeded.saturating_mul(100).checked_div(total),
-        duration_ms: Durations {
-            p50: percentile(&durations, 50),
-            p95: percentile(&durations, 95),
-        },
+        duration_ms: Durations { p50: percentile(&durations, 50), p95: percentile(&durations, 95) },
         truncated,
         receiver: Stats::from(&subscription),
     }))

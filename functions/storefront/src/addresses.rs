@@ -2,14 +2,14 @@
 
 use axum::extract::{FromRequestParts, State};
 use deserr::Deserr;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    Argument, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads, Text, request,
+    Argument, Described, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads,
+    Text, request,
 };
 use gateway::table::{Query, retry};
 use ground::id::AddressId;
@@ -36,8 +36,27 @@ pub(crate) struct Sent<T> {
     is_default: Option<bool>,
 }
 
-impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Sent<T> {
+/// An address and which one it is.
+#[request]
+#[derive(Debug)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct BesideNamed {
+    /// The address, unless the query names it.
+    id: Option<Text<1, 100>>,
+    /// Whether a checkout suggests it first.
+    is_default: Option<Flag>,
+}
+
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Sent<T> {
     const READS: Reads = Reads::BODY;
+
+    gateway::describes! { |operation| {
+        if operation.takes_from_query("id") {
+            operation.takes_body_with::<T, BesideNamed>();
+        } else {
+            operation.takes_body_with::<T, Beside>();
+        }
+    } }
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         let mut address = without_id(case)?;
@@ -93,6 +112,14 @@ struct OneQuery {
 impl Argument for One {
     const READS: Reads = Reads::QUERY;
 
+    gateway::describes! { |operation| {
+        if operation.path.is_empty() {
+            operation.takes_query::<OneQuery>();
+        } else {
+            operation.takes_in_path::<AddressId>(0);
+        }
+    } }
+
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         case.keep(Some(Self(named(case.inbound)?)));
         let fields = case.query();
@@ -114,11 +141,26 @@ impl<S: Sync> FromRequestParts<S> for One {
     }
 }
 
+/// Which address is meant.
+#[request]
+#[derive(Debug)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Only {
+    /// The address, unless the query names it.
+    id: Option<Text<1, 100>>,
+}
+
 /// That a body says nothing but which address is meant.
 pub(crate) struct Bare;
 
 impl Argument for Bare {
     const READS: Reads = Reads::BODY;
+
+    gateway::describes! { |operation| {
+        if operation.takes_from_query("id") {
+            operation.takes_body::<Only>("application/json");
+        }
+    } }
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         let fields = without_id(case)?;
@@ -165,12 +207,12 @@ async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
     app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
 
-fn shown(address: Address, default: Option<&AddressId>) -> Answer {
+fn shown(address: Address, default: Option<&AddressId>) -> Json<AddressView> {
     let version = address.version;
-    Answer::ok(&AddressView::of(address, default)).version(version)
+    Json::new(&AddressView::of(address, default)).version(version)
 }
 
-/// `GET /v1/storefront/customer/addresses` — the book: the default first, then the newest.
+/// `GET /v1/storefront/customer/addresses`: Lists the customer's addresses: the default first, then the newest.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -184,7 +226,7 @@ pub(crate) async fn list(
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
-/// `POST /v1/storefront/customer/addresses` — adds an address; the first one is the default.
+/// `POST /v1/storefront/customer/addresses`: Adds an address; the first one is the default.
 ///
 /// # Errors
 /// `address_limit`.
@@ -192,7 +234,7 @@ pub(crate) async fn add(
     caller: caller::Customer,
     State(app): State<App>,
     Sent { address, is_default }: Sent<AddressInput>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<AddressView>, Problem> {
     let place = PostalAddress::from(address);
     retry(|| async {
         let customer = fresh(&app, &caller.account).await?;
@@ -203,17 +245,20 @@ pub(crate) async fn add(
         let own = Some(&address.id).filter(|_| prefer);
         let default = own.or(customer.default_address_id.as_ref()).unwrap_or(&address.id).clone();
         let view = AddressView::of(address, Some(&default));
-        write.answer(Answer::created(&view).version(view.version), now).await
+        write.answer(Created::new(&view).version(view.version), now).await
     })
     .await
 }
 
-/// `GET /v1/storefront/customer/addresses/{id}` — one address of the book.
+/// `GET /v1/storefront/customer/addresses/{id}`: Shows an address.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn get(
     caller: caller::Customer,
     State(app): State<App>,
     One(id): One,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AddressView>, Problem> {
     let address = find(&app, &caller.account, &id).await?;
     Ok(shown(address, caller.account.default_address_id.as_ref()))
 }
@@ -223,59 +268,112 @@ async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address,
     found.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `PATCH /v1/storefront/customer/addresses` (`/{id}`) — changes an address; `is_default: true`
-/// makes it the default, in place of the one before.
+/// `PATCH /v1/storefront/customer/addresses`: Changes the address that the body or the query names.
+///
+/// `is_default: true` makes it the default, in place of the one before.
 ///
 /// # Errors
 /// `id_required`, `not_found`; a fault of `is_default` when the default is to be none; `required`,
 /// `invalid_region` and `invalid_postal_code`, by what its country needs.
+pub(crate) async fn update_named(
+    caller: caller::Customer,
+    State(app): State<App>,
+    One(id): One,
+    if_match: IfMatch,
+    sent: Sent<AddressPatch>,
+) -> Result<Json<AddressView>, Problem> {
+    change(&app, &caller.account, &id, if_match, sent).await
+}
+
+/// `PATCH /v1/storefront/customer/addresses/{id}`: Changes an address.
+///
+/// `is_default: true` makes it the default, in place of the one before.
+///
+/// # Errors
+/// `not_found`; a fault of `is_default` when the default is to be none; `required`, `invalid_region`
+/// and `invalid_postal_code`, by what its country needs.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
+    sent: Sent<AddressPatch>,
+) -> Result<Json<AddressView>, Problem> {
+    change(&app, &caller.account, &id, if_match, sent).await
+}
+
+async fn change(
+    app: &App,
+    customer: &Customer,
+    id: &AddressId,
+    if_match: IfMatch,
     Sent { address: patch, is_default }: Sent<AddressPatch>,
-) -> Result<Answer, Problem> {
-    let customer = &caller.account;
-    let address = find(&app, customer, &id).await?;
+) -> Result<Json<AddressView>, Problem> {
+    let address = find(app, customer, id).await?;
     if_match.check(address.version)?;
-    let was_default = customer.default_address_id.as_ref() == Some(&id);
+    let was_default = customer.default_address_id.as_ref() == Some(id);
     if was_default && is_default == Some(false) {
         let detail = "Make another address the default instead.";
         return Err(Problem::field("/is_default", "default_required", detail));
     }
     let prefer = is_default == Some(true) && !was_default;
     let place = address.place.patched(patch)?;
-    let default = if prefer { Some(&id) } else { customer.default_address_id.as_ref() };
+    let default = if prefer { Some(id) } else { customer.default_address_id.as_ref() };
     if place == address.place && !prefer {
         return Ok(shown(address, default));
     }
     let now = app.clock.now();
     let next = address.moved(place, now);
     let write = app.table.write().replace(&next, Code::VersionConflict);
-    let write = if prefer { address::prefer(write, customer, &id) } else { write };
+    let write = if prefer { address::prefer(write, customer, id) } else { write };
     write.answer(shown(next, default), now).await
 }
 
-/// `DELETE /v1/storefront/customer/addresses` (`/{id}`) — removes an address; when it is the
-/// default, the newest of the others becomes that.
+/// `DELETE /v1/storefront/customer/addresses`: Removes the address that the body or the query names.
+///
+/// When it is the default, the newest of the others becomes that.
 ///
 /// # Errors
 /// `id_required`, `not_found`.
+pub(crate) async fn delete_named(
+    caller: caller::Customer,
+    State(app): State<App>,
+    One(id): One,
+    if_match: IfMatch,
+    _: Bare,
+) -> Result<NoContent, Problem> {
+    remove(&app, &caller.account, &id, if_match).await
+}
+
+/// `DELETE /v1/storefront/customer/addresses/{id}`: Removes an address.
+///
+/// When it is the default, the newest of the others becomes that.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn delete(
     caller: caller::Customer,
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
     _: Bare,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
+    remove(&app, &caller.account, &id, if_match).await
+}
+
+async fn remove(
+    app: &App,
+    customer: &Customer,
+    id: &AddressId,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
     retry(|| async {
-        let customer = fresh(&app, &caller.account).await?;
-        let book = book(&app, &customer).await?;
-        let address = book.iter().find(|address| address.id == id).ok_or(Code::NotFound)?;
+        let customer = fresh(app, customer).await?;
+        let book = book(app, &customer).await?;
+        let address = book.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
         if_match.check(address.version)?;
         address::remove(app.table.write(), &customer, address, &book)
-            .answer(Answer::no_content(), app.clock.now())
+            .answer(NoContent::default(), app.clock.now())
             .await
     })
     .await

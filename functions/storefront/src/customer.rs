@@ -5,13 +5,12 @@
 //! code that was mailed comes back ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
 use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, Text, request};
 use gateway::table::{Condition, Query, Write};
 use ground::event::Event;
@@ -19,7 +18,6 @@ use ground::fields::{Email, Phone};
 use ground::id::OrderId;
 use ground::key;
 use ground::mail::Mail;
-use http::StatusCode;
 use identity::account::Account;
 use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
 use identity::customer::{
@@ -32,9 +30,10 @@ use identity::session::CreatedVia;
 use platform::caller;
 use sales::order::shopper::ShopperOrderView;
 use sales::order::{Order, OrderStatus};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::customer_email;
+use crate::customer_email::{self, AccountWithEmailChange};
 use crate::door::{Door, Said};
 
 /// Items of a customer that are looked at together when they leave.
@@ -45,12 +44,13 @@ const ROUNDS: u32 = 10;
 const TOGETHER: usize = 100;
 
 /// What a sign-in answers with.
-#[derive(Debug, Serialize)]
-pub(crate) struct SignedIn {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CustomerSignedIn {
     /// The account.
     customer: AccountView,
     /// The token, which is shown this once.
     access_token: String,
+    /// `Bearer`.
     token_type: &'static str,
     /// Seconds until it ends.
     expires_in: i64,
@@ -58,35 +58,34 @@ pub(crate) struct SignedIn {
 }
 
 /// A session that begins with this request, and the answer that hands out its token.
-pub(crate) fn begin(
-    status: StatusCode,
+pub(crate) fn begin<const STATUS: u16>(
     account: &Customer,
     via: CreatedVia,
     inbound: &Inbound,
     now: Timestamp,
-) -> (CustomerSession, Answer) {
+) -> (CustomerSession, NoStore<Typed<STATUS, CustomerSignedIn>>) {
     let (session, token) = CustomerSession::begin(account, via, inbound.client_prefix(), now);
-    let body = SignedIn {
+    let body = CustomerSignedIn {
         customer: account.into(),
         access_token: token,
         token_type: "Bearer",
         expires_in: now.seconds_until(session.expires_at),
         expires_at: session.expires_at,
     };
-    (session, Answer::json(status, &body).no_store())
+    (session, Typed::new(&body).no_store())
 }
 
-/// `POST /v1/storefront/customer/login`
+/// A sign-in of a customer.
 #[request]
 #[derive(Debug)]
-pub(crate) struct LoginRequest {
+pub(crate) struct CustomerLoginRequest {
     /// The address of the account.
     email: Email,
     /// The password.
     password: Guess,
 }
 
-/// `POST /v1/storefront/customer/login` — a token for the right password, bound to the store.
+/// `POST /v1/storefront/customer/login`: Begins a session for the right password, bound to the store.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`; `invalid_credentials`, the same for an unknown address;
@@ -95,13 +94,13 @@ pub(crate) async fn login(
     door: Door,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<LoginRequest>,
-) -> Result<Answer, Problem> {
+    Said(ask): Said<CustomerLoginRequest>,
+) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let at = (&door.store.id, &ask.email);
     let (account, subject): (Customer, _) =
         authentication::by_password(&app, at, &ask.password, &inbound).await?;
     let now = app.clock.now();
-    let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Password, &inbound, now);
+    let (session, answer) = begin(&account, CreatedVia::Password, &inbound, now);
     app.table
         .write()
         .create(&session, Code::VersionConflict)
@@ -110,29 +109,29 @@ pub(crate) async fn login(
         .await
 }
 
-/// `POST /v1/storefront/customer/logout` — ends the session; with `all`, every one.
+/// `POST /v1/storefront/customer/logout`: Ends the session; with `all`, every one.
 pub(crate) async fn logout(
     caller: caller::Customer,
     State(app): State<App>,
     Body(ask): Body<SignOutRequest>,
-) -> Result<Answer, Problem> {
-    let answer = Answer::no_content();
-    authentication::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
+) -> Result<NoContent, Problem> {
+    let session = (&caller.account, &caller.session);
+    authentication::sign_out(&app, session, &ask, NoContent::default()).await
 }
 
-fn shown(account: &Customer) -> Answer {
-    Answer::ok(&AccountView::from(account)).version(account.version)
+fn shown(account: &Customer) -> Json<AccountView> {
+    Json::new(&AccountView::from(account)).version(account.version)
 }
 
-/// `GET /v1/storefront/customer/me` — the account.
-pub(crate) async fn get(caller: caller::Customer) -> Result<Answer, Problem> {
+/// `GET /v1/storefront/customer/me`: Shows the customer's account.
+pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, Problem> {
     Ok(shown(&caller.account))
 }
 
-/// `PATCH /v1/storefront/customer/me`
+/// A change of a customer's account.
 #[request]
 #[derive(Debug)]
-pub(crate) struct UpdateRequest {
+pub(crate) struct UpdateCustomerAccountRequest {
     /// The person's name; `null` clears it.
     name: Patch<Text<1, 200>>,
     /// The person's telephone number; `null` clears it.
@@ -147,7 +146,12 @@ pub(crate) struct UpdateRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `PATCH /v1/storefront/customer/me` — changes the account. Another address takes effect when the
+/// The account as it is now; or as it is until its new address is proven.
+type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
+
+/// `PATCH /v1/storefront/customer/me`: Changes the account.
+///
+/// Another address takes effect when the
 /// code that is mailed there is verified, as one to sign in with is; until then the answer is 202
 /// with `email_change` beside the account as it is ([`customer_email`]).
 ///
@@ -158,8 +162,8 @@ pub(crate) async fn update(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<UpdateCustomerAccountRequest>,
+) -> Result<UpdateReply, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
     let mut next = account.changed(app.clock.now());
@@ -187,20 +191,23 @@ pub(crate) async fn update(
     let changed = fields(&next) != fields(account);
     let current = if changed { &next } else { account };
     if !changed && pending.is_none() {
-        return Ok(shown(current));
+        return Ok(Either::Left(shown(current)));
     }
     let now = app.clock.now();
-    let answer = pending.as_ref().map_or_else(|| shown(current), |wait| wait.answer(current));
+    let answer = match &pending {
+        None => Either::Left(shown(current)),
+        Some(wait) => Either::Right(wait.answer(current)),
+    };
     let write = app.table.write().also(changed.then_some(&next), |write, next| {
         next.save(write, Code::VersionConflict).emit(next.event(&CUSTOMER_UPDATED, now))
     });
     write.also(pending, Write::emit).answer(answer, now).await
 }
 
-/// `DELETE /v1/storefront/customer/me`
+/// The end of a customer's account.
 #[request]
 #[derive(Debug)]
-pub(crate) struct DeleteRequest {
+pub(crate) struct DeleteCustomerAccountRequest {
     /// The current password, if the account has one (our choice: a stolen token must not be
     /// enough).
     current_password: Option<Guess>,
@@ -208,8 +215,9 @@ pub(crate) struct DeleteRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `DELETE /v1/storefront/customer/me` — removes the account with its addresses, wishlist and
-/// sessions, at once (our choice). Orders stay, as the store must keep them; reviews stay under
+/// `DELETE /v1/storefront/customer/me`: Removes the account.
+///
+/// With its addresses, wishlist and sessions, at once (our choice). Orders stay, as the store must keep them; reviews stay under
 /// the first name they show.
 ///
 /// **What a crash leaves behind.** Before the account itself is removed: an account with fewer
@@ -222,8 +230,8 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<DeleteRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<DeleteCustomerAccountRequest>,
+) -> Result<Accepted<CustomerDeleted>, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
     let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
@@ -245,7 +253,7 @@ pub(crate) async fn delete(
         .delete_if(&email_key, held, Code::VersionConflict)
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
         .emit(Mail::compose(&key, &letter, now)?)
-        .answer(Answer::accepted(&gone), now)
+        .answer(Accepted::new(&gone), now)
         .await?;
     // What was added while the rest was removed; nothing can be added any more.
     erase_belongings(&app, account, "").await?;
@@ -270,8 +278,9 @@ async fn erase_belongings(app: &App, account: &Customer, kept: &str) -> Result<(
     Ok(())
 }
 
-/// `GET /v1/storefront/customer/orders` — the customer's orders, newest first; a merchant's drafts
-/// are not among them.
+/// `GET /v1/storefront/customer/orders`: Lists the customer's orders, newest first.
+///
+/// A merchant's drafts are not among them.
 pub(crate) async fn orders(
     caller: caller::Customer,
     State(app): State<App>,
@@ -287,7 +296,7 @@ pub(crate) async fn orders(
     paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await
 }
 
-/// `GET /v1/storefront/customer/orders/{id}` — one of the customer's orders.
+/// `GET /v1/storefront/customer/orders/{id}`: Shows one of the customer's orders.
 ///
 /// # Errors
 /// `not_found`, also for somebody else's.
@@ -295,7 +304,7 @@ pub(crate) async fn order(
     caller: caller::Customer,
     State(app): State<App>,
     Path(id): Path<OrderId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ShopperOrderView>, Problem> {
     let account = &caller.account;
     let order: Option<Order> = app.table.get(&key::order(&account.store_id, &id)).await?;
     let own = |order: &Order| {
@@ -303,5 +312,5 @@ pub(crate) async fn order(
     };
     let order = order.filter(own).ok_or(Code::NotFound)?;
     let view = ShopperOrderView::of(&order, app.clock.now());
-    Ok(Answer::ok(&view).version(order.version))
+    Ok(Json::new(&view).version(order.version))
 }

@@ -4,20 +4,19 @@
 //! Whoever asks learns nothing of the new address: for one that has an account at the store the
 //! answer and the work are the same, its owner is told, and no code passes.
 
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::Inbound;
 use gateway::table::Write;
 use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
 use ground::mail::Mail;
-use http::StatusCode;
 use identity::account::Account;
-use identity::authentication::code::{Sending, Sent};
+use identity::authentication::code::{CodeSent, Sending};
 use identity::authentication::{Confirmed, ShownCode, code, confirm};
 use identity::challenge::Challenge;
 use identity::customer::{AccountView, CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
@@ -27,9 +26,10 @@ use identity::password::Guess;
 use identity::session::CreatedVia;
 use identity::throttle::{self, Kind};
 use platform::caller;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::customer::begin;
+use crate::customer::{CustomerSignedIn, begin};
 
 /// A change of address that waits for its code.
 #[derive(Debug)]
@@ -41,20 +41,20 @@ pub(crate) struct Pending {
 }
 
 /// An account whose address is about to change.
-#[derive(Debug, Serialize)]
-struct Moving {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AccountWithEmailChange {
     #[serde(flatten)]
     account: AccountView,
     email_change: EmailChange,
 }
 
 /// What is told of a change of address that waits for its code.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EmailChange {
     /// The address to be.
     email: Email,
     #[serde(flatten)]
-    sent: Sent,
+    sent: CodeSent,
 }
 
 /// Mails a code to another address. It takes the current password, or a code to the present
@@ -99,9 +99,10 @@ pub(crate) async fn ask(
 
 impl Pending {
     /// What is told of it: the account as it is, and what waits.
-    pub(crate) fn answer(&self, account: &Customer) -> Answer {
+    pub(crate) fn answer(&self, account: &Customer) -> Accepted<AccountWithEmailChange> {
         let email_change = EmailChange { email: self.email.clone(), sent: self.sending.sent() };
-        Answer::accepted(&Moving { account: account.into(), email_change }).version(account.version)
+        let account_with = AccountWithEmailChange { account: account.into(), email_change };
+        Accepted::new(&account_with).version(account.version)
     }
 }
 
@@ -124,7 +125,7 @@ pub(crate) async fn finish(
     challenge: &Challenge,
     holder: &Holder,
     inbound: &Inbound,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let Holder::Mover { email, password_generation, .. } = holder else {
         return Err(Code::InvalidOrExpiredCode.into());
     };
@@ -135,7 +136,7 @@ pub(crate) async fn finish(
     let now = app.clock.now();
     let account = former.moved(email.clone(), now);
     let notice = notice(app, &former, &account, now).await?;
-    let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Otp, inbound, now);
+    let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     let former_key = key::unique_customer_email(&former.store_id, &former.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(&former);
     let write = code::used(app, challenge, now)

@@ -2,18 +2,17 @@
 //! in a known customer.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
 use gateway::table::retry;
 use ground::fields::{Email, Phone, Subdomain};
 use ground::id::{ChallengeId, StoreId};
 use ground::key;
-use http::StatusCode;
 use identity::account::Account;
-use identity::authentication::code::{self, Named, Sending};
+use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
 use identity::challenge::Challenge;
 use identity::customer::{CUSTOMER_CREATED, Customer, FIRST_GENERATION, UniqueCustomerEmail};
@@ -25,14 +24,14 @@ use identity::store::{Store, StoreStatus};
 use identity::storefront::open_store;
 use identity::throttle::Kind;
 
-use crate::customer::begin;
+use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
 use crate::door::{Door, Said};
 
-/// `POST /v1/storefront/customer/register`
+/// An application for an account.
 #[request]
 #[derive(Debug)]
-pub(crate) struct RegisterRequest {
+pub(crate) struct RegisterCustomerRequest {
     /// The address of the account.
     email: Email,
     /// 8 to 128 characters, and not a common one.
@@ -45,7 +44,9 @@ pub(crate) struct RegisterRequest {
     accepts_marketing: Flag,
 }
 
-/// `POST /v1/storefront/customer/register` — mails a code that makes the account. Whoever has one
+/// `POST /v1/storefront/customer/register`: Mails a code that makes the account.
+///
+/// Whoever has one
 /// already is mailed that, with a code to sign in; the answer and the work are the same, so that
 /// nobody learns who shops where.
 ///
@@ -55,8 +56,8 @@ pub(crate) async fn register(
     door: Door,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<RegisterRequest>,
-) -> Result<Answer, Problem> {
+    Said(ask): Said<RegisterCustomerRequest>,
+) -> Result<Accepted<CodeSent>, Problem> {
     let id = ChallengeId::mint(app.clock.now());
     let at = (&door.store.id, &ask.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
@@ -81,7 +82,9 @@ pub(crate) async fn register(
     Sending::new(&app, id, bound, (&subject, &throttle), letter).await?.answer(&app).await
 }
 
-/// `POST /v1/storefront/customer/login/otp` — mails a code. For an address without an account the
+/// `POST /v1/storefront/customer/login/otp`: Mails a code to sign in with.
+///
+/// For an address without an account the
 /// answer and the work are the same: a challenge is written that nothing can pass.
 ///
 /// # Errors
@@ -91,14 +94,14 @@ pub(crate) async fn request(
     State(app): State<App>,
     Raw(inbound): Raw,
     Said(ask): Said<MailRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<CodeSent>, Problem> {
     code::request::<Customer>(&app, (&door.store.id, &ask.email), &inbound).await
 }
 
-/// `POST /v1/storefront/customer/login/otp/verify`
+/// A one-time code that came back.
 #[request]
 #[derive(Debug)]
-pub(crate) struct VerifyRequest {
+pub(crate) struct VerifyCustomerCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
@@ -112,27 +115,33 @@ pub(crate) struct VerifyRequest {
     code: Text<1, 100>,
 }
 
-impl Rules for VerifyRequest {
+impl Rules for VerifyCustomerCodeRequest {
     async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
 
-/// `POST /v1/storefront/customer/login/otp/verify` — a token for the right code, once; and before
-/// it the account, for who has applied for one, or its new address, for who has asked for another.
+/// A session; 201 with the account that begins with it.
+type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<CustomerSignedIn>>>;
+
+/// `POST /v1/storefront/customer/login/otp/verify`: Begins a session for the right code, once.
+///
+/// And before it the account, for who has applied for one, or its new address, for who has asked for
+/// another.
 ///
 /// Who names the challenge has applied. Who names the address alone may be somebody else in the
 /// same network: their account has no password but the one they set.
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled` and `email_taken`, only
-/// with the right code; `store_required`, with `email` alone.
+/// with the right code; `store_required` and `store_not_found`, with `email` alone;
+/// `too_many_attempts`, when the account has had as many codes judged as it may.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
-) -> Result<Answer, Problem> {
+    Ruled(Body(ask)): Ruled<Body<VerifyCustomerCodeRequest>>,
+) -> Result<VerifyReply, Problem> {
     let by_address = ask.email.is_some();
     let id = match Named::new(ask.challenge_id, ask.email)? {
         Named::Challenge(id) => id,
@@ -152,19 +161,22 @@ pub(crate) async fn verify(
             Holder::Merchant { .. } => Err(Code::InvalidOrExpiredCode.into()),
             Holder::Customer { .. } => {
                 let known = code::owner(&app, &challenge, &holder).await?;
-                sign_in(known, &challenge, &inbound, &app).await
+                sign_in(known, &challenge, &inbound, &app).await.map(Either::Left)
             }
             Holder::Mover { .. } => {
-                customer_email::finish(&app, &challenge, &holder, &inbound).await
+                let done = customer_email::finish(&app, &challenge, &holder, &inbound).await;
+                done.map(Either::Left)
             }
             Holder::Applicant { store_id, application } => {
                 match account_of(&app, store_id, application).await? {
                     None => {
                         let application = application.as_proven(by_address);
-                        enroll(store_id, &application, &challenge, &inbound, &app).await
+                        let done = enroll(store_id, &application, &challenge, &inbound, &app).await;
+                        done.map(Either::Right)
                     }
                     Some(known) if opens(&challenge, &known) => {
-                        sign_in(known.admit()?, &challenge, &inbound, &app).await
+                        let done = sign_in(known.admit()?, &challenge, &inbound, &app).await;
+                        done.map(Either::Left)
                     }
                     Some(_) => Err(Code::InvalidOrExpiredCode.into()),
                 }
@@ -202,9 +214,9 @@ async fn sign_in(
     challenge: &Challenge,
     inbound: &Inbound,
     app: &App,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let now = app.clock.now();
-    let (session, answer) = begin(StatusCode::OK, &account, CreatedVia::Otp, inbound, now);
+    let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     code::used(app, challenge, now)
         .create(&session, Code::VersionConflict)
         .delete(&account.attempted(Kind::Code, inbound).key())
@@ -219,13 +231,13 @@ async fn enroll(
     challenge: &Challenge,
     inbound: &Inbound,
     app: &App,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<CustomerSignedIn>>, Problem> {
     let store: Option<Store> = app.table.get(&key::store(store)).await?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::InvalidOrExpiredCode)?;
     let now = app.clock.now();
     let account = Customer::register(&store.id, &store.currency, application.clone(), now);
-    let (session, answer) = begin(StatusCode::CREATED, &account, CreatedVia::Signup, inbound, now);
+    let (session, answer) = begin(&account, CreatedVia::Signup, inbound, now);
     code::used(app, challenge, now)
         .create(&UniqueCustomerEmail::of(&account), Code::VersionConflict)
         .create(&account, Code::VersionConflict)

@@ -1,20 +1,21 @@
 //! A customer's password: reset by mail, update by link or by token.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::Problem;
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
-use identity::authentication::password::{Changer, UpdateRequest};
-use identity::authentication::{MailRequest, password};
+use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
+use identity::authentication::{LinkSent, MailRequest, password};
 use identity::customer::Customer;
 use identity::notifications;
 use platform::caller;
 
 use crate::door::{Door, Said};
 
-/// `POST /v1/storefront/customer/password/reset` — mails a link that sets a new password. The
-/// answer and the work are the same for an address without an account.
+/// `POST /v1/storefront/customer/password/reset`: Mails a link that sets a new password.
+///
+/// The answer and the work are the same for an address without an account.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`, `too_many_attempts`.
@@ -23,25 +24,26 @@ pub(crate) async fn reset(
     State(app): State<App>,
     Raw(inbound): Raw,
     Said(ask): Said<MailRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<LinkSent>, Problem> {
     let shop = &door.store.subdomain;
     let letter =
         |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
     password::reset::<Customer>(&app, (&door.store.id, &ask.email), &inbound, letter).await
 }
 
-/// `POST /v1/storefront/customer/password/update` — a new password, by reset token or by session;
-/// the first one of an account that has none, by session and a one-time code.
+/// `POST /v1/storefront/customer/password/update`: Sets a new password, by reset token or by session.
+///
+/// The first one of an account that has none, by session and a one-time code.
 ///
 /// # Errors
-/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_credentials`,
-/// `invalid_or_expired_code`; `too_many_attempts`.
+/// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,
+/// `store_not_found`; `invalid_credentials`, `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn update(
     caller: Changer<caller::Customer>,
     State(app): State<App>,
     Raw(inbound): Raw,
     Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
         Changer::Link(_) => password::by_link::<Customer>(&app, &inbound, &ask).await,
         Changer::Session(owner) => {

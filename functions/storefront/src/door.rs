@@ -7,7 +7,9 @@ use deserr::Deserr;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
-use gateway::request::{Argument, FieldErrors, Inbound, Judgement, Raw, Reads};
+use gateway::request::{
+    Argument, Described, FieldErrors, Inbound, Judgement, Raw, Reads, Text, request,
+};
 use ground::id::StoreId;
 use ground::key;
 use http::request::Parts;
@@ -66,8 +68,21 @@ async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
 #[derive(Debug)]
 pub(crate) struct Said<T>(pub(crate) T);
 
-impl<T: Deserr<FieldErrors> + Send + 'static> Argument for Said<T> {
+/// The store, by one of its names.
+#[request]
+#[derive(Debug)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct StoreNames {
+    /// The store, by its id.
+    store_id: Option<StoreId>,
+    /// The store, by its subdomain.
+    subdomain: Option<Text<1, 63>>,
+}
+
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Said<T> {
     const READS: Reads = Reads::BODY;
+
+    gateway::describes! { |operation| { operation.takes_body_with::<T, StoreNames>(); } }
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         let mut fields = case.body()?;

@@ -162,6 +162,12 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// Whether it takes a parameter of its query that is called so.
+    pub fn takes_from_query(&self, name: &str) -> bool {
+        let is_it = |known: &Parameter| known.place == Place::Query && known.name == name;
+        self.parameters.iter().any(is_it)
+    }
+
     /// It takes a body of this type.
     pub fn takes_body<T: JsonSchema>(&mut self, media_type: &'static str) {
         let schema = self.schemas.requests.subschema_for::<T>();

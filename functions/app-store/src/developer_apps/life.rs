@@ -1,10 +1,10 @@
 //! Publishing and deleting apps, and their client secret.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoContent, NoStore};
 use gateway::request::{IfMatch, Path};
 use gateway::table::{Write, retry};
 use ground::event::Topic;
@@ -16,13 +16,16 @@ use platform::app::{
 };
 use platform::caller::Developer;
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{event, new_secret, own};
 use crate::submissions::event as submission_event;
 
-/// `DELETE /v1/app-store/developers/apps/{id}`: deletes an app that is not published and not
-/// installed. Its client is gone, so that no token can be had any more, and its slug is free.
+/// `DELETE /v1/app-store/developers/apps/{id}`: Deletes an app that is not published and not
+/// installed.
+///
+/// Its client is gone, so that no token can be had any more, and its slug is free.
 ///
 /// # Errors
 /// `not_found`, `app_installed`, `invalid_state_transition`, `precondition_failed`.
@@ -31,7 +34,7 @@ pub async fn delete(
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     retry(|| async {
         let before = own(&app, &developer, &id).await?;
         if_match.check(before.version)?;
@@ -47,7 +50,7 @@ pub async fn delete(
             .delete(&key::client(&before.client_id))
             .delete(&key::unique_app_slug(before.slug.as_str()))
             .emit(event(&APP_DELETED, &AppView::from(&next), now))
-            .answer(Answer::no_content(), now)
+            .answer(NoContent::default(), now)
             .await
     })
     .await
@@ -72,16 +75,18 @@ async fn withdraw_open(
 }
 
 /// A new client secret.
-#[derive(Debug, Serialize)]
-struct RotatedView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClientSecretView {
     client_id: String,
     client_secret: String,
     /// Until when the secret before works.
     previous_secret_expires_at: Timestamp,
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/secret/rotate`: a new client secret, shown once; the
-/// one before works for 24 hours more, one before that no longer.
+/// `POST /v1/app-store/developers/apps/{id}/secret/rotate`: Replaces the client secret; the new
+/// one is shown once.
+///
+/// The one before works for 24 hours more, one before that no longer.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` for a client that has no secret.
@@ -89,7 +94,7 @@ pub async fn rotate_secret(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Json<ClientSecretView>>, Problem> {
     let found = own(&app, &developer, &id).await?;
     let client: Option<Client> = app.table.get(&key::client(&found.client_id)).await?;
     let client = client.ok_or(Code::NotFound)?;
@@ -98,7 +103,7 @@ pub async fn rotate_secret(
     }
     let now = app.clock.now();
     let secret = new_secret();
-    let view = RotatedView {
+    let view = ClientSecretView {
         client_id: client.client_id.clone(),
         client_secret: secret.clone(),
         previous_secret_expires_at: now.plus(SECRET_OVERLAP),
@@ -107,33 +112,33 @@ pub async fn rotate_secret(
         .write()
         .replace(&client.rotate(&secret, now), Code::VersionConflict)
         .emit(event(&APP_SECRET_ROTATED, &AppView::from(&found), now))
-        .answer(Answer::ok(&view).no_store(), now)
+        .answer(Json::new(&view).no_store(), now)
         .await
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/publish`: brings an approved app into the catalogue.
+/// `POST /v1/app-store/developers/apps/{id}/publish`: Brings an approved app into the catalogue.
 ///
 /// # Errors
-/// `not_approved`, `invalid_state_transition`, `account_disabled`, `checks_failed`.
+/// `not_found`, `not_approved`, `invalid_state_transition`, `account_disabled`, `checks_failed`.
 pub async fn publish(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppView>, Problem> {
     developer.profile.may_publish()?;
     move_to(&app, &developer, &id, &APP_PUBLISHED, CommerceApp::publish).await
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/unpublish`: takes an app out of the catalogue;
+/// `POST /v1/app-store/developers/apps/{id}/unpublish`: Takes an app out of the catalogue;
 /// installations keep working.
 ///
 /// # Errors
-/// `invalid_state_transition`.
+/// `not_found`, `invalid_state_transition`.
 pub async fn unpublish(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppView>, Problem> {
     move_to(&app, &developer, &id, &APP_UNPUBLISHED, CommerceApp::unpublish).await
 }
 
@@ -143,14 +148,14 @@ async fn move_to(
     id: &AppId,
     topic: &Topic<AppView>,
     decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AppView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let next = decide(&own(app, developer, id).await?, now)?;
         let view = AppView::from(&next);
         next.save(app.table.write(), Code::VersionConflict)
             .emit(event(topic, &view, now))
-            .answer(Answer::ok(&view).version(next.version), now)
+            .answer(Json::new(&view).version(next.version), now)
             .await
     })
     .await

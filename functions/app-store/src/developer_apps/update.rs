@@ -1,9 +1,9 @@
 //! Changing an app: at once what is only said about it, by a review what an approved app is.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, Flag, IfMatch, Patch, Path, Text, request};
 use gateway::table::{Write, retry};
 use ground::fields::{Handle, WebUrl};
@@ -15,7 +15,7 @@ use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
 
 use super::{
-    RedirectUris, SecretsView, event, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
+    AppSecretsView, RedirectUris, event, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
 };
 
 /// What is to change about the listing of an approved app. Another category is a matter for a
@@ -75,7 +75,7 @@ impl ListingChange {
 /// another client.
 #[request]
 #[derive(Debug, Clone)]
-pub struct UpdateRequest {
+pub struct UpdateAppRequest {
     /// The name.
     name: Option<Text<1, 100>>,
     /// The readable name in URLs; the one before is free again.
@@ -96,21 +96,23 @@ pub struct UpdateRequest {
     listing: Option<ListingChange>,
 }
 
-/// `PATCH /v1/app-store/developers/apps/{id}`: changes an app. Name, slug, listing and webhook URL
+/// `PATCH /v1/app-store/developers/apps/{id}`: Changes an app.
+///
+/// Name, slug, listing and webhook URL
 /// change at once. What an approved version pins (`app_url`, `redirect_uris`, `scopes`, `embedded`,
 /// `require_pkce`) becomes `proposed`, and changes once a submission of it is approved. A first
 /// `webhook_url` answers with the new `webhook_secret`, once.
 ///
 /// # Errors
 /// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that
-/// has none; field errors as for a new app.
+/// has none; `redirect_uri_invalid`, `own_host` and the egress policy's refusals as field errors.
 pub async fn update(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+    Body(ask): Body<UpdateAppRequest>,
+) -> Result<NoStore<Json<AppSecretsView>>, Problem> {
     let url = match &ask.webhook_url {
         Patch::Set(url) => Some(url),
         Patch::Keep | Patch::Clear => None,
@@ -131,10 +133,11 @@ pub async fn update(
         let (write, webhook_secret) =
             webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
         let write = move_slug(write, &before, &next);
-        let view = SecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
+        let view =
+            AppSecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
         next.save(write, Code::VersionConflict)
             .emit(event(&APP_UPDATED, &view.app, now))
-            .answer(Answer::ok(&view).version(next.version).no_store(), now)
+            .answer(Json::new(&view).version(next.version).no_store(), now)
             .await
     })
     .await
@@ -143,7 +146,7 @@ pub async fn update(
 /// The app with another name, slug or listing.
 fn said(
     app: CommerceApp,
-    ask: UpdateRequest,
+    ask: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
 ) -> Result<CommerceApp, Problem> {
     let mut next = app;
@@ -164,7 +167,7 @@ fn said(
 fn wanted(
     app: &App,
     before: &CommerceApp,
-    ask: UpdateRequest,
+    ask: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
 ) -> Configuration {
     let mut wanted = before.wanted();

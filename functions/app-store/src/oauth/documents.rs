@@ -1,53 +1,109 @@
 //! The documents that clients configure themselves by.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
+use gateway::reply::{Document, DocumentOf, Json};
 use ground::scope::RESOURCES;
 use http::header;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 /// Keys change by rotation, which keeps the previous one for longer than this.
 const CACHEABLE: &str = "public, max-age=300";
 
-/// `GET /v1/app-store/oauth/jwks`: the keys that app tokens verify with (RFC 7517 §5).
-pub async fn jwks(_: Public, State(app): State<App>) -> Result<Answer, Problem> {
-    let keys = app.secrets.keys().await?;
-    Ok(Answer::ok(&keys.jwks)
-        .header(header::CONTENT_TYPE, "application/jwk-set+json")
-        .header(header::CACHE_CONTROL, CACHEABLE))
+/// Public keys (RFC 7517 §5).
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(with = "KeySet")]
+pub struct JwkSet(Value);
+
+impl Document for JwkSet {
+    const MEDIA_TYPE: &'static str = "application/jwk-set+json";
 }
 
-/// `GET /v1/app-store/oauth/metadata` (RFC 8414 §2).
-pub async fn metadata(_: Public, State(app): State<App>) -> Result<Answer, Problem> {
+/// What a [`JwkSet`] looks like.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct KeySet {
+    keys: Vec<PublicKey>,
+}
+
+/// A P-256 key that signatures are verified with (RFC 7518 §6.2).
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct PublicKey {
+    /// `EC`.
+    kty: String,
+    /// `P-256`.
+    crv: String,
+    x: String,
+    y: String,
+    /// `sig`.
+    r#use: String,
+    /// `ES256`.
+    alg: String,
+    /// The key's thumbprint (RFC 7638).
+    kid: String,
+}
+
+/// `GET /v1/app-store/oauth/jwks`: Publishes the keys that app tokens and receipts verify with (RFC
+/// 7517 §5).
+pub async fn jwks(_: Public, State(app): State<App>) -> Result<DocumentOf<JwkSet>, Problem> {
+    let keys = app.secrets.keys().await?;
+    Ok(DocumentOf::new(&JwkSet(keys.jwks.clone()), CACHEABLE))
+}
+
+/// How to talk to the OAuth endpoints (RFC 8414 §2).
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Metadata {
+    issuer: String,
+    /// With `{app_id}` to be filled in.
+    authorization_endpoint: String,
+    token_endpoint: String,
+    revocation_endpoint: String,
+    introspection_endpoint: String,
+    jwks_uri: String,
+    scopes_supported: Vec<String>,
+    response_types_supported: [&'static str; 1],
+    grant_types_supported: [&'static str; 3],
+    token_endpoint_auth_methods_supported: [&'static str; 3],
+    revocation_endpoint_auth_methods_supported: [&'static str; 3],
+    introspection_endpoint_auth_methods_supported: [&'static str; 3],
+    code_challenge_methods_supported: [&'static str; 1],
+    authorization_response_iss_parameter_supported: bool,
+}
+
+/// `GET /v1/app-store/oauth/metadata`: Says how to talk to the OAuth endpoints (RFC 8414 §2).
+pub async fn metadata(_: Public, State(app): State<App>) -> Result<Json<Metadata>, Problem> {
     let base = &app.config.base_url;
     let at = |path: &str| format!("{base}/v1/app-store/oauth/{path}");
-    let scopes: Vec<String> = RESOURCES
+    let scopes = RESOURCES
         .iter()
         .flat_map(|(name, _)| [format!("read_{name}"), format!("write_{name}")])
         .collect();
     let methods = ["client_secret_basic", "client_secret_post", "none"];
-    let document = json!({
-        "issuer": base,
-        "authorization_endpoint": format!("{base}/v1/app-store/apps/{{app_id}}/oauth/authorize"),
-        "token_endpoint": at("token"),
-        "revocation_endpoint": at("revoke"),
-        "introspection_endpoint": at("introspect"),
-        "jwks_uri": at("jwks"),
-        "scopes_supported": scopes,
-        "response_types_supported": ["code"],
-        "grant_types_supported": [
+    let document = Metadata {
+        issuer: base.to_string(),
+        authorization_endpoint: format!("{base}/v1/app-store/apps/{{app_id}}/oauth/authorize"),
+        token_endpoint: at("token"),
+        revocation_endpoint: at("revoke"),
+        introspection_endpoint: at("introspect"),
+        jwks_uri: at("jwks"),
+        scopes_supported: scopes,
+        response_types_supported: ["code"],
+        grant_types_supported: [
             "authorization_code",
             "refresh_token",
-            "urn:ietf:params:oauth:grant-type:token-exchange"
+            "urn:ietf:params:oauth:grant-type:token-exchange",
         ],
-        "token_endpoint_auth_methods_supported": methods,
-        "revocation_endpoint_auth_methods_supported": methods,
-        "introspection_endpoint_auth_methods_supported": methods,
-        "code_challenge_methods_supported": ["S256"],
-        "authorization_response_iss_parameter_supported": true,
-    });
-    Ok(Answer::ok(&document).header(header::CACHE_CONTROL, CACHEABLE))
+        token_endpoint_auth_methods_supported: methods,
+        revocation_endpoint_auth_methods_supported: methods,
+        introspection_endpoint_auth_methods_supported: methods,
+        code_challenge_methods_supported: ["S256"],
+        authorization_response_iss_parameter_supported: true,
+    };
+    Ok(Json::new(&document).header(header::CACHE_CONTROL, CACHEABLE))
 }
