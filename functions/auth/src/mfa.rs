@@ -172,10 +172,7 @@ pub(crate) async fn enrol(
         off.value(":off", false),
         Code::MfaEnabled,
     );
-    confirmed
-        .spend(write, now)
-        .answer(Created::new(&shown).no_store(), now)
-        .await
+    confirmed.spend(write, now).answer(Created::new(&shown).no_store(), now).await
 }
 
 /// What proves that the second factor works.

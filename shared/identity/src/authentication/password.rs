@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Account, Found, LinkSent, ShownCode, confirm, find, follow, keep_session, live_sessions, send_link,
+    Account, Found, LinkSent, ShownCode, confirm, find, follow, keep_session, live_sessions,
+    send_link,
 };
 use crate::challenge::{self, Purpose};
 use crate::notifications;
