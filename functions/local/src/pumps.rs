@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
+use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use dispatcher::Worked;
 use gateway::app::App;
-use gateway::embedded::{AnyError, Embedded};
+use gateway::embedded::{AnyError, Embedded, TABLE};
+use gateway::item::Index;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
@@ -39,6 +41,9 @@ const MAILS_AT_ONCE: usize = 4;
 /// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
 /// machine.
 const BATCHES_AT_ONCE: usize = 8;
+
+/// Due marks that are looked at to tell whether there is anything to sweep.
+const MARKS_AT_A_LOOK: i32 = 1_000;
 
 /// Starts every pump in `tasks`.
 pub(crate) fn start(
@@ -294,17 +299,40 @@ fn lambda_message(message: Message) -> SqsMessage {
     record
 }
 
-/// Sweeps what is due, first at once: what an earlier process left behind.
+/// Sweeps what is due, first at once: what an earlier process left behind. A deployment asks for each
+/// shard of each kind of work; here one look tells whether there is any.
 async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let app = dispatcher.clone();
-        let swept = contain(async move { dispatcher::sweep(&app).await }).await;
-        tracing::debug!(?swept, "swept");
+        if is_anything_due(&embedded, &dispatcher).await {
+            let app = dispatcher.clone();
+            let swept = contain(async move { dispatcher::sweep(&app).await }).await;
+            tracing::debug!(?swept, "swept");
+        }
         if let Err(cause) = embedded.emulators().sweep_ttl().await {
             tracing::error!(%cause, "expired items stay");
         }
     }
+}
+
+/// Whether a due mark's time has come. When that cannot be told at one look, it may have.
+async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
+    let (partition, place) = Index::Gsi3.key_names();
+    let until = format!("{}#~", dispatcher.clock.now());
+    let looked = embedded
+        .dynamodb()
+        .scan()
+        .table_name(TABLE)
+        .index_name(Index::Gsi3.name())
+        .filter_expression("begins_with(#partition, :due) AND #place <= :now")
+        .expression_attribute_names("#partition", partition)
+        .expression_attribute_names("#place", place)
+        .expression_attribute_values(":due", AttributeValue::S("DUE#".to_owned()))
+        .expression_attribute_values(":now", AttributeValue::S(until))
+        .limit(MARKS_AT_A_LOOK)
+        .send()
+        .await;
+    looked.map_or(true, |looked| looked.count() > 0 || looked.last_evaluated_key().is_some())
 }

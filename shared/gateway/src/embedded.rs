@@ -15,6 +15,7 @@ use std::time::Duration;
 use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
+use aws_sdk_sqs::config::StalledStreamProtectionConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use serde_json::{Map, json};
@@ -278,9 +279,11 @@ impl Embedded {
         aws_sdk_dynamodb::Client::from_conf(config.build())
     }
 
-    /// A client of the queues, for the pumps.
+    /// A client of the queues, for the pumps. It does not watch how fast bytes come: while a long poll
+    /// waits there are none, and looking ten times a second keeps an idle machine awake.
     pub fn sqs(&self) -> aws_sdk_sqs::Client {
-        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
+        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk)
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
         config.set_endpoint_url(self.endpoints.sqs.clone());
         aws_sdk_sqs::Client::from_conf(config.build())
     }
