@@ -308,8 +308,8 @@ async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Ti
 /// meanwhile: a crash leaves it switched off, to be deleted again or switched on.
 ///
 /// # Errors
-/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many payments are open,
-/// and which.
+/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many
+/// payments are open, and which.
 pub async fn delete(
     caller: Owner,
     State(app): State<App>,
