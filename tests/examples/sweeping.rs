@@ -19,8 +19,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use gateway::clock::MINUTE;
 use gateway::outbox::{Due, SHARDS};
-use sales::order::{self, Order};
-use sales::payment::due::Patience;
+use sales::order::Order;
+use sales::payment::ProviderDeadline;
+use sales::workflows::expire_order;
 use support::{
     Gateway, Merchant, Providers, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET, json, unique,
 };
@@ -65,13 +66,13 @@ async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
 /// a time, one order of a shard after the other, for as long as a run may ask providers.
 async fn by_one_run(gateway: &Gateway) -> usize {
     let app = gateway.app();
-    let patience = &Patience::since(app.clock.now());
+    let deadline = &ProviderDeadline::since(app.clock.now());
     let shard = |shard: char| async move {
         let mut done = 0_usize;
         let keys = app.table.keys(&Due::Order.query(shard, app.clock.now()), 200).await.unwrap();
         for key in keys {
             let order: Order = app.table.get(&key).await.unwrap().unwrap();
-            let outcome = order::due::take_up(app, &order, patience).await;
+            let outcome = expire_order::process(app, &order, deadline).await;
             let is_over = outcome.unwrap_or(false)
                 && app.table.get::<Order>(&key).await.unwrap().unwrap().is_over();
             done = done.saturating_add(usize::from(is_over));

@@ -1,6 +1,6 @@
 //! Due work that asks others: orders that were not paid in time, payments with something left to
 //! do. Their providers may be slow, so one run of the schedule does none of it: it hands the work
-//! out, in batches, through a queue, and as many workers as there is work take it up.
+//! out, in batches, through a queue, and as many workers as there is work process it.
 //!
 //! - *A batch twice* (a message is delivered again, or the next run finds the same marks): each
 //!   piece is judged as the table has it, and written under its version. Who comes second finds
@@ -19,9 +19,9 @@ use gateway::app::App;
 use gateway::item::Key;
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::Problem;
-use sales::order::{self, Order};
-use sales::payment::due::Patience;
-use sales::payment::{self, Payment};
+use sales::order::Order;
+use sales::payment::{Payment, ProviderDeadline};
+use sales::workflows::{expire_order, process_payment};
 use serde::{Deserialize, Serialize};
 
 use crate::PARALLEL;
@@ -128,14 +128,14 @@ pub async fn work(app: &App, event: SqsEvent) -> (SqsBatchResponse, Worked) {
     let (mut response, mut worked) = (SqsBatchResponse::default(), Worked::default());
     for message in event.records {
         let outcome = match read(&message) {
-            Ok(batch) => Box::pin(take_up(app, &batch)).await,
+            Ok(batch) => Box::pin(process(app, &batch)).await,
             Err(problem) => Err(problem),
         };
         match outcome {
             Ok(done) => worked = worked.and(done),
             Err(problem) => {
                 let id = message.message_id.unwrap_or_default();
-                tracing::warn!(cause = %problem, message = id, "batch not taken up");
+                tracing::warn!(cause = %problem, message = id, "batch not processed");
                 response.add_failure(id);
             }
         }
@@ -148,27 +148,27 @@ fn read(message: &SqsMessage) -> Result<Batch, Problem> {
     serde_json::from_str(body).map_err(|error| Problem::internal(format!("batch: {error}")))
 }
 
-/// Takes up every piece of a batch that is still due.
+/// Processes every piece of a batch that is still due.
 ///
 /// # Errors
 /// 503: none of it could be read.
-async fn take_up(app: &App, batch: &Batch) -> Result<Worked, Problem> {
+async fn process(app: &App, batch: &Batch) -> Result<Worked, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
-    let patience = &Patience::since(app.clock.now());
+    let deadline = &ProviderDeadline::since(app.clock.now());
     let mut tally = Tally::default();
     // Boxed: what asks a provider is deep, and held by the whole function.
     let outcomes: Vec<Result<bool, Problem>> = match batch.kind {
         Kind::Orders => {
             let orders = load::<Order>(app, &keys, &mut tally).await?;
             let each = |order: Order| {
-                Box::pin(async move { order::due::take_up(app, &order, patience).await })
+                Box::pin(async move { expire_order::process(app, &order, deadline).await })
             };
             futures_util::stream::iter(orders).map(each).buffer_unordered(AT_ONCE).collect().await
         }
         Kind::Payments => {
             let payments = load::<Payment>(app, &keys, &mut tally).await?;
             let each = |payment: Payment| {
-                Box::pin(async move { payment::due::take_up(app, &payment, patience).await })
+                Box::pin(async move { process_payment::process(app, &payment, deadline).await })
             };
             let payments = futures_util::stream::iter(payments).map(each);
             payments.buffer_unordered(AT_ONCE).collect().await

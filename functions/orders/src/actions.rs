@@ -12,15 +12,14 @@ use ground::event::{Event, Topic};
 use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
-use sales::order::by_hand::PaidByHand;
-use sales::order::settle::confirm as confirm_order;
-use sales::order::spent::Spending;
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView,
-    by_hand, parts, settle,
+    aggregate,
 };
 use sales::payment::account::connect;
-use sales::payment::settle as settlement;
+use sales::payment::capturable;
+use sales::workflows::record_payment;
+use sales::workflows::spending::Spending;
 
 use crate::orders::{load, shown};
 
@@ -109,7 +108,7 @@ async fn act(
     .await
 }
 
-/// How an order was paid by hand.
+/// How an order was paid manually.
 #[request]
 #[derive(Debug, Clone)]
 pub struct MarkPaidRequest {
@@ -133,15 +132,12 @@ pub async fn mark_paid(
     let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
-        let parts = parts::load(&app, &caller.store.id, &id).await?;
-        if_match.check(parts.order.version)?;
+        let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+        if_match.check(aggregate.order.version)?;
         let method = ask.method.clone().map(String::from);
-        let paid = parts.order.paid_by_hand(&parts.payments, method, now)?;
-        let PaidByHand { settled, payment } = &paid;
-        let write = by_hand::record(app.table.write(), payment, now);
-        let write = settle(write, settled, now);
-        let write = spending.count(&app, write, &parts.order, &settled.order).await?;
-        write.answer(shown(&settled.order), now).await
+        let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
+        let write = change.save(&app, app.table.write(), &spending, now).await?;
+        write.answer(shown(&change.order), now).await
     })
     .await
 }
@@ -159,12 +155,14 @@ pub async fn confirm(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
+    let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
         let before = load(&app, &caller.store.id, &id).await?;
         if_match.check(before.version)?;
-        let confirmed = before.confirm(now)?;
-        confirm_order(app.table.write(), &confirmed, now).answer(shown(&confirmed.order), now).await
+        let change = before.confirm(now)?;
+        let write = change.save(&app, app.table.write(), &spending, now).await?;
+        write.answer(shown(&change.order), now).await
     })
     .await
 }
@@ -183,8 +181,8 @@ pub async fn capture(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let order = &parts.order;
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let order = &aggregate.order;
     if_match.check(order.version)?;
     if !order.allows(OrderAction::Capture) {
         return Err(Code::NotCapturable
@@ -193,9 +191,9 @@ pub async fn capture(
     }
     let promised = order.payments.iter().find(|payment| payment.is_open_authorization());
     let payment = promised
-        .and_then(|promised| parts.payments.iter().find(|known| known.id == promised.payment_id));
-    let payment = payment.ok_or_else(|| Problem::internal("an order's payment is gone"))?;
-    let amount = settlement::capturable(payment, order, None)?;
+        .ok_or_else(|| Problem::internal("an order without the payment that was promised"))?;
+    let payment = aggregate.payment(&payment.payment_id)?;
+    let amount = capturable(payment, order, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
-    settlement::capture(&app, &connected, payment, &amount, |known| shown(&known.order)).await
+    record_payment::capture(&app, &connected, payment, &amount, |known| shown(&known.order)).await
 }

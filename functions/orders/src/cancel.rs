@@ -1,4 +1,4 @@
-//! Calling an order off: its stock and its money go back.
+//! Cancelling an order: its stock and its money go back.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -9,9 +9,10 @@ use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
 use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
-use sales::order::issue::{Ask, CallOff};
+use sales::order::OrderView;
 use sales::order::refund::{RefundReason, RefundView, Wanted};
-use sales::order::{OrderView, due, issue};
+use sales::workflows::cancel_order;
+use sales::workflows::refund_order::{Cancellation, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +28,7 @@ gateway::words! {
     }
 }
 
-/// An order to be called off.
+/// An order to be cancelled.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
@@ -39,7 +40,7 @@ pub struct CancelRequest {
     refund: Option<RefundWish>,
 }
 
-/// An order that was called off.
+/// An order that was cancelled.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CancelledOrder {
     /// The order.
@@ -50,9 +51,9 @@ pub struct CancelledOrder {
     refund: Option<RefundView>,
 }
 
-/// `POST /v1/orders/{id}/cancel`: calls the order off, gives its stock back, and, unless told
-/// otherwise, gives back what was paid. What was promised, or could still be paid, is let go of
-/// after that: a provider that does not answer keeps no order alive.
+/// `POST /v1/orders/{id}/cancel`: cancels the order, gives its stock back, and, unless told
+/// otherwise, refunds what was paid. What was authorized, or could still be paid, is voided after
+/// that: a provider that does not answer keeps no order alive.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
@@ -68,8 +69,8 @@ pub async fn cancel(
     Body(ask): Body<CancelRequest>,
 ) -> Result<Json<CancelledOrder>, Problem> {
     let reason = ask.reason.map(String::from);
-    let ask = Ask {
-        call_off: Some(CallOff {
+    let ask = RefundOrder {
+        cancellation: Some(Cancellation {
             reason: reason.clone(),
             restock: ask.restock.is_none_or(|restock| restock.0),
         }),
@@ -79,12 +80,10 @@ pub async fn cancel(
         seed: seed(&inbound),
         if_match,
     };
-    let answered = issue::cancel(&app, &caller.store.id, &id, &ask, |order, refund| {
+    cancel_order::cancel(&app, &caller.store.id, &id, &ask, |order, refund| {
         let view =
             CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
         Json::new(&view).version(order.version)
     })
-    .await?;
-    due::unwind_or_warn(&app, &caller.store.id, &id).await;
-    Ok(answered)
+    .await
 }

@@ -28,7 +28,7 @@ use sales::order::fulfillment::{
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
-    ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Order, OrderStatus, OrderView, parts,
+    ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Order, OrderStatus, OrderView, aggregate,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -249,8 +249,8 @@ pub async fn list(
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Page<FulfillmentView>, Problem> {
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let views: Vec<_> = parts.fulfillments.iter().map(FulfillmentView::from).collect();
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let views: Vec<_> = aggregate.fulfillments.iter().map(FulfillmentView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
@@ -274,8 +274,8 @@ pub async fn update(
     Body(ask): Body<UpdateRequest>,
 ) -> Result<Json<FulfillmentView>, Problem> {
     let now = app.clock.now();
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let before = parts.fulfillment(&fulfillment_id)?;
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let before = aggregate.fulfillment(&fulfillment_id)?;
     if_match.check(before.version)?;
     let fulfillment = before.tracked(ask.tracking.apply(&before.tracking), now)?;
     let write = app.table.write().replace(&fulfillment, Code::VersionConflict);
@@ -298,10 +298,10 @@ pub async fn cancel(
 ) -> Result<Json<FulfillmentView>, Problem> {
     catalogue::inventory::persist(|| async {
         let now = app.clock.now();
-        let parts = parts::load(&app, &caller.store.id, &id).await?;
-        let before = parts.fulfillment(&fulfillment_id)?;
+        let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+        let before = aggregate.fulfillment(&fulfillment_id)?;
         if_match.check(before.version)?;
-        let (order, fulfillment) = parts.order.call_back(before, now)?;
+        let (order, fulfillment) = aggregate.order.call_back(before, now)?;
         let write = app
             .table
             .write()
@@ -329,8 +329,8 @@ pub async fn deliver(
     Body(_): Body<NoFields>,
 ) -> Result<Json<FulfillmentView>, Problem> {
     let now = app.clock.now();
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let before = parts.fulfillment(&fulfillment_id)?;
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let before = aggregate.fulfillment(&fulfillment_id)?;
     if_match.check(before.version)?;
     let fulfillment = before.delivered(now)?;
     let write = app.table.write().replace(&fulfillment, Code::VersionConflict);

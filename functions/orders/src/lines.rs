@@ -12,8 +12,8 @@ use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::lines::{CancelledLine, Changed, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
-use sales::order::spent::Spending;
 use sales::order::{MAX_LINES, MAX_QUANTITY, Order};
+use sales::workflows::spending::Spending;
 
 use crate::orders::load;
 

@@ -16,11 +16,12 @@ use ground::key;
 use ground::scope::{ReadOrders, WriteOrders};
 use identity::address::{AddressInput, PostalAddress};
 use platform::caller::StoreAccess;
-use sales::order::change::Update;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
+use sales::order::update::OrderUpdate;
 use sales::order::{
-    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, number, parts,
+    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, aggregate,
+    number,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -145,13 +146,13 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<OrderId>,
 ) -> Result<Json<OrderDetails>, Problem> {
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
     let details = OrderDetails {
-        order: OrderView::from(&parts.order),
-        fulfillments: parts.fulfillments.iter().map(FulfillmentView::from).collect(),
-        refunds: parts.refunds.iter().map(RefundView::from).collect(),
+        order: OrderView::from(&aggregate.order),
+        fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
+        refunds: aggregate.refunds.iter().map(RefundView::from).collect(),
     };
-    Ok(Json::new(&details).version(parts.order.version))
+    Ok(Json::new(&details).version(aggregate.order.version))
 }
 
 /// What to change about an order.
@@ -168,7 +169,7 @@ pub struct UpdateRequest {
     shipping_address: Option<AddressInput>,
 }
 
-impl From<UpdateRequest> for Update {
+impl From<UpdateRequest> for OrderUpdate {
     fn from(ask: UpdateRequest) -> Self {
         Self {
             note: match ask.note {

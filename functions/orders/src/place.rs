@@ -19,9 +19,9 @@ use sales::gift_card::GiftCardCode;
 use sales::order::cart::{
     CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
-use sales::order::checkout::{Cart, Placing};
-use sales::order::place::{Buyer, QuoteView};
-use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart, checkout};
+use sales::order::pricing::{Buyer, QuoteView};
+use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
+use sales::workflows::place_order::{self, Cart, Placing};
 
 use crate::orders::MAX_TAGS;
 
@@ -113,7 +113,7 @@ pub async fn place(
         faults,
     };
     if ask.dry_run.0 {
-        let priced = checkout::price(&app, store, &cart).await?;
+        let priced = place_order::price(&app, store, &cart).await?;
         priced.demand_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
@@ -135,7 +135,7 @@ pub async fn place(
         paid: ask.mark_paid.map(|paid| paid.method.map(String::from)),
     };
     let shown = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
-    let placed = checkout::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown);
+    let placed = place_order::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown);
     placed.await.map(Either::Right)
 }
 

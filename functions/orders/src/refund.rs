@@ -15,13 +15,13 @@ use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
 use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadOrders, WriteRefunds};
 use platform::caller::StoreAccess;
-use sales::order::issue::Ask;
 use sales::order::refund::{
     PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
 };
 use sales::order::{
-    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, issue, parts,
+    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, aggregate,
 };
+use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -237,8 +237,8 @@ pub async fn refund(
     if ask.dry_run.0 {
         return plan(&app, &caller.store.id, &id, &wanted).await.map(Either::Left);
     }
-    let ask = Ask {
-        call_off: None,
+    let ask = RefundOrder {
+        cancellation: None,
         wanted: Some(wanted),
         reason: ask.reason.unwrap_or(RefundReason::Other),
         note: ask.note.map(String::from).filter(|note| !note.is_empty()),
@@ -246,7 +246,7 @@ pub async fn refund(
         if_match,
     };
     let shown = |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
-    issue::refund(&app, &caller.store.id, &id, &ask, shown).await.map(Either::Right)
+    refund_order::refund(&app, &caller.store.id, &id, &ask, shown).await.map(Either::Right)
 }
 
 /// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.
@@ -288,8 +288,8 @@ pub async fn list(
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Page<RefundView>, Problem> {
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let views: Vec<_> = parts.refunds.iter().map(RefundView::from).collect();
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let views: Vec<_> = aggregate.refunds.iter().map(RefundView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
@@ -302,7 +302,7 @@ pub async fn show(
     State(app): State<App>,
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
 ) -> Result<Json<RefundView>, Problem> {
-    let parts = parts::load(&app, &caller.store.id, &id).await?;
-    let refund = parts.refund(&refund_id)?;
+    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let refund = aggregate.refund(&refund_id)?;
     Ok(Json::new(&RefundView::from(refund)).version(refund.version))
 }

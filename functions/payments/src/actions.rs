@@ -14,8 +14,8 @@ use sales::payment::account::connect;
 use sales::payment::connected::Connected;
 use sales::payment::known::{self, Known};
 use sales::payment::provider::Provider;
-use sales::payment::settle::News;
-use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source, settle};
+use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source, capturable};
+use sales::workflows::record_payment::{self, PaymentUpdate};
 
 use crate::payments::locate;
 
@@ -57,8 +57,8 @@ pub async fn capture(
             })?)
         }
     };
-    let amount = settle::capturable(&known.payment, &known.order, wanted.as_ref())?;
-    settle::capture(&app, &connected, &known.payment, &amount, shown).await
+    let amount = capturable(&known.payment, &known.order, wanted.as_ref())?;
+    record_payment::capture(&app, &connected, &known.payment, &amount, shown).await
 }
 
 /// `POST /v1/payments/{id}/accept`: takes another amount than was asked for as a part of what is
@@ -76,8 +76,8 @@ pub async fn accept(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let place = locate(&app, &caller.store.id, &id).await?;
-    settle::accept(&app, &place, &if_match, shown).await
+    let locator = locate(&app, &caller.store.id, &id).await?;
+    record_payment::accept(&app, &locator, &if_match, shown).await
 }
 
 /// `POST /v1/payments/{id}/void`: gives a payment up before any money was taken.
@@ -94,16 +94,16 @@ pub async fn void(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (place, known, connected) = load(&app, &caller, &id).await?;
+    let (locator, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
     let seen = connected.void(&app, &known.payment).await?;
     if seen.state != ObservedState::Captured {
-        return apply(&app, &connected, &place, &seen, true).await;
+        return record(&app, &connected, &locator, &seen, true).await;
     }
-    // The customer was faster. That is news, but not what was asked for.
-    apply(&app, &connected, &place, &seen, false).await?;
-    let payment = known::load(&app, &place).await?.payment;
+    // The customer was faster. That is recorded, but not what was asked for.
+    record(&app, &connected, &locator, &seen, false).await?;
+    let payment = known::load(&app, &locator).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
@@ -119,10 +119,10 @@ pub async fn sync(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (place, known, connected) = load(&app, &caller, &id).await?;
-    let seen = settle::look(&app, &connected, &known.payment).await?;
-    let news = news(&place, &seen, Source::Sync, true);
-    settle::apply(&app, &connected, news, shown).await
+    let (locator, known, connected) = load(&app, &caller, &id).await?;
+    let seen = record_payment::look(&app, &connected, &known.payment).await?;
+    let update = update(&locator, &seen, Source::Sync, true);
+    record_payment::record(&app, &connected, update, shown).await
 }
 
 /// The payment, its order, and its provider.
@@ -131,30 +131,31 @@ async fn load(
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
 ) -> Result<(ProviderReference, Known, Connected), Problem> {
-    let place = locate(app, &caller.store.id, id).await?;
-    let known = known::load(app, &place).await?;
-    let connected = connect(app, &place.store_id, place.provider).await?;
-    Ok((place, known, connected))
+    let locator = locate(app, &caller.store.id, id).await?;
+    let known = known::load(app, &locator).await?;
+    let connected = connect(app, &locator.store_id, locator.provider).await?;
+    Ok((locator, known, connected))
 }
 
-fn news<'a>(
-    place: &'a ProviderReference,
+fn update<'a>(
+    locator: &'a ProviderReference,
     seen: &'a Observed,
     source: Source,
     is_answer: bool,
-) -> News<'a> {
-    News { place, seen, source, event: None, is_answer }
+) -> PaymentUpdate<'a> {
+    PaymentUpdate { locator, seen, source, event: None, is_answer }
 }
 
-/// What the provider did, applied.
-async fn apply(
+/// What the provider did, recorded.
+async fn record(
     app: &App,
     connected: &Connected,
-    place: &ProviderReference,
+    locator: &ProviderReference,
     seen: &Observed,
     is_answer: bool,
 ) -> Result<Json<PaymentView>, Problem> {
-    settle::apply(app, connected, news(place, seen, Source::Admin, is_answer), shown).await
+    record_payment::record(app, connected, update(locator, seen, Source::Admin, is_answer), shown)
+        .await
 }
 
 fn shown(known: &Known) -> Json<PaymentView> {

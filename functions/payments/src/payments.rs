@@ -15,7 +15,7 @@ use ground::key;
 use ground::provider::ProviderName;
 use ground::scope::ReadPayments;
 use platform::caller::StoreAccess;
-use sales::payment::place::PaymentPlace;
+use sales::payment::locator::PaymentLocator;
 use sales::payment::{Payment, PaymentStatus, PaymentView, ProviderReference};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -92,8 +92,8 @@ pub async fn locate(
     store: &StoreId,
     id: &PaymentId,
 ) -> Result<ProviderReference, Problem> {
-    let found: Option<PaymentPlace> = app.table.get(&key::payment_place(store, id)).await?;
-    found.map(|place| place.0).ok_or_else(|| Code::NotFound.into())
+    let found: Option<PaymentLocator> = app.table.get(&key::payment_place(store, id)).await?;
+    found.map(|locator| locator.0).ok_or_else(|| Code::NotFound.into())
 }
 
 /// A store's payment, as it is now.
@@ -101,8 +101,8 @@ pub async fn locate(
 /// # Errors
 /// `not_found`.
 pub async fn find(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
-    let place = locate(app, store, id).await?;
-    let found = app.table.get(&key::payment(store, &place.order_id, id)).await?;
+    let locator = locate(app, store, id).await?;
+    let found = app.table.get(&key::payment(store, &locator.order_id, id)).await?;
     found.ok_or_else(|| Code::NotFound.into())
 }
 

@@ -12,12 +12,12 @@ use ground::id::{OrderId, PaymentId, RefundId};
 use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadRefunds, WriteRefunds};
 use platform::caller::StoreAccess;
-use sales::order::issue::Ask;
 use sales::order::refund::{
     Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
 };
-use sales::order::{FinancialStatus, Order, issue, parts};
-use sales::payment::{Payment, PaymentRefund, RefundState, refund};
+use sales::order::{FinancialStatus, Order, aggregate};
+use sales::payment::{Payment, PaymentRefund, RefundState};
+use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -118,18 +118,20 @@ pub async fn create(
     let seed =
         format!("{principal}#{id}#{}", inbound.header("idempotency-key").unwrap_or_default());
     if payment.is_applied || payment.captured.is_zero() {
-        if !issue::has_begun(&payment, &seed) {
+        if !refund_order::has_begun(&payment, &seed) {
             check(&payment, amount.as_ref())?;
         }
         let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
         let if_match = IfMatch::default();
-        let ask = Ask { call_off: None, wanted: Some(wanted), reason, note, seed, if_match };
-        return issue::refund(&app, store, &payment.order_id, &ask, created).await;
+        let wanted = Some(wanted);
+        let ask = RefundOrder { cancellation: None, wanted, reason, note, seed, if_match };
+        return refund_order::refund(&app, store, &payment.order_id, &ask, created).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
     let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);
-    let (payment, entry) = refund::of_surplus(&app, &payment, &refund_id, &amount).await?;
-    let order = parts::load(&app, store, &payment.order_id).await?.order;
+    let (payment, entry) =
+        refund_order::refund_unapplied(&app, &payment, &refund_id, &amount).await?;
+    let order = aggregate::load(&app, store, &payment.order_id).await?.order;
     Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
 }
 

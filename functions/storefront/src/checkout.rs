@@ -1,4 +1,4 @@
-//! Checkout: a shopper's cart becomes an order; the order can be looked up and called off with
+//! Checkout: a shopper's cart becomes an order; the order can be looked up and cancelled with
 //! the token that came with it, or by the customer it belongs to.
 
 use axum::extract::State;
@@ -11,8 +11,6 @@ use gateway::request::{
     AtMost, Body, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
 use gateway::seal;
-use gateway::table::retry;
-use ground::event::Event;
 use ground::fields::Email;
 use ground::id::OrderId;
 use ground::money::AskedMoney;
@@ -23,18 +21,17 @@ use sales::gift_card::GiftCardCode;
 use sales::order::cart::{
     CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
 };
-use sales::order::checkout::{Cart, Placing, Priced};
-use sales::order::place::{Buyer, QuoteView};
+use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use sales::order::{
-    MAX_GIFT_CARDS, ORDER_CANCELLED, Order, OrderView, cart, checkout, due, parts, settle,
-};
+use sales::order::{MAX_GIFT_CARDS, Order, aggregate, cart};
+use sales::workflows::cancel_order;
+use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The header that carries an order's token.
 const ORDER_TOKEN: &str = "x-service-order-token";
-/// Why a shopper's order was called off, when they do not say.
+/// Why a shopper's order was cancelled, when they do not say.
 const BY_SHOPPER: &str = "cancelled by the customer";
 
 /// A cart to be ordered.
@@ -112,7 +109,7 @@ pub async fn order(
         faults,
     };
     if ask.dry_run.0 {
-        let priced = checkout::price(&app, store, &cart).await?;
+        let priced = place_order::price(&app, store, &cart).await?;
         takes_orders(&priced.store)?;
         priced.demand_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
@@ -127,7 +124,7 @@ pub async fn order(
     };
     let judge = |priced: &Priced| check(&caller, &placing.buyer, priced);
     let shown = |order: &Order| placed(order, &token);
-    checkout::place(&app, store, &cart, &placing, judge, shown).await.map(Either::Right)
+    place_order::place(&app, store, &cart, &placing, judge, shown).await.map(Either::Right)
 }
 
 /// The answer to a checkout: the only one that holds the token.
@@ -219,13 +216,13 @@ pub async fn show(
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
     Raw(inbound): Raw,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
-    let parts = parts::load(&app, &caller.store().id, &id).await?;
-    admit(&caller, &inbound, &parts.order)?;
+    let aggregate = aggregate::load(&app, &caller.store().id, &id).await?;
+    admit(&caller, &inbound, &aggregate.order)?;
     let details = ShopperOrderDetails {
-        order: ShopperOrderView::of(&parts.order, app.clock.now()),
-        fulfillments: parts.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
+        order: ShopperOrderView::of(&aggregate.order, app.clock.now()),
+        fulfillments: aggregate.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
     };
-    Ok(Json::new(&details).version(parts.order.version).no_store())
+    Ok(Json::new(&details).version(aggregate.order.version).no_store())
 }
 
 /// # Errors
@@ -236,7 +233,7 @@ pub(crate) fn admit(caller: &Shopper, inbound: &Inbound, order: &Order) -> Resul
     if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
-/// Why a shopper calls an order off.
+/// Why a shopper cancels an order.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
@@ -244,7 +241,7 @@ pub struct CancelRequest {
     reason: Option<Text<1, 500>>,
 }
 
-/// `POST /v1/storefront/{subdomain}/orders/{id}/cancel`: calls an unpaid order off.
+/// `POST /v1/storefront/{subdomain}/orders/{id}/cancel`: cancels an unpaid order.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `already_fulfilled`, `version_conflict`;
@@ -256,29 +253,17 @@ pub async fn cancel(
     Raw(inbound): Raw,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Json<ShopperOrderView>, Problem> {
-    let answered = retry(|| async {
-        let now = app.clock.now();
-        let key = ground::key::order(&caller.store().id, &id);
-        let before: Order = app.table.get(&key).await?.ok_or(Code::NotFound)?;
-        admit(&caller, &inbound, &before)?;
-        if !before.is_cancellable_by_shopper() {
-            let view = ShopperOrderView::of(&before, now);
-            return Err(Problem::state(before.status.as_str(), &view.allowed_actions)
-                .with("financial_status", before.financial_status.as_str()));
+    let judge = |order: &Order, now| {
+        admit(&caller, &inbound, order)?;
+        if order.is_cancellable_by_shopper() {
+            return Ok(());
         }
-        let reason = ask.reason.clone().map_or_else(|| BY_SHOPPER.to_owned(), String::from);
-        let ended = before.cancel(Some(reason), true, now)?;
-        let event =
-            Event::new(&ORDER_CANCELLED, ended.order.about(), &OrderView::from(&ended.order), now);
-        settle::end(app.table.write(), &ended, now)
-            .emit(event)
-            .answer(shown(&ended.order, now), now)
-            .await
-    })
-    .await?;
-    // What was opened with a provider is not to be paid any more.
-    due::unwind_or_warn(&app, &caller.store().id, &id).await;
-    Ok(answered)
+        let view = ShopperOrderView::of(order, now);
+        Err(Problem::state(order.status.as_str(), &view.allowed_actions)
+            .with("financial_status", order.financial_status.as_str()))
+    };
+    let reason = ask.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
+    cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, judge, shown).await
 }
 
 fn shown(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {

@@ -30,7 +30,7 @@ use sales::payment::account::{Account, MethodView};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Opened, Provider};
 use sales::payment::{
-    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_take, place,
+    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_take, locator,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -130,7 +130,7 @@ async fn open_once(
     key: &SealKey,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let now = app.clock.now();
-    let Ground { order, account, waiting } =
+    let Snapshot { order, account, waiting } =
         load(app, caller, &ask.order_id, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
@@ -160,7 +160,7 @@ async fn open_once(
     let at_provider = connected.open(app, &id, &opening).await?;
     let payment = begin(id, &account, opening, at_provider, key, now);
     let has_keys = (account.version > 0).then_some(&account);
-    let write = place::create(app.table.write(), &payment)
+    let write = locator::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
             // Nor may the account have been switched off or given up meanwhile: it is looked at anew.
@@ -186,7 +186,7 @@ fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestam
 }
 
 /// What a payment is opened over.
-struct Ground {
+struct Snapshot {
     order: Order,
     account: Account,
     /// The order as it waits for this payment, when that is longer than before.
@@ -202,7 +202,7 @@ async fn load(
     provider: ProviderName,
     token: Option<&str>,
     now: Timestamp,
-) -> Result<Ground, Problem> {
+) -> Result<Snapshot, Problem> {
     let store = caller.store();
     let order_key = key::order(&store.id, order);
     let account_key = key::payment_provider(&store.id, provider.as_str());
@@ -217,9 +217,9 @@ async fn load(
     let order = order.filter(|order| order.is_shown_to(customer, token)).ok_or(Code::NotFound)?;
     let account = account.for_order(&order);
     let settings = found.take(&settings_key)?.unwrap_or_else(|| Settings::of(store));
-    let by_hand = (provider == ProviderName::Manual)
+    let manual = (provider == ProviderName::Manual)
         .then(|| order.waits_for(settings.checkout.payment_window(Some(provider)), now));
-    Ok(Ground { waiting: by_hand.flatten(), order, account })
+    Ok(Snapshot { waiting: manual.flatten(), order, account })
 }
 
 /// # Errors

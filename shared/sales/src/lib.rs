@@ -3,9 +3,11 @@
 //! - An [`order`] with its fulfilments and refunds: from a cart through payment to what leaves and
 //!   what comes back.
 //! - A [`payment`] is what a provider says of money; a [`gift_card`] is money the store owes.
+//! - [`workflows`]: what is done with them over several steps.
 //! - [`notifications`]: what is mailed about them.
 
 pub mod gift_card;
 pub mod notifications;
 pub mod order;
 pub mod payment;
+pub mod workflows;

@@ -5,38 +5,39 @@
 //! transaction as the order, under the condition that nobody changed the order meanwhile: so each
 //! of them happens exactly once, whoever races whom.
 //!
-//! - [`place`]: a cart with the server's prices becomes an order that holds its stock.
-//! - [`settle`](mod@settle): money comes in, or does not come in time.
+//! - [`pricing`]: a cart with the server's prices becomes an order that holds its stock.
+//! - An [`OrderChange`] is a transition with all that is written with it: money that comes in, or
+//!   does not come in time; the end of an order; a refund.
 //! - [`fulfillment`]: lines leave.
 //! - [`lines`]: units are called off or come back, without money; [`restock`]: where to.
-//! - [`refund`]: money goes back, to gift cards first; [`issue`] is how.
-//! - [`due`]: what was not paid in time expires, and payments of what is over are closed.
+//! - [`refund`]: money goes back, to gift cards first.
+//!
+//! What loads, decides, asks a provider and writes over several steps is one of the
+//! [`workflows`](crate::workflows).
 
-pub mod by_hand;
+pub mod aggregate;
 pub mod cart;
-pub mod change;
-pub mod checkout;
-pub mod desk_refund;
-pub mod due;
+mod change;
+mod expiry;
+mod external_refund;
 pub mod fulfillment;
-pub mod issue;
 mod item;
 pub mod lines;
+mod manual_payment;
 pub mod number;
-pub mod parts;
-mod payable;
-pub mod place;
+pub(crate) mod payable;
+pub mod pricing;
 pub mod refund;
 pub mod restock;
 mod samples;
-pub mod settle;
 pub mod shopper;
-pub mod spent;
 mod state;
 pub mod stock;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
+mod transitions;
+pub mod update;
 mod view;
 
 use gateway::clock::Timestamp;
@@ -53,11 +54,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::payment::CaptureMethod;
 
+pub use change::{OrderChange, RefundChange};
 pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals, Units};
-pub use settle::{Outcome, Receipt, Settled, settle};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
-pub use stock::StockHold;
+pub use stock::StockState;
 pub use topics::*;
+pub use transitions::Receipt;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
 /// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
@@ -99,7 +101,7 @@ pub struct Order {
     /// How much of it has left.
     pub fulfillment_status: FulfillmentStatus,
     /// What its remaining units hold of the stock.
-    pub stock: StockHold,
+    pub stock: StockState,
     /// The lines; no two of one variant.
     pub items: Vec<OrderItem>,
     /// What it comes to.
@@ -276,6 +278,14 @@ impl Order {
         Money::sum(parts, &self.currency).unwrap_or_else(|| self.captured.clone())
     }
 
+    /// What the order has brought in: nothing while only gift cards were set aside for it.
+    pub fn brought_in(&self) -> i64 {
+        if !self.has_money() && !self.outstanding().is_zero() {
+            return 0;
+        }
+        self.refundable().amount
+    }
+
     /// What providers have promised and nobody has taken yet.
     pub fn authorized(&self) -> Money {
         let open = self.payments.iter().filter(|payment| payment.is_open_authorization());
@@ -362,7 +372,7 @@ impl Order {
         let has_left = self.items.iter().any(|item| item.fulfilled > 0);
         match action {
             OrderAction::Update => true,
-            OrderAction::Confirm => (open || draft) && self.stock == StockHold::Reserved,
+            OrderAction::Confirm => (open || draft) && self.stock == StockState::Reserved,
             OrderAction::MarkPaid => {
                 (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
             }
@@ -387,7 +397,7 @@ impl Order {
 
     /// Whether its stock is its own: paid, promised, or confirmed by hand.
     pub fn is_firm(&self) -> bool {
-        self.stock == StockHold::Committed
+        self.stock == StockState::Committed
     }
 
     /// Whether it was called off or expired.

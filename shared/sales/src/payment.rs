@@ -4,35 +4,33 @@
 //!   are pure and never go backwards: webhooks come late, twice and out of order.
 //! - [`provider::Provider`] is what a provider can do, and [`connected::Connected`] a store's
 //!   account with one of them, ready to be called.
-//! - [`settle`] applies what was learnt (by the customer's return, a webhook or a look-up) to the
-//!   payment and its order in one transaction; of any number of them one does it.
-//!
-//! A refund of an order takes three steps, so that no crash loses or doubles money: reserve
-//! ([`Payment::begin_refund`], in the transaction that reserves it on the order), ask the provider
-//! ([`refund::ask`], under an idempotency key that follows from the refund's id), and record what it
-//! said ([`refund::conclude`]). What is left between two of them, the sweep takes up ([`due`]).
+//! - What was learnt of a payment (by the customer's return, a webhook or a look-up) is applied by
+//!   [`record_payment`](crate::workflows::record_payment), and money goes back by
+//!   [`refund_order`](crate::workflows::refund_order).
+//! - [`locator`]: where a payment lies, by its id or its provider's reference.
 
+pub mod acceptance;
 pub mod account;
 mod call;
+mod capture;
 pub mod connected;
 pub mod credentials;
-pub mod due;
+mod deadline;
 pub mod known;
+pub mod locator;
 pub mod manual;
-pub mod place;
 pub mod provider;
 pub mod razorpay;
-pub mod refund;
 mod samples;
-pub mod settle;
 mod state;
 pub mod stripe;
-pub(crate) mod surplus;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
+pub(crate) mod unapplied;
 mod units;
 mod view;
+mod work;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
@@ -45,8 +43,10 @@ use ground::provider::ProviderName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use capture::capturable;
+pub use deadline::ProviderDeadline;
 pub use provider::{Observed, ObservedState};
-pub use state::{Happened, Step};
+pub use state::{PaymentChange, Transition};
 pub use topics::*;
 pub use units::{can_count, can_take};
 pub use view::PaymentView;
@@ -335,6 +335,11 @@ impl Payment {
         let is_undecided =
             self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
         self.provider != ProviderName::Manual && (is_undecided || self.has_work())
+    }
+
+    /// Its refund of this id.
+    pub fn refund(&self, id: &RefundId) -> Option<&PaymentRefund> {
+        self.refunds.iter().find(|refund| refund.id == *id)
     }
 
     /// Whether the customer can still pay it.

@@ -15,8 +15,8 @@ use platform::caller::Shopper;
 use sales::order::{FinancialStatus, OrderStatus};
 use sales::payment::known::Known;
 use sales::payment::provider::{Provider, Returned};
-use sales::payment::settle::News;
-use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, account, settle};
+use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, account};
+use sales::workflows::record_payment::{self, PaymentUpdate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -154,9 +154,8 @@ pub async fn verify(
     let payment = meant.unwrap_or(newest);
     let connected = account::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
-    let place = ProviderReference::from(*payment);
-    let seen = settle::look(&app, &connected, payment).await?;
-    let news =
-        News { place: &place, seen: &seen, source: Source::Verify, event: None, is_answer: true };
-    settle::apply(&app, &connected, news, verified).await
+    let (locator, source) = (ProviderReference::from(*payment), Source::Verify);
+    let seen = &record_payment::look(&app, &connected, payment).await?;
+    let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer: true };
+    record_payment::record(&app, &connected, update, verified).await
 }

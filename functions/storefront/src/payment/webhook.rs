@@ -17,8 +17,9 @@ use identity::store::UniqueSubdomain;
 use sales::payment::account::connect;
 use sales::payment::known::ProviderEvent;
 use sales::payment::provider::{Notice, Provider};
-use sales::payment::settle::News;
-use sales::payment::{ProviderReference, Source, refund, settle};
+use sales::payment::{ProviderReference, Source};
+use sales::workflows::record_payment::{self, PaymentUpdate};
+use sales::workflows::refund_order;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -95,20 +96,21 @@ pub async fn receive(
     }
     let now = app.clock.now();
     let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
-    let place = match &notice.observed {
+    let locator = match &notice.observed {
         None => None,
-        Some(seen) => place_of(&app, &store, provider, &seen.reference).await?,
+        Some(seen) => locate(&app, &store, provider, &seen.reference).await?,
     };
-    let event = event(&app, &store, provider, &notice, place.as_ref(), &inbound.body).await?;
-    if let (Some(place), Some(seen)) = (&place, &notice.observed) {
+    let event = event(&app, &store, provider, &notice, locator.as_ref(), &inbound.body).await?;
+    if let (Some(locator), Some(seen)) = (&locator, &notice.observed) {
         if let Some(refunded) = &seen.refund {
-            // Told again, it is no news; so the event may well be recorded after it.
-            refund::heard(&app, place, refunded, seen.provider_payment.as_deref()).await?;
+            // Told again, it changes nothing; so the event may well be recorded after it.
+            refund_order::receive(&app, locator, refunded, seen.provider_payment.as_deref())
+                .await?;
         }
-        let seen = &settle::in_full(&app, &connected, place, seen).await?;
+        let seen = &record_payment::in_full(&app, &connected, locator, seen).await?;
         let (source, event) = (Source::Webhook, Some(&event));
-        let news = News { place, seen, source, event, is_answer: false };
-        return settle::apply(&app, &connected, news, |_| received()).await;
+        let update = PaymentUpdate { locator, seen, source, event, is_answer: false };
+        return record_payment::record(&app, &connected, update, |_| received()).await;
     }
     app.table.write().put(&event).commit().await?;
     Ok(received())
@@ -127,7 +129,7 @@ async fn store_of(app: &App, shop: &Subdomain) -> Result<StoreId, Problem> {
 }
 
 /// The store's payment of a reference; none when it is another store's, or nobody's.
-async fn place_of(
+async fn locate(
     app: &App,
     store: &StoreId,
     provider: ProviderName,
@@ -135,7 +137,7 @@ async fn place_of(
 ) -> Result<Option<ProviderReference>, Problem> {
     let key = key::provider_reference(provider.as_str(), reference);
     let found: Option<ProviderReference> = app.table.get(&key).await?;
-    Ok(found.filter(|place| place.store_id == *store))
+    Ok(found.filter(|locator| locator.store_id == *store))
 }
 
 /// The event as it is kept.
@@ -144,7 +146,7 @@ async fn event(
     store: &StoreId,
     provider: ProviderName,
     notice: &Notice,
-    place: Option<&ProviderReference>,
+    locator: Option<&ProviderReference>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
     let key = app.secrets.payment_key().await?;
@@ -154,7 +156,7 @@ async fn event(
         provider,
         event_id: notice.event_id.clone(),
         store_id: store.clone(),
-        payment_id: place.map(|place| place.payment_id.clone()),
+        payment_id: locator.map(|locator| locator.payment_id.clone()),
         kind: notice.kind.clone(),
         sealed_body: key.seal(kept, context.as_bytes()),
         created_at: app.clock.now(),

@@ -285,7 +285,7 @@ mod tests {
         let id = ground::id::PaymentId::derive(&["one"]);
         let part = ground::money::sample(20_000);
         let receipt = crate::order::Receipt { payment_id: &id, provider: "stripe", amount: &part };
-        let partly = open.settle_payment(receipt, NOW).unwrap().unwrap().order;
+        let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;
         let is_paid_by = |order: &Order, place| {
             let named = cancelled(order, place, 1);
             order.cancel_lines(Some(&named), true, NOW).unwrap().is_paid_by_it

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Order;
 
 /// What the first order's number comes after.
-pub(super) const FIRST: u64 = 1_000;
+pub(crate) const FIRST: u64 = 1_000;
 
 /// Which order has a number: written with the order, and never changed. It holds the number
 /// without the store's prefix, because the merchant may change that.

@@ -27,7 +27,7 @@ impl Account {
 /// What is wrong with how a cart is to be paid; `due` is what is left when gift cards have paid, and
 /// none while a cart's total is not known. Whoever chooses nothing must have something to choose,
 /// if they are a shopper: a merchant can always say that an order was paid.
-pub(super) fn judge(
+pub(crate) fn judge(
     accounts: &[Account],
     chosen: Option<&PaymentInput>,
     is_shopper: bool,

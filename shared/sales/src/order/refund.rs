@@ -5,6 +5,7 @@
 //! let go of again.
 
 mod plan;
+mod steps;
 mod topics;
 mod view;
 

@@ -29,7 +29,7 @@ pub struct Targets(BTreeMap<LocationId, Vec<String>>);
 /// What a transaction demands, so that what was seen of the locations is still true.
 #[derive(Debug, Clone)]
 #[must_use = "the transaction has to demand it"]
-pub struct Seen(Option<(Key, u64)>);
+pub struct Snapshot(Option<(Key, u64)>);
 
 impl Targets {
     /// Units come back to this location; `pointer` is the field that could name another.
@@ -42,9 +42,9 @@ impl Targets {
     /// # Errors
     /// `unknown_location` and `location_inactive` as faults of the fields; `location_inactive` as
     /// the problem itself where no field could name another.
-    pub async fn look(&self, app: &App, store: &StoreId) -> Result<Seen, Problem> {
+    pub async fn look(&self, app: &App, store: &StoreId) -> Result<Snapshot, Problem> {
         if self.0.is_empty() {
-            return Ok(Seen(None));
+            return Ok(Snapshot(None));
         }
         let store_key = key::store(store);
         let known: Store = app.table.get(&store_key).await?.ok_or(Code::StoreNotFound)?;
@@ -60,7 +60,7 @@ impl Targets {
             }
         }
         if errors.is_empty() {
-            Ok(Seen(Some((store_key, known.version))))
+            Ok(Snapshot(Some((store_key, known.version))))
         } else {
             errors.sort_by(|one: &FieldError, other| one.pointer.cmp(&other.pointer));
             Err(Problem::invalid(errors))
@@ -90,7 +90,7 @@ impl Targets {
     }
 }
 
-impl Seen {
+impl Snapshot {
     /// Adds to the transaction that what was seen is still so; if not, it ends in
     /// `version_conflict`, and is to be tried again.
     pub fn demand(&self, write: Write) -> Write {

@@ -14,7 +14,7 @@ use super::lines::{ChangedLine, LinesView};
 use super::refund::{
     Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction, RefundView, RestockType,
 };
-use super::stock::StockHold;
+use super::stock::StockState;
 use super::{
     Allocation, FinancialStatus, FulfillmentStatus, Order, OrderItem, OrderPayment, OrderStatus,
     OrderView, Totals, Units,
@@ -63,7 +63,7 @@ fn order() -> Order {
         on_hold: false,
         financial_status: FinancialStatus::Paid,
         fulfillment_status: FulfillmentStatus::Unfulfilled,
-        stock: StockHold::Committed,
+        stock: StockState::Committed,
         items: vec![item()],
         totals: Totals {
             subtotal: money::sample(129_900),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
-use super::stock::StockHold;
+use super::stock::StockState;
 use super::{
     Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderStatus, Totals,
 };
@@ -151,7 +151,7 @@ impl Order {
 
     /// Whether its shopper may call it off: nobody has paid, promised or confirmed it.
     pub fn is_cancellable_by_shopper(&self) -> bool {
-        self.status == OrderStatus::Open && self.stock == StockHold::Reserved && !self.has_money()
+        self.status == OrderStatus::Open && self.stock == StockState::Reserved && !self.has_money()
     }
 }
 

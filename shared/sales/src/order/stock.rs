@@ -13,7 +13,7 @@ use super::{Order, OrderItem, Units};
 
 gateway::words! {
     /// What an order's remaining units hold of the stock.
-    StockHold {
+    StockState {
         /// Set aside until the order is paid.
         Reserved = "reserved",
         /// The order's own: to be sent.
@@ -50,13 +50,13 @@ pub fn move_all(write: Write, order: &Order, how: Move, now: Timestamp) -> Write
 
 fn move_line(write: Write, order: &Order, line: &Line<'_>, how: Move, now: Timestamp) -> Write {
     let step = match (how, order.stock) {
-        (_, StockHold::Released) => return write,
+        (_, StockState::Released) => return write,
         // A settlement shows the order as it will be.
         (Move::Commit, _) => Step::Commit,
         (Move::Uncommit, _) => Step::Uncommit,
-        (Move::Release | Move::WriteOff, StockHold::Reserved) => Step::ReleaseReserved,
-        (Move::Release, StockHold::Committed) => Step::ReleaseCommitted,
-        (Move::WriteOff, StockHold::Committed) => Step::Fulfil,
+        (Move::Release | Move::WriteOff, StockState::Reserved) => Step::ReleaseReserved,
+        (Move::Release, StockState::Committed) => Step::ReleaseCommitted,
+        (Move::WriteOff, StockState::Committed) => Step::Fulfil,
     };
     inventory::apply(write, step, line, lost(), now)
 }

@@ -16,7 +16,7 @@ use ground::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
 use identity::store::{Opening, Store};
 
 use super::cart::{CartLine, LineInput};
-use super::place::{Buyer, Offer, Quote, Terms};
+use super::pricing::{Buyer, Offer, Quote, Terms};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
 
@@ -80,7 +80,7 @@ fn price(
     everything: bool,
 ) -> Result<Quote, Problem> {
     let mut faults = Vec::new();
-    let quote = super::place::price(store, lines, offers, cards, everything, &mut faults);
+    let quote = super::pricing::price(store, lines, offers, cards, everything, &mut faults);
     if faults.is_empty() { Ok(quote) } else { Err(Problem::invalid(faults)) }
 }
 
@@ -138,5 +138,5 @@ pub(crate) fn paid(order: &Order) -> Order {
     let id = PaymentId::derive(&[order.id.as_str(), "payment"]);
     let amount = order.outstanding();
     let receipt = Receipt { payment_id: &id, provider: "razorpay", amount: &amount };
-    order.settle_payment(receipt, NOW).unwrap().unwrap().order
+    order.apply_payment(receipt, NOW).unwrap().unwrap().order
 }

@@ -9,7 +9,7 @@ use http::HeaderMap;
 
 use super::manual::Manual;
 use super::provider::{
-    Client, Failure, Forged, Notice, Observed, Opened, Provider, Returned, Said, Taken,
+    Client, Failure, Forged, Notice, Observed, Opened, Provider, RefundResult, Returned, Taken,
 };
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
@@ -81,7 +81,7 @@ impl Provider for Connected {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<Said, Failure> {
+    ) -> Result<RefundResult, Failure> {
         each!(self, provider => provider.refund(app, payment, id, amount).await)
     }
 
@@ -90,7 +90,7 @@ impl Provider for Connected {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<Said>, Failure> {
+    ) -> Result<Option<RefundResult>, Failure> {
         each!(self, provider => provider.look_up_refund(app, payment, id).await)
     }
 

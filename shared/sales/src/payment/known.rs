@@ -67,18 +67,18 @@ pub struct Known {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn load(app: &App, place: &ProviderReference) -> Result<Known, Problem> {
-    read(app, place, None).await.map(|(known, _)| known)
+pub async fn load(app: &App, locator: &ProviderReference) -> Result<Known, Problem> {
+    read(app, locator, None).await.map(|(known, _)| known)
 }
 
 /// Reads a payment and its order, and whether an event has been handled.
-pub(super) async fn read(
+pub(crate) async fn read(
     app: &App,
-    place: &ProviderReference,
+    locator: &ProviderReference,
     event: Option<&ProviderEvent>,
 ) -> Result<(Known, bool), Problem> {
-    let payment_key = key::payment(&place.store_id, &place.order_id, &place.payment_id);
-    let order_key = key::order(&place.store_id, &place.order_id);
+    let payment_key = key::payment(&locator.store_id, &locator.order_id, &locator.payment_id);
+    let order_key = key::order(&locator.store_id, &locator.order_id);
     let event_key = event.map(Item::key);
     let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
     let mut found = app.table.get_many(&keys).await?;
@@ -89,4 +89,25 @@ pub(super) async fn read(
         Some(key) => found.take::<ProviderEvent>(key)?,
     };
     Ok((Known { payment, order }, handled.is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payment::tests::NOW;
+
+    #[test]
+    fn a_providers_event_is_kept_for_thirty_days() {
+        let event = ProviderEvent {
+            provider: ProviderName::Stripe,
+            event_id: "evt_1".into(),
+            store_id: StoreId::derive(&["s"]),
+            payment_id: None,
+            kind: "charge.updated".into(),
+            sealed_body: String::new(),
+            created_at: NOW,
+            version: 7,
+        };
+        assert_eq!((event.forget_at(), event.version()), (Some(NOW.plus(30 * DAY)), 7));
+    }
 }

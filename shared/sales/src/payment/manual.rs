@@ -8,7 +8,9 @@ use ground::provider::ProviderName;
 use http::HeaderMap;
 use serde_json::json;
 
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
+use super::provider::{
+    Client, Failure, Forged, Notice, Opened, Provider, RefundResult, Returned, Taken,
+};
 use super::{Observed, ObservedState, Opening, Payment};
 
 /// Cash and bank transfer on one store.
@@ -66,8 +68,8 @@ impl Provider for Manual {
         _: &Payment,
         id: &RefundId,
         _: &Money,
-    ) -> Result<Said, Failure> {
-        Ok(Said::Done(id.to_string()))
+    ) -> Result<RefundResult, Failure> {
+        Ok(RefundResult::Done(id.to_string()))
     }
 
     async fn look_up_refund(
@@ -75,8 +77,8 @@ impl Provider for Manual {
         _: &App,
         _: &Payment,
         id: &RefundId,
-    ) -> Result<Option<Said>, Failure> {
-        Ok(Some(Said::Done(id.to_string())))
+    ) -> Result<Option<RefundResult>, Failure> {
+        Ok(Some(RefundResult::Done(id.to_string())))
     }
 
     async fn check(&self, _: &App) -> Result<(), Failure> {

@@ -73,7 +73,7 @@ pub trait Provider {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> impl Future<Output = Result<Said, Failure>> + Send;
+    ) -> impl Future<Output = Result<RefundResult, Failure>> + Send;
 
     /// Asks what has become of a refund; none when the provider never heard of it.
     fn look_up_refund(
@@ -81,7 +81,7 @@ pub trait Provider {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> impl Future<Output = Result<Option<Said>, Failure>> + Send;
+    ) -> impl Future<Output = Result<Option<RefundResult>, Failure>> + Send;
 
     /// Whether the credentials work.
     fn check(&self, app: &App) -> impl Future<Output = Result<(), Failure>> + Send;
@@ -134,7 +134,7 @@ pub struct Notice {
 
 /// What a provider says to a refund of ours, when it is asked or by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum RefundResult {
     /// The money has gone back, under the provider's reference.
     Done(String),
     /// It has taken the refund in, under its reference, and says later what became of it.
@@ -145,11 +145,11 @@ pub enum Said {
 
 /// What a provider's event says about a refund of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefundSeen {
+pub struct RefundNotice {
     /// The refund: we gave the provider its id to keep with it.
     pub id: RefundId,
     /// What has become of it.
-    pub said: Said,
+    pub result: RefundResult,
 }
 
 /// What a provider says about a payment.
@@ -170,7 +170,7 @@ pub struct Observed {
     /// Why it failed, in the provider's code.
     pub failure_code: Option<String>,
     /// The refund that the news is about, if it is one of ours.
-    pub refund: Option<RefundSeen>,
+    pub refund: Option<RefundNotice>,
 }
 
 /// Money that a provider has taken.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::call::{Call, text};
 use super::credentials::Credentials;
 use super::provider::{
-    Client, Failure, Forged, Notice, Opened, Provider, RefundSeen, Returned, Said, Taken,
+    Client, Failure, Forged, Notice, Opened, Provider, RefundNotice, RefundResult, Returned, Taken,
 };
 use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
@@ -217,7 +217,7 @@ impl Provider for Razorpay {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<Said, Failure> {
+    ) -> Result<RefundResult, Failure> {
         let paid = payment.provider_payment.as_deref();
         let paid = paid.ok_or_else(|| Failure::Refused("nothing_captured".into()))?;
         let path = format!("/v1/payments/{}/refund", segment(paid));
@@ -228,7 +228,7 @@ impl Provider for Razorpay {
         let call = self.post(app, &path, &body);
         let call = call.header(HeaderName::from_static("x-refund-idempotency"), key);
         let answer = call.send(app).await?;
-        said(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+        refund_result(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
     }
 
     /// `GET /v1/payments/{id}/refunds`.
@@ -237,14 +237,14 @@ impl Provider for Razorpay {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<Said>, Failure> {
+    ) -> Result<Option<RefundResult>, Failure> {
         let Some(paid) = payment.provider_payment.as_deref() else { return Ok(None) };
         let path = format!("/v1/payments/{}/refunds?count={MAX_REFUNDS}", segment(paid));
         let answer = self.get(app, &path).await?;
         let refunds = answer.get("items").and_then(Value::as_array);
         let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
-        Ok(refunds.find(is_ours).and_then(said))
+        Ok(refunds.find(is_ours).and_then(refund_result))
     }
 
     /// `GET /v1/payments?count=1`.
@@ -310,8 +310,8 @@ fn observed(entity: &Value) -> Option<Observed> {
 }
 
 /// What an event says about a refund; none when it is not one of ours.
-fn refund(entity: &Value) -> Option<RefundSeen> {
-    Some(RefundSeen { id: refund_id(entity)?, said: said(entity)? })
+fn refund(entity: &Value) -> Option<RefundNotice> {
+    Some(RefundNotice { id: refund_id(entity)?, result: refund_result(entity)? })
 }
 
 /// The refund of ours that a refund of Razorpay's is.
@@ -320,11 +320,11 @@ fn refund_id(refund: &Value) -> Option<RefundId> {
 }
 
 /// What has become of a refund.
-fn said(refund: &Value) -> Option<Said> {
+fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {
-        Some("processed") => Said::Done(reference),
-        Some("failed") => Said::Refused("refund_failed".into()),
-        _ => Said::Pending(reference),
+        Some("processed") => RefundResult::Done(reference),
+        Some("failed") => RefundResult::Refused("refund_failed".into()),
+        _ => RefundResult::Pending(reference),
     })
 }

@@ -11,7 +11,7 @@ use ground::provider::ProviderName;
 
 use super::{
     Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentStatus, PaymentView,
-    Receipt, Source,
+    Receipt, Source, locator,
 };
 use crate::payment::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
@@ -20,7 +20,7 @@ use crate::payment::{
 
 /// What happened to a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
+pub enum Transition {
     /// The customer agreed; the money is held.
     Authorized,
     /// The money was taken.
@@ -35,37 +35,48 @@ pub enum Happened {
     Refunded,
     /// The provider refused to give money back.
     RefundFailed,
+    /// Money is to go back, and reserved for that.
+    RefundBegun,
     /// The provider will give money back, and says so when it has.
     RefundAwaited,
+    /// The merchant took another amount than was asked for.
+    Accepted,
+    /// Its order was paid without it.
+    Superseded,
 }
 
 /// A payment at its next version, and what happened to it.
 #[derive(Debug, Clone)]
-pub struct Step {
-    /// The payment as it is to be written.
+pub struct PaymentChange {
+    /// The payment as it is to be written; new, when its version is 1.
     pub payment: Payment,
     /// What happened.
-    pub happened: Happened,
+    pub transition: Transition,
     /// Whether money that was taken has gone back already, at the provider's own desk: who learns
     /// of a capture late learns of both at once.
     pub has_gone_back: bool,
 }
 
-impl Step {
-    fn of(payment: Payment, happened: Happened) -> Self {
-        Self { payment, happened, has_gone_back: false }
+impl PaymentChange {
+    /// This happened to the payment, and nothing else.
+    pub fn of(payment: Payment, transition: Transition) -> Self {
+        Self { payment, transition, has_gone_back: false }
     }
 
     /// What is announced.
     pub fn topic(&self) -> Option<&'static Topic<PaymentView>> {
-        match self.happened {
-            Happened::Authorized => Some(&PAYMENT_AUTHORIZED),
-            Happened::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
-            Happened::Captured | Happened::Mismatched => Some(&PAYMENT_CAPTURED),
-            Happened::Failed => Some(&PAYMENT_FAILED),
-            Happened::Voided => Some(&PAYMENT_VOIDED),
-            Happened::Refunded => Some(&PAYMENT_REFUNDED),
-            Happened::RefundFailed | Happened::RefundAwaited => None,
+        match self.transition {
+            Transition::Authorized => Some(&PAYMENT_AUTHORIZED),
+            Transition::Mismatched if self.payment.captured.is_zero() => Some(&PAYMENT_AUTHORIZED),
+            Transition::Captured | Transition::Mismatched => Some(&PAYMENT_CAPTURED),
+            Transition::Failed => Some(&PAYMENT_FAILED),
+            Transition::Voided => Some(&PAYMENT_VOIDED),
+            Transition::Refunded => Some(&PAYMENT_REFUNDED),
+            Transition::RefundFailed
+            | Transition::RefundBegun
+            | Transition::RefundAwaited
+            | Transition::Accepted
+            | Transition::Superseded => None,
         }
     }
 
@@ -73,10 +84,11 @@ impl Step {
     pub fn write(&self, write: Write, now: Timestamp) -> Write {
         let event = |topic| self.payment.event(topic, now);
         let gone_back = self.has_gone_back.then_some(&PAYMENT_REFUNDED);
-        write
-            .replace(&self.payment, Code::VersionConflict)
-            .also(self.topic().map(event), Write::emit)
-            .also(gone_back.map(event), Write::emit)
+        let write = match self.payment.version {
+            1 => locator::create(write, &self.payment),
+            _ => write.replace(&self.payment, Code::VersionConflict),
+        };
+        write.also(self.topic().map(event), Write::emit).also(gone_back.map(event), Write::emit)
     }
 }
 
@@ -106,7 +118,7 @@ impl Payment {
         seen: &Observed,
         source: Source,
         now: Timestamp,
-    ) -> Result<Option<Step>, Problem> {
+    ) -> Result<Option<PaymentChange>, Problem> {
         use PaymentStatus::{Authorized, Captured, Created, Failed, PartiallyRefunded, Voided};
         let waits = matches!(self.status, Created | Failed);
         match seen.state {
@@ -136,7 +148,7 @@ impl Payment {
 
     /// Whether this is what carries its money, to the provider; what names nothing is not told
     /// apart.
-    pub(super) fn is_carried_by(&self, carrier: Option<&str>) -> bool {
+    pub(crate) fn is_carried_by(&self, carrier: Option<&str>) -> bool {
         let known = self.provider_payment.as_deref();
         known.zip(carrier).is_none_or(|(known, carrier)| known == carrier)
     }
@@ -196,7 +208,7 @@ impl Payment {
     }
 
     /// A failed attempt; told twice, it is no news.
-    fn failed(&self, seen: &Observed, source: Source, now: Timestamp) -> Option<Step> {
+    fn failed(&self, seen: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
         let mut next = self.carried(seen, now);
         let attempt = Attempt {
             succeeded: false,
@@ -214,7 +226,7 @@ impl Payment {
         }
         next.record(attempt);
         next.status = PaymentStatus::Failed;
-        Some(Step::of(next, Happened::Failed))
+        Some(PaymentChange::of(next, Transition::Failed))
     }
 
     fn authorized_as(
@@ -222,7 +234,7 @@ impl Payment {
         seen: &Observed,
         source: Source,
         now: Timestamp,
-    ) -> Result<Step, Problem> {
+    ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(seen)?;
         let mut next = self.carried(seen, now);
         next.record(next.attempt(Action::Authorize, &amount, source, now));
@@ -230,7 +242,10 @@ impl Payment {
         next.mark_mismatch(!fits);
         next.authorized = amount;
         next.status = PaymentStatus::Authorized;
-        Ok(Step::of(next, if fits { Happened::Authorized } else { Happened::Mismatched }))
+        Ok(PaymentChange::of(
+            next,
+            if fits { Transition::Authorized } else { Transition::Mismatched },
+        ))
     }
 
     /// The amount that a provider has seen, if it is one of this payment's currency.
@@ -263,7 +278,7 @@ impl Payment {
         seen: &Observed,
         source: Source,
         now: Timestamp,
-    ) -> Result<Step, Problem> {
+    ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(seen)?;
         let mut next = self.carried(seen, now);
         let fits = self.is_asked_for(&amount, source);
@@ -278,8 +293,8 @@ impl Payment {
         next.captured = amount;
         next.status = PaymentStatus::Captured;
         let has_gone_back = next.count_elsewhere(seen, source, now);
-        let happened = if fits { Happened::Captured } else { Happened::Mismatched };
-        Ok(Step { has_gone_back, ..Step::of(next, happened) })
+        let happened = if fits { Transition::Captured } else { Transition::Mismatched };
+        Ok(PaymentChange { has_gone_back, ..PaymentChange::of(next, happened) })
     }
 
     /// Whether a payment that was given up holds money again: a promise that was not there then. A
@@ -292,13 +307,13 @@ impl Payment {
             && seen.provider_payment != self.provider_payment
     }
 
-    fn voided(&self, seen: &Observed, source: Source, now: Timestamp) -> Step {
+    fn voided(&self, seen: &Observed, source: Source, now: Timestamp) -> PaymentChange {
         let mut next = self.carried(seen, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);
         next.mark_mismatch(false);
         next.status = PaymentStatus::Voided;
-        Step::of(next, Happened::Voided)
+        PaymentChange::of(next, Transition::Voided)
     }
 
     /// The payment marked for somebody to look at; `None` when it is.

@@ -16,12 +16,14 @@ use ground::id::{PaymentId, RefundId};
 use ground::money::Money;
 use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
-use objects::{charge, intent, refund, refund_id, said};
+use objects::{charge, intent, refund, refund_id, refund_result};
 use serde_json::{Value, json};
 
 use super::call::{Call, text};
 use super::credentials::Credentials;
-use super::provider::{Client, Failure, Forged, Notice, Opened, Provider, Returned, Said, Taken};
+use super::provider::{
+    Client, Failure, Forged, Notice, Opened, Provider, RefundResult, Returned, Taken,
+};
 use super::units::Units;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 
@@ -221,7 +223,7 @@ impl Provider for Stripe {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<Said, Failure> {
+    ) -> Result<RefundResult, Failure> {
         let key = format!("{id}-{}", payment.id);
         let amount = units(amount)?.to_string();
         let fields = [
@@ -230,7 +232,7 @@ impl Provider for Stripe {
             ("metadata[refund_id]", id.as_str()),
         ];
         let answer = self.post(app, "/v1/refunds", &fields, Some(&key)).await?;
-        said(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+        refund_result(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
     }
 
     /// `GET /v1/refunds?payment_intent=…`.
@@ -239,14 +241,14 @@ impl Provider for Stripe {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<Said>, Failure> {
+    ) -> Result<Option<RefundResult>, Failure> {
         let intent = segment(&payment.provider_reference);
         let path = format!("/v1/refunds?payment_intent={intent}&limit={MAX_REFUNDS}");
         let answer = self.get(app, &path).await?;
         let refunds = answer.get("data").and_then(Value::as_array);
         let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
-        Ok(refunds.find(is_ours).and_then(said))
+        Ok(refunds.find(is_ours).and_then(refund_result))
     }
 
     /// `GET /v1/balance`.

@@ -16,7 +16,7 @@ use super::credentials::Credentials;
 use super::provider::{Forged, Provider, Returned};
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
-use super::{CaptureMethod, Happened, Observed, ObservedState, Payment, PaymentStatus, Source};
+use super::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source, Transition};
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -52,10 +52,10 @@ pub(crate) fn captured(amount: i64) -> Payment {
 }
 
 /// What an event makes of a payment, if it is news.
-pub(crate) fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Happened)> {
+pub(crate) fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Transition)> {
     let step = payment.observe(seen, Source::Webhook, NOW).unwrap()?;
     assert_eq!(step.payment.version, payment.version.saturating_add(1));
-    Some((step.payment.status, step.happened))
+    Some((step.payment.status, step.transition))
 }
 
 /// The payment after an event said so.
@@ -74,17 +74,17 @@ fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
     }
     assert!(step(&authorized, &seen(Failed, 129_900)).is_none());
     assert!(step(&authorized, &seen(Authorized, 129_900)).is_none());
-    let gone = (PaymentStatus::Voided, Happened::Voided);
+    let gone = (PaymentStatus::Voided, Transition::Voided);
     assert_eq!(step(&authorized, &seen(Voided, 0)), Some(gone));
     // Money counts even when it comes after everybody has given up.
     let voided = after(&created, &seen(Voided, 0));
-    let taken = (PaymentStatus::Captured, Happened::Captured);
+    let taken = (PaymentStatus::Captured, Transition::Captured);
     assert_eq!(step(&voided, &seen(Captured, 129_900)), Some(taken));
     // A promise that was given up is old news; another one is not, but at Stripe there is none.
     let given_up = after(&authorized, &seen(Voided, 0));
     assert!(step(&given_up, &seen(Authorized, 129_900)).is_none());
     let another = Observed { provider_payment: Some("pay_2".into()), ..seen(Authorized, 129_900) };
-    let promised = (PaymentStatus::Authorized, Happened::Authorized);
+    let promised = (PaymentStatus::Authorized, Transition::Authorized);
     assert_eq!(step(&given_up, &another), Some(promised));
     let of_stripe = Payment { provider: ProviderName::Stripe, ..given_up };
     assert!(step(&of_stripe, &another).is_none());
@@ -99,7 +99,7 @@ fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
     use ObservedState::{Authorized, Captured};
     for (state, amount) in [(Captured, 1), (Captured, 129_901), (Authorized, 129_899)] {
         let payment = after(&open(), &seen(state, amount));
-        assert_eq!(step(&open(), &seen(state, amount)).unwrap().1, Happened::Mismatched);
+        assert_eq!(step(&open(), &seen(state, amount)).unwrap().1, Transition::Mismatched);
         assert!(payment.awaits_decision(), "{state:?} {amount}");
         assert_eq!(payment.is_acceptable(), state == Captured);
         assert_eq!(payment.authorized, money::sample(amount));
@@ -148,7 +148,7 @@ fn a_capture_and_what_has_gone_back_since_are_one_step() {
         [(500, PaymentStatus::PartiallyRefunded), (129_900, PaymentStatus::Refunded)]
     {
         let step = open().observe(&both(refunded), Source::Webhook, NOW).unwrap().unwrap();
-        assert_eq!((step.happened, step.has_gone_back), (Happened::Captured, true));
+        assert_eq!((step.transition, step.has_gone_back), (Transition::Captured, true));
         let payment = step.payment;
         assert_eq!((payment.version, payment.status), (open().version + 1, status));
         assert_eq!((payment.captured.amount, payment.refunded.amount), (129_900, refunded));
@@ -194,7 +194,7 @@ fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
     assert_eq!(code(nothing), Code::RefundExceedsCaptured);
     let two = one.begin_refund(&ids[1], &money::sample(29_900), NOW).unwrap();
     let refused = two.finish_refund(&ids[0], &Err("no".into()), NOW).unwrap();
-    assert_eq!(refused.happened, Happened::RefundFailed);
+    assert_eq!(refused.transition, Transition::RefundFailed);
     assert_eq!(refused.payment.refundable(), money::sample(100_000));
     let done = refused.payment.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).unwrap().payment;
     assert_eq!(done.status, PaymentStatus::PartiallyRefunded);
@@ -211,7 +211,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
     let id = RefundId::mint(NOW);
     let begun = captured.begin_refund(&id, &money::sample(129_900), NOW).unwrap();
     let awaited = begun.await_refund(&id, "rfnd_1", NOW).unwrap();
-    assert_eq!((awaited.happened, awaited.topic().is_none()), (Happened::RefundAwaited, true));
+    assert_eq!((awaited.transition, awaited.topic().is_none()), (Transition::RefundAwaited, true));
     assert!(awaited.payment.await_refund(&id, "rfnd_1", NOW).is_none(), "said twice");
     assert_eq!(awaited.payment.refundable(), money::sample(0));
     let done = awaited.payment.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;

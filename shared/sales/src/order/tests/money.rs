@@ -86,7 +86,7 @@ fn gift_cards_pay_in_turn_and_no_more_than_is_due() {
     assert_eq!(uses, [300, 500, 200]);
     assert_eq!((order.totals.gift_cards.amount, order.totals.due.amount), (1_000, 0));
     assert_eq!(order.financial_status, FinancialStatus::Paid);
-    assert_eq!((order.stock, order.expires_at), (StockHold::Committed, None));
+    assert_eq!((order.stock, order.expires_at), (StockState::Committed, None));
     // The third card is not touched when two are enough.
     let order = order_of("INR", &[(1_000, 1)], &[600, 600, 900]);
     assert_eq!(order.gift_cards.len(), 2);
@@ -97,22 +97,22 @@ fn a_free_order_is_paid_at_once() {
     let order = order_of("INR", &[(0, 1)], &[]);
     assert_eq!(
         (order.financial_status, order.stock),
-        (FinancialStatus::Paid, StockHold::Committed)
+        (FinancialStatus::Paid, StockState::Committed)
     );
 }
 
 #[test]
-fn a_payment_settles_an_order_once() {
+fn a_payment_pays_an_order_once() {
     let order = order();
     let id = PaymentId::derive(&["one"]);
     let due = order.outstanding();
     let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
-    let settled = order.settle_payment(receipt, NOW).unwrap().unwrap();
-    assert_eq!(settled.outcome, Outcome::Paid);
-    let next = settled.order;
-    assert_eq!((next.financial_status, next.stock), (FinancialStatus::Paid, StockHold::Committed));
+    let change = order.apply_payment(receipt, NOW).unwrap().unwrap();
+    assert!(change.announces(&ORDER_PAID));
+    let next = change.order;
+    assert_eq!((next.financial_status, next.stock), (FinancialStatus::Paid, StockState::Committed));
     assert_eq!((next.expires_at, next.version), (None, 2));
-    assert!(next.settle_payment(receipt, NOW).unwrap().is_none());
+    assert!(next.apply_payment(receipt, NOW).unwrap().is_none());
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
     assert!(promised.authorize(receipt, NOW).is_none());
     assert!(promised.expire(NOW.plus(WINDOW)).is_none());
     let part = amount(&order, 1_000);
-    let some = promised.settle_payment(Receipt { amount: &part, ..receipt }, NOW).unwrap().unwrap();
-    assert_eq!(some.outcome, Outcome::PartlyPaid);
+    let some = promised.apply_payment(Receipt { amount: &part, ..receipt }, NOW).unwrap().unwrap();
+    assert!(some.announces(&ORDER_UPDATED));
     assert_eq!(some.order.financial_status, FinancialStatus::PartiallyPaid);
     let later = NOW.plus(WINDOW);
     let voided = promised.void_payment(&id, later).unwrap().order;
     assert!(voided.authorized().is_zero() && !voided.allows(OrderAction::Capture));
-    assert_eq!((voided.stock, voided.expires_at), (StockHold::Reserved, Some(later.plus(WINDOW))));
+    assert_eq!((voided.stock, voided.expires_at), (StockState::Reserved, Some(later.plus(WINDOW))));
     assert!(voided.is_payable(later) && !voided.allows(OrderAction::Fulfill));
     let confirmed = order.confirm(NOW).unwrap().order.authorize(receipt, NOW).unwrap().order;
     assert!(confirmed.void_payment(&id, NOW).unwrap().order.is_firm(), "the merchant's word");
@@ -145,9 +145,9 @@ fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
     let id = PaymentId::derive(&["late"]);
     let due = expired.totals.due.clone();
     let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
-    let late = expired.settle_payment(receipt, NOW.plus(WINDOW)).unwrap().unwrap();
-    assert_eq!(late.outcome, Outcome::Late);
-    assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, StockHold::Released));
+    let late = expired.apply_payment(receipt, NOW.plus(WINDOW)).unwrap().unwrap();
+    assert!(late.announces(&ORDER_UPDATED) && late.stock.is_none());
+    assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, StockState::Released));
     assert!(late.order.allows(OrderAction::Refund));
 }
 

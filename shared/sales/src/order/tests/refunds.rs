@@ -22,7 +22,7 @@ fn paid_twice() -> (Order, PaymentId, PaymentId) {
     let (first, second) = (PaymentId::derive(&["first"]), PaymentId::derive(&["second"]));
     let settle = |order: &Order, payment_id: &PaymentId, amount: i64| {
         let receipt = Receipt { payment_id, provider: "stripe", amount: &money(amount) };
-        order.settle_payment(receipt, NOW).unwrap().unwrap().order
+        order.apply_payment(receipt, NOW).unwrap().unwrap().order
     };
     let order = settle(&settle(&order(), &first, 20_000), &second, 5_000);
     (order, first, second)
@@ -94,7 +94,7 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
     let due = order().outstanding();
     let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
-    let late = expired.settle_payment(receipt, NOW).unwrap().unwrap().order;
+    let late = expired.apply_payment(receipt, NOW).unwrap().unwrap().order;
     let waiting = Order { items: order().items, ..late };
     let refused = waiting.plan_refund(&units(&waiting, 1, RestockType::Cancel)).unwrap_err();
     assert_eq!(refused.code, Code::QuantityExceedsRemaining);

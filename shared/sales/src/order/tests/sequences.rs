@@ -73,7 +73,7 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
         Deed::Settle(payment, amount) => {
             let (id, amount) = (id(payment), money(*amount));
             let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
-            order.settle_payment(receipt, NOW).unwrap().map(|settled| settled.order)
+            order.apply_payment(receipt, NOW).unwrap().map(|settled| settled.order)
         }
         Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|settled| settled.order),
         Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
@@ -155,10 +155,10 @@ fn check(order: &Order) {
         assert_eq!(at(|one| one.cancelled), item.cancelled, "{item:?}");
         assert_eq!(at(|one| one.returned), item.returned, "{item:?}");
     }
-    if order.stock == StockHold::Released {
+    if order.stock == StockState::Released {
         assert_eq!(order.remaining(), 0, "an order that is over holds nothing");
     }
-    let waits = order.status == OrderStatus::Open && order.stock == StockHold::Reserved;
+    let waits = order.status == OrderStatus::Open && order.stock == StockState::Reserved;
     assert_eq!(order.expires_at.is_some(), waits, "what waits to be paid expires, and only that");
     let marks = order.indexes().into_iter().filter(|(index, _)| *index == Index::Gsi3);
     let marks: Vec<bool> = marks.map(|(_, place)| place.pk.starts_with("DUE#")).collect();

@@ -43,7 +43,7 @@ fn an_action_that_is_not_listed_is_refused() {
         expired.reopened(NOW).map(drop),
         expired.cancel(None, true, NOW).map(drop),
         expired.confirm(NOW).map(drop),
-        expired.paid_by_hand(&[], None, NOW).map(drop),
+        expired.pay_manually(&[], None, NOW).map(drop),
     ];
     for outcome in refused {
         assert_eq!(outcome.unwrap_err().code, Code::InvalidStateTransition);
@@ -59,10 +59,10 @@ fn an_unpaid_order_expires_when_its_window_ends_and_not_before() {
     assert!(order.expire(just_before).is_none());
     let ended = order.expire(NOW.plus(WINDOW)).unwrap();
     let next = &ended.order;
-    assert_eq!((next.status, next.stock), (OrderStatus::Expired, StockHold::Released));
+    assert_eq!((next.status, next.stock), (OrderStatus::Expired, StockState::Released));
     assert_eq!(next.financial_status, FinancialStatus::Expired);
     assert_eq!(next.fulfillment_status, FulfillmentStatus::NotRequired);
-    let back: Vec<_> = ended.to_gift_cards.iter().map(|(_, amount)| amount.amount).collect();
+    let back: Vec<_> = ended.cards.iter().map(|(_, amount)| amount.amount).collect();
     assert_eq!(back, [300]);
     assert!(next.refundable().is_zero() && next.expires_at.is_none());
     assert!(next.expire(NOW.plus(WINDOW)).is_none());
@@ -72,7 +72,7 @@ fn an_unpaid_order_expires_when_its_window_ends_and_not_before() {
 #[test]
 fn a_confirmed_order_keeps_its_stock_and_waits_for_its_money() {
     let confirmed = order().confirm(NOW).unwrap().order;
-    assert_eq!((confirmed.stock, confirmed.expires_at), (StockHold::Committed, None));
+    assert_eq!((confirmed.stock, confirmed.expires_at), (StockState::Committed, None));
     assert_eq!(confirmed.financial_status, FinancialStatus::Pending);
     assert!(confirmed.allows(OrderAction::Fulfill) && confirmed.allows(OrderAction::MarkPaid));
 }
@@ -84,10 +84,10 @@ fn a_draft_becomes_an_order_when_it_is_paid() {
     let quote = quote_of(&store, &[(100, 1)], Vec::new());
     let draft = Order::place(&store, 7, &quote, Buyer::default(), terms, NOW);
     assert_eq!(actions(&draft), ["update", "confirm", "mark_paid", "cancel"]);
-    let paid = draft.paid_by_hand(&[], Some("cash".into()), NOW).unwrap();
-    assert_eq!(paid.settled.order.status, OrderStatus::Open);
-    assert_eq!(paid.settled.order.financial_status, FinancialStatus::Paid);
-    assert_eq!(paid.payment.method.as_deref(), Some("cash"));
+    let paid = draft.pay_manually(&[], Some("cash".into()), NOW).unwrap();
+    assert_eq!(paid.order.status, OrderStatus::Open);
+    assert_eq!(paid.order.financial_status, FinancialStatus::Paid);
+    assert_eq!(paid.payments[0].payment.method.as_deref(), Some("cash"));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn only_what_is_at_a_location_leaves_from_it() {
 
 #[test]
 fn an_address_changes_until_something_has_left_or_the_order_is_over() {
-    use crate::order::change::Update;
+    use crate::order::update::OrderUpdate as Update;
     let address = |line1: &str| -> identity::address::PostalAddress {
         let address = serde_json::json!({
             "first_name": "Ann", "last_name": "Ray", "line1": line1,

@@ -5,7 +5,7 @@ use gateway::problem::{Code, Problem};
 use ground::id::RefundId;
 use ground::money::Money;
 
-use super::{Happened, Step};
+use super::{PaymentChange, Transition};
 use crate::payment::{
     Action, Attempt, Attention, Observed, Payment, PaymentRefund, PaymentStatus, RefundState,
     Source, can_count,
@@ -68,7 +68,7 @@ impl Payment {
         id: &RefundId,
         outcome: &Result<String, String>,
         now: Timestamp,
-    ) -> Option<Step> {
+    ) -> Option<PaymentChange> {
         let mut next = self.changed(now);
         let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
         let before = refund.status;
@@ -83,7 +83,7 @@ impl Payment {
                 next.record(attempt);
                 next.receipt(Action::Refund, &amount, reference, now);
                 next.count_refunded(&amount);
-                Some(Step::of(next, Happened::Refunded))
+                Some(PaymentChange::of(next, Transition::Refunded))
             }
             Err(code) if before != RefundState::Failed => {
                 refund.status = RefundState::Failed;
@@ -93,7 +93,7 @@ impl Payment {
                 if before == RefundState::Succeeded {
                     next.count_returned(&amount);
                 }
-                Some(Step::of(next, Happened::RefundFailed))
+                Some(PaymentChange::of(next, Transition::RefundFailed))
             }
             _ => None,
         }
@@ -101,7 +101,12 @@ impl Payment {
 
     /// The payment with a refund that the provider has taken in, and will say more about; `None`
     /// when that is known.
-    pub fn await_refund(&self, id: &RefundId, reference: &str, now: Timestamp) -> Option<Step> {
+    pub fn await_refund(
+        &self,
+        id: &RefundId,
+        reference: &str,
+        now: Timestamp,
+    ) -> Option<PaymentChange> {
         let mut next = self.changed(now);
         let refund = next.refunds.iter_mut().find(|refund| refund.id == *id)?;
         let is_known = refund.status != RefundState::Pending
@@ -112,7 +117,7 @@ impl Payment {
         refund.updated_at = now;
         refund.version = refund.version.saturating_add(1);
         refund.provider_reference = Some(reference.to_owned());
-        Some(Step::of(next, Happened::RefundAwaited))
+        Some(PaymentChange::of(next, Transition::RefundAwaited))
     }
 
     /// Money that went back without us: somebody refunded it at the provider's own desk.
@@ -121,9 +126,10 @@ impl Payment {
         seen: &Observed,
         source: Source,
         now: Timestamp,
-    ) -> Option<Step> {
+    ) -> Option<PaymentChange> {
         let mut next = self.changed(now);
-        next.count_elsewhere(seen, source, now).then(|| Step::of(next, Happened::Refunded))
+        next.count_elsewhere(seen, source, now)
+            .then(|| PaymentChange::of(next, Transition::Refunded))
     }
 
     /// Counts money that went back without us; whether there was any.

@@ -7,7 +7,7 @@ use ground::money::Money;
 use serde_json::Value;
 
 use super::super::call::text;
-use super::super::provider::{RefundSeen, Said};
+use super::super::provider::{RefundNotice, RefundResult};
 use super::super::units::Units;
 use super::super::{Observed, ObservedState};
 
@@ -84,7 +84,8 @@ pub(super) fn charge(object: &Value) -> Option<Observed> {
 /// charge says too.
 pub(super) fn refund(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
-    let seen = refund_id(object).zip(said(object)).map(|(id, said)| RefundSeen { id, said });
+    let seen = refund_id(object).zip(refund_result(object));
+    let seen = seen.map(|(id, result)| RefundNotice { id, result });
     let provider_payment = text(object, "/charge");
     Some(Observed { refund: seen, provider_payment, ..Observed::pending(&reference) })
 }
@@ -95,14 +96,14 @@ pub(super) fn refund_id(refund: &Value) -> Option<RefundId> {
 }
 
 /// What has become of a refund.
-pub(super) fn said(refund: &Value) -> Option<Said> {
+pub(super) fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {
-        Some("succeeded") => Said::Done(reference),
-        Some("failed" | "canceled") => {
-            Said::Refused(text(refund, "/failure_reason").unwrap_or("refund_failed".to_owned()))
-        }
+        Some("succeeded") => RefundResult::Done(reference),
+        Some("failed" | "canceled") => RefundResult::Refused(
+            text(refund, "/failure_reason").unwrap_or("refund_failed".to_owned()),
+        ),
         // `pending` and `requires_action`.
-        _ => Said::Pending(reference),
+        _ => RefundResult::Pending(reference),
     })
 }

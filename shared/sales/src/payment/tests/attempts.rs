@@ -1,7 +1,7 @@
 //! What is kept of a payment's steps, announced of them, and allowed after them.
 
 use super::*;
-use crate::payment::{Action, Attempt, Attention, PaymentRefund, RefundState, Step};
+use crate::payment::{Action, Attempt, Attention, PaymentChange, PaymentRefund, RefundState};
 
 fn captured() -> Payment {
     super::captured(129_900)
@@ -22,23 +22,23 @@ fn refund(id: &str, status: RefundState, amount: i64) -> PaymentRefund {
 
 #[test]
 fn each_step_announces_what_happened_and_a_mismatch_what_it_is() {
-    let topic = |payment: Payment, happened| {
-        let step = Step { payment, happened, has_gone_back: false };
-        step.topic().map(|topic| topic.name)
+    let topic = |payment: Payment, transition| {
+        let change = PaymentChange { payment, transition, has_gone_back: false };
+        change.topic().map(|topic| topic.name)
     };
-    for (happened, name) in [
-        (Happened::Authorized, Some("payment.authorized")),
-        (Happened::Captured, Some("payment.captured")),
-        (Happened::Failed, Some("payment.failed")),
-        (Happened::Voided, Some("payment.voided")),
-        (Happened::Refunded, Some("payment.refunded")),
-        (Happened::RefundFailed, None),
-        (Happened::RefundAwaited, None),
+    for (transition, name) in [
+        (Transition::Authorized, Some("payment.authorized")),
+        (Transition::Captured, Some("payment.captured")),
+        (Transition::Failed, Some("payment.failed")),
+        (Transition::Voided, Some("payment.voided")),
+        (Transition::Refunded, Some("payment.refunded")),
+        (Transition::RefundFailed, None),
+        (Transition::RefundAwaited, None),
     ] {
-        assert_eq!(topic(captured(), happened), name, "{happened:?}");
+        assert_eq!(topic(captured(), transition), name, "{transition:?}");
     }
-    assert_eq!(topic(captured(), Happened::Mismatched), Some("payment.captured"));
-    assert_eq!(topic(open(), Happened::Mismatched), Some("payment.authorized"));
+    assert_eq!(topic(captured(), Transition::Mismatched), Some("payment.captured"));
+    assert_eq!(topic(open(), Transition::Mismatched), Some("payment.authorized"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
 use super::item::{Allocation, Contact, GiftCardUse, OrderItem, Totals, Units};
-use super::stock::StockHold;
+use super::stock::StockState;
 use super::{FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderStatus};
 use crate::gift_card::GiftCard;
 
@@ -293,7 +293,7 @@ impl Order {
             on_hold: false,
             financial_status: FinancialStatus::Pending,
             fulfillment_status: FulfillmentStatus::Unfulfilled,
-            stock: if is_paid { StockHold::Committed } else { StockHold::Reserved },
+            stock: if is_paid { StockState::Committed } else { StockState::Reserved },
             items: quote.lines.iter().map(|line| OrderItem::of(line, currency, now)).collect(),
             totals: quote.totals.clone(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),

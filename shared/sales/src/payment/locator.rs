@@ -11,9 +11,9 @@ use super::{Payment, ProviderReference};
 /// What leads from a payment's id to the payment: written with it, and never changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct PaymentPlace(pub ProviderReference);
+pub struct PaymentLocator(pub ProviderReference);
 
-impl Item for PaymentPlace {
+impl Item for PaymentLocator {
     const KIND: &'static str = "payment_place";
     fn key(&self) -> Key {
         key::payment_place(&self.0.store_id, &self.0.payment_id)
@@ -27,5 +27,5 @@ impl Item for PaymentPlace {
 pub fn create(write: Write, payment: &Payment) -> Write {
     write
         .create(payment, Code::VersionConflict)
-        .create(&PaymentPlace(ProviderReference::from(payment)), Code::VersionConflict)
+        .create(&PaymentLocator(ProviderReference::from(payment)), Code::VersionConflict)
 }

@@ -8,22 +8,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::key;
 use identity::customer::{self, Customer};
 
-use super::Order;
-
-impl Order {
-    /// What the order has brought in: nothing while only gift cards were set aside for it.
-    pub(super) fn brought_in(&self) -> i64 {
-        if !self.has_money() && !self.outstanding().is_zero() {
-            return 0;
-        }
-        self.refundable().amount
-    }
-}
+use crate::order::{Order, OrderChange};
 
 /// What one change of an order's money means for its customer, however often the change is tried:
 /// to be made before the first attempt.
@@ -56,5 +47,21 @@ impl Spending {
             }
         }
         Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
+    }
+}
+
+impl OrderChange {
+    /// Adds all of it to a transaction, with what the order's customer has spent by it.
+    ///
+    /// # Errors
+    /// The table does not answer.
+    pub async fn save(
+        &self,
+        app: &App,
+        write: Write,
+        spending: &Spending,
+        now: Timestamp,
+    ) -> Result<Write, Problem> {
+        spending.count(app, self.write(write, now), &self.before, &self.order).await
     }
 }

@@ -1,21 +1,12 @@
 //! Another amount than was asked for: the merchant takes it as a part of what is due, or gives it
 //! back.
 
-use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Reply;
-use gateway::request::IfMatch;
-use gateway::table::retry;
 use ground::money::Money;
 
-use super::{let_others_go, other_promises, write_spared};
-use crate::order::spent::Spending;
-use crate::order::{self, Order, Receipt};
-use crate::payment::known::{Known, load};
-use crate::payment::{
-    Attention, Happened, Payment, PaymentStatus, ProviderReference, Step, surplus,
-};
+use super::{Attention, Payment, PaymentStatus};
+use crate::order::Order;
 
 impl Payment {
     /// Whether the provider holds or has taken another amount than was asked for, and the merchant
@@ -38,7 +29,7 @@ impl Payment {
     ///
     /// # Errors
     /// `invalid_state_transition`.
-    fn accepted(&self, now: Timestamp) -> Result<(Self, Money), Problem> {
+    pub(crate) fn accepted(&self, now: Timestamp) -> Result<(Self, Money), Problem> {
         if !self.is_acceptable() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
@@ -51,7 +42,7 @@ impl Payment {
 ///
 /// # Errors
 /// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with what is too much.
-fn demand_room(order: &Order, amount: &Money) -> Result<(), Problem> {
+pub(crate) fn demand_room(order: &Order, amount: &Money) -> Result<(), Problem> {
     if order.is_over() {
         return Err(Code::OrderExpired.with("order_status", order.status.as_str()));
     }
@@ -65,42 +56,6 @@ fn demand_room(order: &Order, amount: &Money) -> Result<(), Problem> {
         let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
         Err(problem.with("excess", shown(&excess)))
     })
-}
-
-/// Settles another amount than was asked for, as much as there is of it: the order is paid in part,
-/// or, where it comes to just what is left, in full.
-///
-/// # Errors
-/// `invalid_state_transition`, `order_expired`, `order_already_paid`,
-/// `amount_exceeds_outstanding`, `precondition_failed`.
-pub async fn accept<R: Reply>(
-    app: &App,
-    place: &ProviderReference,
-    if_match: &IfMatch,
-    answer: impl Fn(&Known) -> R,
-) -> Result<R, Problem> {
-    let spending = Spending::default();
-    let (answered, spared) = retry(|| async {
-        let now = app.clock.now();
-        let known = load(app, place).await?;
-        if_match.check(known.payment.version)?;
-        let (payment, amount) = known.payment.accepted(now)?;
-        demand_room(&known.order, &amount)?;
-        let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
-        let receipt = Receipt { payment_id: &payment_id, provider, amount: &amount };
-        let settled = known.order.settle_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
-        let step = Step { payment, happened: Happened::Captured, has_gone_back: false };
-        let others = other_promises(app, &known, &step).await?;
-        let (settled, spared) = let_others_go(settled, &others, now);
-        let write = app.table.write().replace(&step.payment, Code::VersionConflict);
-        let write = write_spared(order::settle(write, &settled, now), &spared);
-        let write = spending.count(app, write, &known.order, &settled.order).await?;
-        let next = Known { payment: step.payment, order: settled.order };
-        Ok((write.answer(answer(&next), now).await?, spared))
-    })
-    .await?;
-    surplus::give_back_all(app, &spared).await;
-    Ok(answered)
 }
 
 #[cfg(test)]

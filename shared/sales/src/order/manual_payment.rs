@@ -1,25 +1,15 @@
-//! Paid by hand: the merchant says that the money is there.
+//! A manual payment: the merchant says that the money is there.
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::table::Write;
 use ground::id::PaymentId;
 use ground::provider::ProviderName;
 
-use super::{Order, OrderAction, Receipt, Settled};
+use super::{Order, OrderAction, OrderChange, Receipt};
 use crate::payment::{
-    Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, PAYMENT_CAPTURED, Payment,
-    PaymentStatus, Receipt as PaymentReceipt, Source, place,
+    Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentChange,
+    PaymentStatus, Receipt as PaymentReceipt, Source, Transition,
 };
-
-/// An order that was paid by hand, and the payment that says so.
-#[derive(Debug, Clone)]
-pub struct PaidByHand {
-    /// The order at its next version.
-    pub settled: Settled,
-    /// The payment: new, or the shopper's open one, at its next version.
-    pub payment: Payment,
-}
 
 impl Order {
     /// All that is left to pay has been paid by hand: through the payment that the shopper opened
@@ -27,17 +17,17 @@ impl Order {
     ///
     /// # Errors
     /// `order_already_paid`, `invalid_state_transition`.
-    pub fn paid_by_hand(
+    pub fn pay_manually(
         &self,
         payments: &[Payment],
         method: Option<String>,
         now: Timestamp,
-    ) -> Result<PaidByHand, Problem> {
+    ) -> Result<OrderChange, Problem> {
         if self.outstanding().is_zero() && !self.is_over() {
             return Err(Code::OrderAlreadyPaid.into());
         }
         self.demand(OrderAction::MarkPaid)?;
-        let payment = match self.opened_by_hand(payments, now)? {
+        let payment = match self.opened_manually(payments, now)? {
             Some(payment) => Payment { method: method.or(payment.method.clone()), ..payment },
             None => self.new_payment(method, now),
         };
@@ -46,12 +36,12 @@ impl Order {
             provider: ProviderName::Manual.as_str(),
             amount: &payment.captured,
         };
-        let settled = self.settle_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
-        Ok(PaidByHand { settled, payment })
+        let change = self.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
+        Ok(change.with_payment(PaymentChange::of(payment, Transition::Captured)))
     }
 
     /// The payment that the shopper opened for what is left, taken.
-    fn opened_by_hand(
+    fn opened_manually(
         &self,
         payments: &[Payment],
         now: Timestamp,
@@ -118,15 +108,4 @@ impl Order {
             id,
         }
     }
-}
-
-/// Adds the payment of an order that was paid by hand to a transaction; the order itself is
-/// [`super::settle`]'s.
-pub fn record(write: Write, payment: &Payment, now: Timestamp) -> Write {
-    let write = if payment.version == 1 {
-        place::create(write, payment)
-    } else {
-        write.replace(payment, Code::VersionConflict)
-    };
-    write.emit(payment.event(&PAYMENT_CAPTURED, now))
 }

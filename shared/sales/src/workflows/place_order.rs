@@ -5,43 +5,39 @@
 //! in the write. When a write is refused because somebody was faster, the cart is priced again
 //! over what there is then.
 
+mod price_cart;
+
 use catalogue::inventory::{self, Step};
 use catalogue::product;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Batch, Change, Write};
+use gateway::table::{Change, Write};
 use ground::event::Event;
-use ground::id::LocationId;
 use ground::key;
 use ground::mail::Mail;
 use ground::money::Money;
-use ground::provider::ProviderName;
 use identity::settings::Settings;
 use identity::store::Store;
 
-use super::by_hand::{self, PaidByHand};
-use super::cart::{self, CartLine, PaymentInput};
-use super::number::{self, NumberedOrder};
-use super::place::{self, Buyer, Offer, Quote, Terms, insufficient_stock};
-use super::stock::StockHold;
-use super::{Order, OrderView, payable, stock};
-use crate::gift_card::{self, GiftCard, GiftCardCode, GiftCardStatus};
+pub use price_cart::price;
+
+use crate::gift_card::{self, GiftCardCode};
 use crate::notifications;
-use crate::order::{ORDER_CREATED, ORDER_PAID};
-use crate::payment::Payment;
-use crate::payment::account::Account;
+use crate::order::cart::{CartLine, PaymentInput};
+use crate::order::number::{self, NumberedOrder};
+use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
+use crate::order::{ORDER_CREATED, ORDER_PAID, Order, OrderView, StockState, stock};
+use crate::payment::PaymentChange;
 
 /// How often a cart is priced again after its write was refused.
 const ATTEMPTS: u32 = 12;
-/// Items that one round trip reads.
-const BATCH: usize = 100;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
 /// Actions besides those of the lines: the order and its number, three events, the idempotency
-/// record, the customer, a payment and its place, a mail, and three gift cards with their entries.
+/// record, the customer, a payment and its locator, a mail, and three gift cards with their entries.
 const OTHER_ACTIONS: usize = 16;
 
 /// A cart to be ordered.
@@ -100,138 +96,6 @@ impl Priced {
     }
 }
 
-/// Prices a cart over what the store says now. The store that is given may be a few seconds old;
-/// it is read again in the same round trip. What the store refuses of it is among its faults:
-/// `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`, `gift_card_expired`,
-/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
-/// `payment_method_unavailable`, `amount_not_supported`.
-///
-/// # Errors
-/// `too_many_attempts`, when the shopper has named too many codes that there are not.
-pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
-    let mut shelf = look(app, store, &cart.lines).await?;
-    if shelf.store.online_locations != store.online_locations {
-        // Its locations changed a moment ago: other levels than those that were read count.
-        shelf = look(app, &shelf.store, &cart.lines).await?;
-    }
-    let Shelf { store, settings, offers, accounts } = shelf;
-    let mut faults = cart.faults.clone();
-    let mut of_cards = Vec::new();
-    let cards = cards(app, &store, cart, &mut of_cards).await?;
-    let lines = cart.lines.clone();
-    let quote = place::price(&store, lines, offers, cards, cart.everything, &mut faults);
-    // The total of a cart that is not sound is nobody's to pay.
-    let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
-    let is_shopper = cart.shopper_network.is_some();
-    faults.extend(payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due));
-    faults.extend(of_cards);
-    Ok(Priced { store, settings, quote, faults })
-}
-
-/// What one look at a store and a cart's lines shows.
-struct Shelf {
-    store: Store,
-    settings: Settings,
-    offers: Vec<Offer>,
-    accounts: Vec<Account>,
-}
-
-/// The store, its settings, its accounts with payment providers, and what is there of each line:
-/// one round trip for a hundred items.
-async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<Shelf, Problem> {
-    let of_line = |line: &CartLine| {
-        let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
-        let levels: Vec<_> = store.online_locations.iter().map(level).collect();
-        (key::sellable(&store.id, &line.variant_id), levels)
-    };
-    let places: Vec<_> = lines.iter().map(of_line).collect();
-    let (store_key, untouched) = (store.key(), Settings::of(store));
-    let settings_key = untouched.key();
-    let of_account = |one: &ProviderName| key::payment_provider(&store.id, one.as_str());
-    let account_keys: Vec<Key> = ProviderName::ALL.iter().map(of_account).collect();
-    let of_lines =
-        places.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
-    let of_store = [&store_key, &settings_key].into_iter().chain(&account_keys);
-    let wanted: Vec<&Key> = of_store.chain(of_lines).collect();
-    let mut batches = Vec::new();
-    for chunk in wanted.chunks(BATCH) {
-        batches.push(app.table.get_many(chunk).await?);
-    }
-    let mut offers = Vec::new();
-    for (sellable, levels) in &places {
-        let mut offer = Offer { sellable: find(&mut batches, sellable)?, levels: Vec::new() };
-        for level in levels {
-            offer.levels.extend(find(&mut batches, level)?);
-        }
-        offers.push(offer);
-    }
-    let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
-    let mut accounts = Vec::new();
-    for key in &account_keys {
-        accounts.extend(find::<Account>(&mut batches, key)?);
-    }
-    let store: Store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
-    if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
-        accounts.push(Account::manual(&store));
-    }
-    Ok(Shelf { store, settings, offers, accounts })
-}
-
-/// The item of a key, in whichever batch it came.
-fn find<T: Item>(batches: &mut [Batch], key: &Key) -> Result<Option<T>, Problem> {
-    for batch in batches {
-        if let Some(found) = batch.take(key)? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
-/// The cards of these codes. Whoever names a code that is no card's has tried one out: it counts
-/// as if they had asked for its balance, and who has tried too often is told nothing of any code.
-async fn cards(
-    app: &App,
-    store: &Store,
-    cart: &Cart,
-    faults: &mut Vec<FieldError>,
-) -> Result<Vec<GiftCard>, Problem> {
-    let (now, codes) = (app.clock.now(), &cart.gift_card_codes);
-    let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
-    if let Some(network) = guesser {
-        gift_card::demand_lookup(app, &store.id, network).await?;
-    }
-    let found = gift_card::find(app, &store.id, codes).await?;
-    for network in found.iter().filter(|card| card.is_none()).filter_map(|_| guesser) {
-        gift_card::count_lookup(app, &store.id, network).await?;
-    }
-    let mut usable = Vec::<GiftCard>::new();
-    for (position, card) in found.into_iter().enumerate() {
-        let fault = match card {
-            None => ("unknown_gift_card", "There is no such gift card."),
-            Some(card) if usable.iter().any(|known| known.id == card.id) => {
-                ("duplicate", "Name each gift card once.")
-            }
-            Some(card) => match card.status_at(now) {
-                GiftCardStatus::Disabled => ("gift_card_disabled", "This gift card is disabled."),
-                GiftCardStatus::Expired => ("gift_card_expired", "This gift card has expired."),
-                GiftCardStatus::Active if card.balance.currency != store.currency => {
-                    ("currency_mismatch", "This gift card is in another currency.")
-                }
-                GiftCardStatus::Active if card.balance.is_zero() => {
-                    ("gift_card_empty", "There is nothing left on this gift card.")
-                }
-                GiftCardStatus::Active => {
-                    usable.push(card);
-                    continue;
-                }
-            },
-        };
-        let pointer = format!("/gift_card_codes/{position}");
-        faults.push(cart::fault(&pointer, fault.0, fault.1));
-    }
-    Ok(usable)
-}
-
 /// Orders a cart, if `judge` lets it pass: it adds its faults to those that are known, and all of
 /// them are named at once.
 ///
@@ -278,7 +142,7 @@ fn order_of(
     placing: &Placing,
     last: u64,
     now: Timestamp,
-) -> Result<(Order, Option<Payment>), Problem> {
+) -> Result<(Order, Vec<PaymentChange>), Problem> {
     let provider = placing.buyer.payment.as_ref().map(|payment| payment.provider);
     let window = priced.settings.checkout.payment_window(provider);
     let terms = Terms {
@@ -290,10 +154,10 @@ fn order_of(
     let placed = Order::place(&priced.store, serial(last), &priced.quote, buyer, terms, now);
     match &placing.paid {
         Some(method) if !placed.outstanding().is_zero() => {
-            let PaidByHand { settled, payment } = placed.paid_by_hand(&[], method.clone(), now)?;
-            Ok((Order { version: 1, ..settled.order }, Some(payment)))
+            let change = placed.pay_manually(&[], method.clone(), now)?;
+            Ok((Order { version: 1, ..change.order }, change.payments))
         }
-        _ => Ok((placed, None)),
+        _ => Ok((placed, Vec::new())),
     }
 }
 
@@ -311,7 +175,7 @@ async fn write<R: Reply>(
     answer: &impl Fn(&Order) -> R,
 ) -> Result<R, Problem> {
     let (now, quote) = (app.clock.now(), &priced.quote);
-    let (order, payment) = order_of(priced, placing, last, now)?;
+    let (order, payments) = order_of(priced, placing, last, now)?;
     let numbered = NumberedOrder::of(&order, serial(last));
     let write = app.table.write().create(&order, Code::VersionConflict);
     let write = write.create(&numbered, Code::VersionConflict);
@@ -320,7 +184,7 @@ async fn write<R: Reply>(
     let write = quote.cards.iter().fold(write, |write, (card, pays)| {
         gift_card::debit(write, card, pays, &order.id, Code::VersionConflict, now)
     });
-    let write = write.also(payment, |write, payment| by_hand::record(write, &payment, now));
+    let write = payments.iter().fold(write, |write, payment| payment.write(write, now));
     let write = count_customer(write, &order);
     let write = confirm_by_mail(app, write, priced, &order).await?;
     announce(write, &order, now).answer(answer(&order), now).await
@@ -343,7 +207,7 @@ async fn confirm_by_mail(
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
 fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
-    let is_firm = order.stock == StockHold::Committed;
+    let is_firm = order.stock == StockState::Committed;
     let step = if is_firm { Step::CommitAtOnce } else { Step::Reserve };
     order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
         priced.units.iter().fold(write, |write, units| {

@@ -4,7 +4,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Query;
-use ground::id::{FulfillmentId, OrderId, RefundId, StoreId};
+use ground::id::{FulfillmentId, OrderId, PaymentId, RefundId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +13,12 @@ use super::fulfillment::Fulfillment;
 use super::refund::Refund;
 use crate::payment::Payment;
 
-/// Parts that are read of one order.
-const MAX_PARTS: usize = 1_000;
+/// Items that are read of one order.
+const MAX_ITEMS: usize = 1_000;
 
 /// An order, its fulfilments, refunds and payments, each from the oldest.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct OrderAggregate {
     /// The order.
     pub order: Order,
     /// What has left.
@@ -32,7 +32,7 @@ pub struct Parts {
 /// An item of an order's partition.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "entity", rename_all = "snake_case")]
-enum Part {
+enum Member {
     Order(Box<Order>),
     Fulfillment(Box<Fulfillment>),
     Refund(Box<Refund>),
@@ -41,10 +41,10 @@ enum Part {
     Unknown,
 }
 
-impl Item for Part {
+impl Item for Member {
     const KIND: &'static str = "order_part";
 
-    /// Parts are only read; they are written as what they are.
+    /// Members are only read; they are written as what they are.
     fn key(&self) -> Key {
         match self {
             Self::Order(order) => order.key(),
@@ -70,27 +70,27 @@ impl Item for Part {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn load(app: &App, store: &StoreId, id: &OrderId) -> Result<Parts, Problem> {
+pub async fn load(app: &App, store: &StoreId, id: &OrderId) -> Result<OrderAggregate, Problem> {
     let partition = key::order(store, id).pk;
-    let found: Vec<Part> = app.table.all(&Query::partition(partition), MAX_PARTS).await?;
+    let found: Vec<Member> = app.table.all(&Query::partition(partition), MAX_ITEMS).await?;
     let mut order = None;
     let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
-    for part in found {
-        match part {
-            Part::Order(found) => order = Some(*found),
-            Part::Fulfillment(found) => fulfillments.push(*found),
-            Part::Refund(found) => refunds.push(*found),
-            Part::Payment(found) => payments.push(*found),
-            Part::Unknown => {}
+    for member in found {
+        match member {
+            Member::Order(found) => order = Some(*found),
+            Member::Fulfillment(found) => fulfillments.push(*found),
+            Member::Refund(found) => refunds.push(*found),
+            Member::Payment(found) => payments.push(*found),
+            Member::Unknown => {}
         }
     }
     refunds.sort_by_key(|refund| refund.created_at);
     payments.sort_by_key(|payment| payment.created_at);
     let order = order.ok_or(Code::NotFound)?;
-    Ok(Parts { order, fulfillments, refunds, payments })
+    Ok(OrderAggregate { order, fulfillments, refunds, payments })
 }
 
-impl Parts {
+impl OrderAggregate {
     /// # Errors
     /// `not_found`.
     pub fn fulfillment(&self, id: &FulfillmentId) -> Result<&Fulfillment, Problem> {
@@ -103,5 +103,12 @@ impl Parts {
     pub fn refund(&self, id: &RefundId) -> Result<&Refund, Problem> {
         let found = self.refunds.iter().find(|refund| refund.id == *id);
         found.ok_or_else(|| Code::NotFound.into())
+    }
+
+    /// # Errors
+    /// 500: what an order says of a payment is never gone.
+    pub fn payment(&self, id: &PaymentId) -> Result<&Payment, Problem> {
+        let found = self.payments.iter().find(|payment| payment.id == *id);
+        found.ok_or_else(|| Problem::internal("an order's payment is gone"))
     }
 }

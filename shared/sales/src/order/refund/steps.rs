@@ -1,0 +1,144 @@
+//! The first and the last step of a refund, on the refund, its order and its payments alike.
+
+use catalogue::inventory::Step;
+use gateway::clock::Timestamp;
+use gateway::problem::Problem;
+use ground::id::{OrderItemId, PaymentId, RefundId};
+use ground::money::Money;
+use ground::provider::ProviderName;
+
+use super::{Plan, Refund, RefundStatus, RestockType};
+use crate::order::aggregate::OrderAggregate;
+use crate::order::{ORDER_REFUNDED, ORDER_UPDATED, Order, OrderChange, RefundChange, Units};
+use crate::payment::provider::RefundResult;
+use crate::payment::{PaymentChange, Transition};
+
+impl OrderAggregate {
+    /// The first step: what goes to gift cards has gone, and the rest is reserved on its payments.
+    /// `cancelled` is the end of the order, when it comes with the refund: they are one version.
+    ///
+    /// # Errors
+    /// `refund_exceeds_captured`, `payment_not_captured`, `amount_not_supported`.
+    pub fn begin_refund(
+        &self,
+        cancelled: Option<OrderChange>,
+        plan: &Plan,
+        mut refund: Refund,
+        now: Timestamp,
+    ) -> Result<OrderChange, Problem> {
+        let change = cancelled.unwrap_or_else(|| OrderChange::none(&self.order));
+        let version = self.order.version.saturating_add(1);
+        let order = Order { version, ..change.order.reserve_refund(plan, now)? };
+        let mut change = OrderChange { order, units: plan.units(), ..change };
+        change.cards.extend(plan.to_gift_cards.iter().cloned());
+        for (id, amount) in refund.pending() {
+            change.payments.push(self.reserve(&mut refund, &id, &amount, now)?);
+        }
+        let is_done = refund.status == RefundStatus::Succeeded;
+        change.refund = Some(RefundChange { refund, before: None });
+        Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
+    }
+
+    /// Reserves a part of a refund on its payment. Money that was paid by hand goes back by hand:
+    /// nobody has to be asked.
+    fn reserve(
+        &self,
+        refund: &mut Refund,
+        id: &PaymentId,
+        amount: &Money,
+        now: Timestamp,
+    ) -> Result<PaymentChange, Problem> {
+        let known = self.payment(id)?;
+        let reserved = known.begin_refund(&refund.id, amount, now)?;
+        if known.provider != ProviderName::Manual {
+            return Ok(PaymentChange::of(reserved, Transition::RefundBegun));
+        }
+        let done = Ok(refund.id.to_string());
+        refund.mark(id, &done);
+        let change = reserved.finish_refund(&refund.id, &done, now);
+        let mut change = change.ok_or_else(|| Problem::internal("a refund that was not begun"))?;
+        change.payment.version = reserved.version;
+        Ok(change)
+    }
+
+    /// The last step: what it means that providers said this to a refund. `None` when all of it is
+    /// known. There may be no refund of the order: no order counts the money of some payments.
+    pub fn record_refund(
+        &self,
+        id: &RefundId,
+        results: &[(PaymentId, RefundResult)],
+        now: Timestamp,
+    ) -> Option<OrderChange> {
+        let known = self.refunds.iter().find(|refund| refund.id == *id);
+        let mut refund = known.map(|known| known.changed(now));
+        let (mut payments, mut refused) = (Vec::new(), Vec::new());
+        let mut is_told = false;
+        for (payment, result) in results {
+            let Ok(known) = self.payment(payment) else { continue };
+            let outcome = match result {
+                RefundResult::Pending(reference) => {
+                    payments.extend(known.await_refund(id, reference, now));
+                    continue;
+                }
+                RefundResult::Done(reference) => Ok(reference.clone()),
+                RefundResult::Refused(code) => Err(code.clone()),
+            };
+            let Some(change) = known.finish_refund(id, &outcome, now) else { continue };
+            payments.push(change);
+            is_told = true;
+            if let Some(refund) = &mut refund {
+                refund.mark(payment, &outcome);
+            }
+            if outcome.is_err() {
+                refused.push(payment.clone());
+            }
+        }
+        if payments.is_empty() {
+            return None;
+        }
+        let change = OrderChange { payments, ..OrderChange::none(&self.order) };
+        Some(match refund.zip(known).filter(|_| is_told) {
+            Some((refund, known)) => change.with_refund(refund, known.status, &refused, now),
+            None => change,
+        })
+    }
+}
+
+impl OrderChange {
+    /// The same, with how far a refund has come: what was reserved for `refused` is free again.
+    fn with_refund(
+        mut self,
+        refund: Refund,
+        before: RefundStatus,
+        refused: &[PaymentId],
+        now: Timestamp,
+    ) -> Self {
+        if !refused.is_empty() {
+            self.order = self.order.refund_refused(&refund, refused, now);
+        }
+        let is_news = refund.status != before;
+        let topic = match refund.status {
+            RefundStatus::Succeeded if is_news => Some(&ORDER_REFUNDED),
+            RefundStatus::Failed if is_news => Some(&ORDER_UPDATED),
+            _ => self.is_order_changed().then_some(&ORDER_UPDATED),
+        };
+        self.topics.extend(topic);
+        self.refund = Some(RefundChange { refund, before: Some(before) });
+        self
+    }
+}
+
+impl Plan {
+    /// The units that go back into stock: those that will not leave, and those that came back.
+    fn units(&self) -> Vec<(Step, OrderItemId, Vec<Units>)> {
+        let units = self.items.iter().filter_map(|line| {
+            let step = match line.restock_type {
+                RestockType::NoRestock => return None,
+                RestockType::Cancel => Step::ReleaseCommitted,
+                RestockType::Return => Step::Restock,
+            };
+            Some((step, line.order_item_id.clone(), line.restocked_at.clone()))
+        });
+        units.collect()
+    }
+}

@@ -1,0 +1,89 @@
+//! What a merchant changes about an order without moving stock or money.
+
+use gateway::clock::Timestamp;
+use gateway::problem::Problem;
+use ground::fields::Email;
+use identity::address::PostalAddress;
+
+use super::{Order, OrderAction, OrderStatus};
+
+/// What is to change; what is none stays.
+#[derive(Debug, Clone, Default)]
+pub struct OrderUpdate {
+    /// The note; `Some(None)` clears it.
+    pub note: Option<Option<String>>,
+    /// All labels.
+    pub tags: Option<Vec<String>>,
+    /// Where confirmations go.
+    pub email: Option<Email>,
+    /// Where it goes.
+    pub shipping_address: Option<PostalAddress>,
+}
+
+impl Order {
+    /// The order with what `update` says; `None` when that is what it is.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`: another address after something has left, or at its end.
+    pub fn updated(&self, update: OrderUpdate, now: Timestamp) -> Result<Option<Self>, Problem> {
+        let mut next = self.clone();
+        if let Some(note) = update.note {
+            next.note = note;
+        }
+        if let Some(tags) = update.tags {
+            next.tags = tags;
+        }
+        if update.email.is_some() {
+            next.email = update.email;
+        }
+        if let Some(address) = update.shipping_address {
+            let has_left = self.items.iter().any(|item| item.fulfilled > 0);
+            if Some(&address) != self.shipping_address.as_ref() && (has_left || self.is_over()) {
+                return Err(self.refuses());
+            }
+            next.shipping_address = Some(address);
+        }
+        Ok((next != *self).then(|| next.changed(now)))
+    }
+
+    /// The order kept from being fulfilled.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn held(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.demand(OrderAction::Hold)?;
+        Ok(Self { on_hold: true, ..self.clone() }.changed(now))
+    }
+
+    /// The order that may be fulfilled again.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn released(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.demand(OrderAction::Release)?;
+        Ok(Self { on_hold: false, ..self.clone() }.changed(now))
+    }
+
+    /// The order done with.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn closed(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.demand(OrderAction::Close)?;
+        let (status, closed_at) = (OrderStatus::Closed, Some(now));
+        Ok(Self { status, closed_at, on_hold: false, ..self.clone() }.changed(now))
+    }
+
+    /// The order taken up again. When the promise that had made it firm has run out meanwhile, it
+    /// waits to be paid.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn reopened(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.demand(OrderAction::Reopen)?;
+        let status = OrderStatus::Open;
+        let mut next = Self { status, closed_at: None, ..self.clone() };
+        next.expires_at = next.waits_until(now);
+        Ok(next.changed(now))
+    }
+}

@@ -1,0 +1,20 @@
+//! What loads, decides, asks a provider and writes over several steps. The decisions themselves are
+//! the transitions of an [`Order`](crate::order::Order) and a [`Payment`](crate::payment::Payment).
+//!
+//! - [`place_order`]: a cart becomes an order, its stock and its gift cards in one transaction.
+//! - [`record_payment`]: what was learnt about a payment is applied to it and to its order, once.
+//! - [`refund_order`]: money goes back: reserve, ask, record; also taken up where it was left.
+//! - [`return_unapplied`]: money that no order takes goes back by itself.
+//! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
+//!   are voided.
+//! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
+//! - [`process_payment`]: what a payment has left to do is taken up again.
+
+pub mod cancel_order;
+pub mod expire_order;
+pub mod place_order;
+pub mod process_payment;
+pub mod record_payment;
+pub mod refund_order;
+pub mod return_unapplied;
+pub mod spending;

@@ -1,0 +1,119 @@
+//! Taking money: what a provider is asked before anything is applied.
+
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
+use gateway::table::retry;
+use ground::money::Money;
+use ground::provider::ProviderName;
+
+use super::{PaymentUpdate, Recorded, apply, unexpected};
+use crate::payment::connected::Connected;
+use crate::payment::known::{Known, load};
+use crate::payment::provider::{Failure, Provider};
+use crate::payment::{
+    CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,
+    unapplied,
+};
+
+/// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
+/// the order does not want it any more.
+///
+/// # Errors
+/// `provider_error`, `provider_timeout`.
+pub async fn look(
+    app: &App,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<Observed, Problem> {
+    let seen = connected.fetch(app, payment).await?;
+    let is_ours_to_take = seen.state == ObservedState::Authorized
+        && payment.capture_method == CaptureMethod::Automatic
+        && seen.amount.as_ref() == Some(&payment.amount)
+        && (payment.is_open() || payment.status == PaymentStatus::Authorized);
+    if !is_ours_to_take {
+        return Ok(seen);
+    }
+    let known = load(app, &ProviderReference::from(payment)).await?;
+    let provider_payment = seen.provider_payment.clone();
+    let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
+    if unapplied::refusal(&known.order, &carried).is_some() {
+        return Ok(seen);
+    }
+    match connected.capture(app, &carried, &payment.amount).await {
+        Ok(captured) => Ok(captured.seen),
+        Err(failure) => {
+            // The promise is news all the same, and the next look takes it.
+            tracing::warn!(cause = %failure, "authorized, but not captured");
+            Ok(seen)
+        }
+    }
+}
+
+/// Takes money that was authorized, and records it. Of callers who take one payment at once, or two
+/// payments of one order, one does it; the others are told.
+///
+/// # Errors
+/// `not_capturable`: somebody else has taken it, or its order is over, and the money goes back;
+/// `order_already_paid`: the order was paid otherwise meanwhile, and the money goes back;
+/// `amount_mismatch`, `provider_error`, `provider_timeout`.
+pub async fn capture<R: Reply>(
+    app: &App,
+    connected: &Connected,
+    payment: &Payment,
+    amount: &Money,
+    answer: impl Fn(&Known) -> R,
+) -> Result<R, Problem> {
+    let locator = ProviderReference::from(payment);
+    let taken = match connected.capture(app, payment, amount).await {
+        Ok(taken) => taken,
+        Err(failure) => {
+            if !failure.is_final() {
+                note_unanswered(app, &locator, amount, &failure).await;
+            }
+            return Err(failure.into());
+        }
+    };
+    // What was taken before this call is an earlier call's, if one was never answered.
+    let is_lost = !taken.is_ours && !payment.has_unanswered_capture();
+    let (seen, source) = (&taken.seen, Source::Admin);
+    let is_answer = !is_lost;
+    let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer };
+    let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
+    let Known { payment, order } = &known;
+    // Nobody is asked for cash: whoever says first that it is there has taken it.
+    let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
+    if is_lost || (!is_new && !is_certain) {
+        return Err(not_capturable(payment));
+    }
+    if payment.awaits_decision() {
+        return Err(unexpected(payment));
+    }
+    match (payment.is_applied, order.is_over()) {
+        (true, _) => Ok(answer),
+        (false, true) => Err(not_capturable(payment).with("order_status", order.status.as_str())),
+        (false, false) => {
+            Err(Code::OrderAlreadyPaid.with("payment_status", payment.status.as_str()))
+        }
+    }
+}
+
+fn not_capturable(payment: &Payment) -> Problem {
+    let current = Code::NotCapturable.with("current", payment.status.as_str());
+    current.with("allowed_actions", payment.allowed_actions())
+}
+
+/// Writes down that a capture was not answered, so that whoever finds the money taken later knows
+/// by whom.
+async fn note_unanswered(app: &App, locator: &ProviderReference, amount: &Money, why: &Failure) {
+    let noted = retry(|| async {
+        let payment = load(app, locator).await?.payment;
+        let Some(next) = payment.capture_unanswered(amount, why.code(), app.clock.now()) else {
+            return Ok(());
+        };
+        app.table.write().replace(&next, Code::VersionConflict).commit().await
+    });
+    if let Err(problem) = noted.await {
+        tracing::warn!(cause = %problem, payment = locator.payment_id.as_str(), "not noted");
+    }
+}

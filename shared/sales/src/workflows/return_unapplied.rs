@@ -1,0 +1,87 @@
+//! Money that no order takes goes back by itself: an authorization is voided, what was taken is
+//! refunded. Whoever learns of it begins at once; what fails stays due, and is taken up again
+//! ([`super::process_payment`]).
+
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::table::retry;
+
+use super::refund_order;
+use crate::payment::account::connect;
+use crate::payment::connected::Connected;
+use crate::payment::known;
+use crate::payment::provider::Provider;
+use crate::payment::{Attention, Payment, PaymentStatus, ProviderReference, Source};
+
+/// Returns another amount than was asked for, of an order that is over: nobody can accept it any
+/// more.
+///
+/// # Errors
+/// Those of the provider: the payment stays due.
+pub(super) async fn turn_down(
+    app: &App,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<(), Problem> {
+    let Some(late) = payment.flagged(Attention::LatePayment, app.clock.now()) else {
+        return Ok(());
+    };
+    app.table.write().replace(&late, Code::VersionConflict).commit().await?;
+    return_unapplied(app, connected, &late).await
+}
+
+/// Returns what an order did not take of these payments, each through its own provider.
+pub(super) async fn return_all(app: &App, payments: &[Payment]) {
+    for payment in payments {
+        match connect(app, &payment.store_id, payment.provider).await {
+            Ok(connected) => return_or_warn(app, &connected, payment).await,
+            Err(problem) => warn(payment, &problem),
+        }
+    }
+}
+
+/// Returns what the order did not take. A failure leaves the payment marked; the next sync, or
+/// the merchant, tries again.
+pub(super) async fn return_or_warn(app: &App, connected: &Connected, payment: &Payment) {
+    if let Err(problem) = return_unapplied(app, connected, payment).await {
+        warn(payment, &problem);
+    }
+}
+
+fn warn(payment: &Payment, problem: &Problem) {
+    tracing::warn!(cause = %problem, payment = payment.id.as_str(), "money not sent back");
+}
+
+/// Returns what the order did not take. It waits for refunds that were begun before; the payment
+/// stays due.
+pub(super) async fn return_unapplied(
+    app: &App,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<(), Problem> {
+    let payment = if payment.status == PaymentStatus::Authorized {
+        void(app, connected, payment).await?
+    } else {
+        payment.clone()
+    };
+    // The money may have been taken when the authorization was to be voided.
+    let is_taken = payment.status != PaymentStatus::Authorized;
+    if is_taken && payment.is_to_go_back() && !payment.is_going_back_otherwise() {
+        let id = payment.unapplied_refund();
+        refund_order::return_part(app, connected, &payment, &id, None).await?;
+    }
+    Ok(())
+}
+
+async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
+    let locator = ProviderReference::from(payment);
+    let seen = connected.void(app, payment).await?;
+    retry(|| async {
+        let now = app.clock.now();
+        let known = known::load(app, &locator).await?.payment;
+        let Some(change) = known.observe(&seen, Source::Sync, now)? else { return Ok(known) };
+        change.write(app.table.write(), now).commit().await?;
+        Ok(change.payment)
+    })
+    .await
+}
