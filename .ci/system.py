@@ -21,7 +21,8 @@ def binary():
     """The binary that is named on the command line, or one that is built."""
     if sys.argv[1:]:
         return Path(sys.argv[1]).resolve()
-    subprocess.run(["cargo", "build", "--quiet", "-p", "local"], cwd=ROOT, check=True)
+    # With the features that `cargo test` builds with, so that nothing is built twice.
+    subprocess.run(["cargo", "build", "--quiet", "--bin", "local"], cwd=ROOT, check=True)
     return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/local"
 
 
