@@ -6,15 +6,13 @@ use catalogue::category::{
     TreeGuard,
 };
 use catalogue::product::slug;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Int, Patch, Path, Text, request};
-use gateway::table::{Condition, Write, retry};
+use gateway::table::{Write, retry};
 use ground::event::{About, Event, Topic};
 use ground::fields::Handle;
 use ground::id::CategoryId;
@@ -24,7 +22,7 @@ use platform::caller::StoreAccess;
 
 use crate::products::derived;
 
-/// The largest place: room between siblings to put others.
+/// The largest position: room between siblings to put others.
 const MAX_POSITION: i64 = 1_000_000;
 
 /// What an event says it is about.
@@ -51,14 +49,14 @@ fn guarded(app: &App, guard: &TreeGuard) -> Write {
 }
 
 /// Announces a change, and answers.
-async fn conclude(
+async fn conclude<R: Reply>(
     write: Write,
     (category, view): (&Category, &CategoryView),
     topic: &Topic<CategoryView>,
-    answer: Answer,
+    reply: R,
     now: Timestamp,
-) -> Result<Answer, Problem> {
-    write.emit(Event::new(topic, about(category), view, now)).answer(answer, now).await
+) -> Result<R, Problem> {
+    write.emit(Event::new(topic, about(category), view, now)).answer(reply, now).await
 }
 
 /// `GET /v1/products/categories`: the whole tree, parents before their children.
@@ -85,7 +83,7 @@ pub struct CreateRequest {
     handle: Option<Handle>,
     /// The category to put it below; at the first level unless said.
     parent_id: Option<CategoryId>,
-    /// Its place among its siblings; the first unless said.
+    /// Its position among its siblings; the first unless said.
     position: Option<Int<0, MAX_POSITION>>,
 }
 
@@ -97,7 +95,7 @@ pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Body(ask): Body<CreateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (guard, tree) = load(&app, store).await?;
@@ -112,7 +110,7 @@ pub async fn create(
             parent_id: ask.parent_id.clone(),
             name: ask.name.as_str().to_owned(),
             handle,
-            position: ask.position.and_then(|place| u32::try_from(place.0).ok()).unwrap_or(0),
+            position: ask.position.and_then(|position| u32::try_from(position.0).ok()).unwrap_or(0),
             created_at: now,
             updated_at: now,
             version: 1,
@@ -120,7 +118,7 @@ pub async fn create(
         tree.admit(&category)?;
         let view = CategoryView::of(&category, &tree);
         let write = guarded(&app, &guard).create(&category, Code::VersionConflict);
-        let answer = Answer::created(&view).version(1);
+        let answer = Created::new(&view).version(1);
         conclude(write, (&category, &view), &CATEGORY_CREATED, answer, now).await
     })
     .await
@@ -155,7 +153,7 @@ pub struct UpdateRequest {
     handle: Option<Handle>,
     /// The category to put it below, with all below it; `null` for the first level.
     parent_id: Patch<CategoryId>,
-    /// Its place among its siblings.
+    /// Its position among its siblings.
     position: Option<Int<0, MAX_POSITION>>,
 }
 
@@ -170,7 +168,7 @@ impl UpdateRequest {
             wanted.handle = handle;
         }
         self.parent_id.apply(&mut wanted.parent_id);
-        if let Some(position) = self.position.and_then(|place| u32::try_from(place.0).ok()) {
+        if let Some(position) = self.position.and_then(|asked| u32::try_from(asked.0).ok()) {
             wanted.position = position;
         }
         wanted
@@ -180,7 +178,7 @@ impl UpdateRequest {
 /// `PATCH /v1/products/categories/{id}`: renames or moves a category, with all below it.
 ///
 /// # Errors
-/// `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as faults of
+/// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as faults of
 /// `parent_id`.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
@@ -188,7 +186,7 @@ pub async fn update(
     Path(id): Path<CategoryId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (guard, tree) = load(&app, store).await?;
@@ -196,7 +194,7 @@ pub async fn update(
         if_match.check(before.version)?;
         let wanted = ask.clone().apply(before);
         if wanted == *before {
-            return Ok(Answer::ok(&CategoryView::of(before, &tree)).version(before.version));
+            return Ok(Json::new(&CategoryView::of(before, &tree)).version(before.version));
         }
         tree.admit(&wanted)?;
         taken_or(&tree, wanted.handle.clone(), &id)?;
@@ -204,7 +202,7 @@ pub async fn update(
         let category = Category { updated_at: now, version, ..wanted };
         let view = CategoryView::of(&category, &tree);
         let write = guarded(&app, &guard).replace(&category, Code::VersionConflict);
-        let answer = Answer::ok(&view).version(version);
+        let answer = Json::new(&view).version(version);
         conclude(write, (&category, &view), &CATEGORY_UPDATED, answer, now).await
     })
     .await
@@ -214,13 +212,13 @@ pub async fn update(
 /// stay and lose it within minutes; nobody finds them by it any more at once.
 ///
 /// # Errors
-/// `has_children`, `precondition_failed`.
+/// `not_found`, `has_children`, `precondition_failed`.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CategoryId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (guard, tree) = load(&app, store).await?;
@@ -231,14 +229,11 @@ pub async fn remove(
         }
         let version = category.version.saturating_add(1);
         let gone = Category { updated_at: now, version, ..category.clone() };
-        let unchanged = Condition::new("#version = :read")
-            .name("#version", "version")
-            .value(":read", category.version);
-        let write =
-            guarded(&app, &guard).delete_if(&category.key(), unchanged, Code::VersionConflict);
-        let write = write.create(&Emptying::of(category, now), Code::VersionConflict);
+        let write = guarded(&app, &guard)
+            .delete_unchanged(category, Code::VersionConflict)
+            .create(&Emptying::of(category, now), Code::VersionConflict);
         let view = CategoryView::of(&gone, &tree);
-        conclude(write, (&gone, &view), &CATEGORY_DELETED, Answer::no_content(), now).await
+        conclude(write, (&gone, &view), &CATEGORY_DELETED, NoContent::default(), now).await
     })
     .await
 }

@@ -9,44 +9,27 @@ use catalogue::collection::{
 };
 use catalogue::policy::SafeHtml;
 use catalogue::product::{Seo, SeoAsk, slug};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
     AtMost, Body, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text, Written,
     request,
 };
 use gateway::table::{Condition, Query, Write, retry};
-use ground::event::{About, Event};
 use ground::fields::{Handle, WebUrl};
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
+use ground::resource::{Resource, change_with, load};
 use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 
 use crate::products::derived;
 
 pub use members::{add, list as products, remove as remove_products};
-
-/// What an event says it is about.
-fn about(collection: &Collection) -> About<'_> {
-    let (store, entity) = (Some(&collection.store_id), collection.id.as_str());
-    About { store, app: None, entity, version: collection.version }
-}
-
-/// The collection of this id.
-async fn load(app: &App, store: &StoreId, id: &CollectionId) -> Result<Collection, Problem> {
-    app.table.get(&key::collection(store, id)).await?.ok_or_else(|| Code::NotFound.into())
-}
-
-/// The answer that shows a collection.
-fn shown(collection: &Collection) -> Answer {
-    Answer::ok(&CollectionView::from(collection)).version(collection.version)
-}
 
 /// Which collections to list.
 #[request]
@@ -68,13 +51,13 @@ pub async fn list(
     paging: Paging,
     gateway::request::Query(query): gateway::request::Query<ListQuery>,
 ) -> Result<Page<CollectionView>, Problem> {
-    let (since, any) = (Timestamp::from_millis(0), CollectionId::derive(&[]));
-    let (index, place) = key::collections_of_store(&caller.store.id, since, &any);
+    let (since, nobody) = (Timestamp::from_millis(0), CollectionId::derive(&[]));
+    let (index, any) = key::collections_of_store(&caller.store.id, since, &nobody);
     let takes = |collection: &Collection| {
         query.kind.is_none_or(|kind| collection.kind == kind)
             && query.published.is_none_or(|flag| collection.published == flag.0.0)
     };
-    let all = Query::index(index, place.pk).newest_first();
+    let all = Query::index(index, any.pk).newest_first();
     paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
 }
 
@@ -194,7 +177,7 @@ pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<CollectionView>, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
     let is_named = ask.handle.is_some();
     let named = ask.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
@@ -203,13 +186,12 @@ pub async fn create(
     let slug = collection.handle.as_str().to_owned();
     let mut number: u32 = 1;
     loop {
-        let view = CollectionView::from(&collection);
         let write = claim(app.table.write(), &collection, now)
             .create(&collection, Code::VersionConflict)
             .create(&members, Code::VersionConflict)
-            .emit(Event::new(&COLLECTION_CREATED, about(&collection), &view, now));
+            .emit(collection.event(&COLLECTION_CREATED, now));
         number = number.saturating_add(1);
-        match write.answer(Answer::created(&view).version(1), now).await {
+        match write.answer(collection.created(), now).await {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && number < 10 => {
                 collection.handle = derived(&format!("{slug}-{number}"))?;
             }
@@ -244,8 +226,9 @@ pub async fn show(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,
-) -> Result<Answer, Problem> {
-    load(&app, &caller.store.id, &id).await.map(|collection| shown(&collection))
+) -> Result<Json<CollectionView>, Problem> {
+    let key = key::collection(&caller.store.id, &id);
+    load::<Collection>(&app, &key).await.map(|collection| collection.shown())
 }
 
 /// What to change about a collection; its kind stays.
@@ -307,35 +290,25 @@ impl UpdateRequest {
 /// `PATCH /v1/products/collections/{id}`: some of a collection's data.
 ///
 /// # Errors
-/// `handle_taken`, `precondition_failed`.
+/// `not_found`, `handle_taken`, `precondition_failed`.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
-    let (store, now) = (&caller.store.id, app.clock.now());
-    retry(|| async {
-        let before = load(&app, store, &id).await?;
-        if_match.check(before.version)?;
+) -> Result<Json<CollectionView>, Problem> {
+    let key = key::collection(&caller.store.id, &id);
+    let next = |before: &Collection, now| {
         judge(before.kind, ask.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
-        let wanted = ask.clone().apply(&before);
-        if wanted == before {
-            return Ok(shown(&before));
-        }
-        let collection = wanted.changed(now);
-        let view = CollectionView::from(&collection);
-        let renamed = (collection.handle != before.handle).then_some(&before);
-        app.table
-            .write()
-            .replace(&collection, Code::VersionConflict)
-            .also(renamed, |write, before| release(claim(write, &collection, now), before, now))
-            .emit(Event::new(&COLLECTION_UPDATED, about(&collection), &view, now))
-            .answer(shown(&collection), now)
-            .await
-    })
-    .await
+        let wanted = ask.clone().apply(before);
+        Ok((wanted != *before).then(|| wanted.changed(now)))
+    };
+    let move_handle = |write, (before, after): (&Collection, &Collection), now| {
+        let renamed = (after.handle != before.handle).then_some(before);
+        Write::also(write, renamed, |write, before| release(claim(write, after, now), before, now))
+    };
+    change_with(&app, &key, if_match, &COLLECTION_UPDATED, next, move_handle).await
 }
 
 /// `DELETE /v1/products/collections/{id}`: removes a collection; its products stay.
@@ -347,20 +320,15 @@ pub async fn remove(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
     retry(|| async {
-        let collection = load(&app, store, &id).await?;
+        let collection: Collection = load(&app, &key::collection(store, &id)).await?;
         if_match.check(collection.version)?;
-        let unchanged = Condition::new("#version = :read")
-            .name("#version", "version")
-            .value(":read", collection.version);
-        let gone = collection.changed(now);
-        let write =
-            app.table.write().delete_if(&collection.key(), unchanged, Code::VersionConflict);
+        let write = app.table.write().delete_unchanged(&collection, Code::VersionConflict);
         release(write.delete(&key::collection_members(store, &id)), &collection, now)
-            .emit(Event::new(&COLLECTION_DELETED, about(&gone), &CollectionView::from(&gone), now))
-            .answer(Answer::no_content(), now)
+            .emit(collection.changed(now).event(&COLLECTION_DELETED, now))
+            .answer(NoContent::default(), now)
             .await
     })
     .await

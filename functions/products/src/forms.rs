@@ -2,18 +2,18 @@
 
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
 use gateway::table::{self, Condition};
 use ground::fields::Handle;
-use ground::id::{FormSubmissionId, StoreId};
+use ground::id::FormSubmissionId;
 use ground::key;
+use ground::resource::{Resource, load};
 use ground::scope::{ReadForms, WriteForms};
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -22,7 +22,7 @@ use platform::caller::StoreAccess;
 /// page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// `GET /v1/form-submissions`
+/// Which submissions to list.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -59,7 +59,7 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/form-submissions` — what visitors have sent, newest first.
+/// `GET /v1/form-submissions`: what visitors have sent, newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadForms>,
     State(app): State<App>,
@@ -71,29 +71,20 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |submission| asked.takes(submission), view).await
 }
 
-async fn find(
-    app: &App,
-    store: &StoreId,
-    id: &FormSubmissionId,
-) -> Result<FormSubmission, Problem> {
-    let found = app.table.get(&key::form_submission(store, id)).await?;
-    found.ok_or_else(|| Code::NotFound.into())
-}
-
-fn shown(submission: &FormSubmission) -> Answer {
-    Answer::ok(&FormSubmissionView::from(submission)).version(submission.version)
-}
-
-/// `GET /v1/form-submissions/{id}` — one submission.
+/// `GET /v1/form-submissions/{id}`: one submission.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn get(
     access: StoreAccess<ReadForms>,
     State(app): State<App>,
     Path(id): Path<FormSubmissionId>,
-) -> Result<Answer, Problem> {
-    Ok(shown(&find(&app, &access.store.id, &id).await?))
+) -> Result<Json<FormSubmissionView>, Problem> {
+    let key = key::form_submission(&access.store.id, &id);
+    load::<FormSubmission>(&app, &key).await.map(|submission| submission.shown())
 }
 
-/// `PATCH /v1/form-submissions/{id}`
+/// What to change about a submission.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UpdateRequest {
@@ -101,7 +92,7 @@ pub(crate) struct UpdateRequest {
     status: FormStatus,
 }
 
-/// `PATCH /v1/form-submissions/{id}` — files a submission.
+/// `PATCH /v1/form-submissions/{id}`: files a submission.
 ///
 /// # Errors
 /// `not_found`.
@@ -111,16 +102,17 @@ pub(crate) async fn update(
     Path(id): Path<FormSubmissionId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
-    let submission = find(&app, &access.store.id, &id).await?;
+) -> Result<Json<FormSubmissionView>, Problem> {
+    let submission: FormSubmission =
+        load(&app, &key::form_submission(&access.store.id, &id)).await?;
     if_match.check(submission.version)?;
     let now = app.clock.now();
-    let Some(next) = submission.moved_to(ask.status, now) else { return Ok(shown(&submission)) };
+    let Some(next) = submission.moved_to(ask.status, now) else { return Ok(submission.shown()) };
     let write = app.table.write().replace(&next, Code::VersionConflict);
-    write.answer(shown(&next), now).await
+    write.answer(next.shown(), now).await
 }
 
-/// `DELETE /v1/form-submissions/{id}` — removes a submission for good.
+/// `DELETE /v1/form-submissions/{id}`: removes a submission for good.
 ///
 /// # Errors
 /// `not_found`.
@@ -129,13 +121,14 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Path(id): Path<FormSubmissionId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
-    let submission = find(&app, &access.store.id, &id).await?;
+) -> Result<NoContent, Problem> {
+    let submission: FormSubmission =
+        load(&app, &key::form_submission(&access.store.id, &id)).await?;
     if_match.check(submission.version)?;
     let is_there = Condition::new("attribute_exists(PK)");
     app.table
         .write()
         .delete_if(&submission.key(), is_there, Code::NotFound)
-        .answer(Answer::no_content(), app.clock.now())
+        .answer(NoContent::default(), app.clock.now())
         .await
 }

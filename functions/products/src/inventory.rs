@@ -1,8 +1,8 @@
 //! Stock levels: how much is where, and the ledger of how it came to be. The API calls a variant
 //! whose stock is counted an item.
 
-mod carry_out;
 mod changes;
+mod execute;
 mod verify;
 
 use axum::extract::State;
@@ -96,8 +96,8 @@ pub async fn list(
     let Some(Ids(items)) = ask.item_ids else {
         let probe = VariantId::derive(&[]);
         let query = |location: &LocationId| {
-            let (index, place) = key::levels_of_location(store, location, &probe);
-            TableQuery::index(index, place.pk)
+            let (index, any) = key::levels_of_location(store, location, &probe);
+            TableQuery::index(index, any.pk)
         };
         let queries: Vec<_> = locations.iter().map(query).collect();
         let view = |level: Level| LevelView::from(&level);

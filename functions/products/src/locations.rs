@@ -1,26 +1,26 @@
 //! Stock locations.
 
-mod emptying;
+mod drain;
 
 use axum::extract::State;
 use catalogue::location::{
     self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
     LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, Page};
 use gateway::request::{
     Body, Flag, Given, IfMatch, Int, Judgement, Path, Query, Ruled, Rules, Text, Written, request,
 };
 use gateway::table::{Write, retry};
-use ground::event::{Event, Topic};
+use ground::event::Topic;
 use ground::fields::{Country, Phone};
 use ground::id::{LocationId, StoreId};
 use ground::key;
+use ground::resource::{Resource, load};
 use ground::scope::{ReadLocations, WriteLocations};
 use identity::address;
 use identity::store::Store;
@@ -147,19 +147,19 @@ pub async fn create(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
     Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<LocationView>, Problem> {
     let address = LocationAddress::from(ask.address);
     retry(|| async {
         let now = app.clock.now();
-        let ground = Ground::read(&app, &caller.store.id).await?;
-        if ground.locations.len() >= MAX_LOCATIONS {
+        let network = Network::read(&app, &caller.store.id).await?;
+        if network.locations.len() >= MAX_LOCATIONS {
             return Err(Code::LocationLimit.with("limit", MAX_LOCATIONS));
         }
-        let last = ground.locations.iter().map(|location| location.priority).max();
+        let last = network.locations.iter().map(|location| location.priority).max();
         let after_all = last.map_or(0, |last| last.saturating_add(1).min(MAX_PRIORITY));
         let new = Location {
             id: LocationId::mint(now),
-            store_id: ground.store.id.clone(),
+            store_id: network.store.id.clone(),
             name: ask.name.as_str().to_owned(),
             address: address.clone(),
             active: true,
@@ -170,22 +170,23 @@ pub async fn create(
             updated_at: now,
             version: 1,
         };
-        let answer = Answer::created(&LocationView::from(&new)).version(new.version);
         let write = app.table.write().create(&new, Code::VersionConflict);
-        announce(ground.settle(write, &new, now), &LOCATION_CREATED, &new, now)
-            .answer(answer, now)
+        network
+            .write_with(write, &new, now)
+            .emit(new.event(&LOCATION_CREATED, now))
+            .answer(new.created(), now)
             .await
     })
     .await
 }
 
 /// The store and its locations, as a change of one of them is decided over.
-struct Ground {
+struct Network {
     store: Store,
     locations: Vec<Location>,
 }
 
-impl Ground {
+impl Network {
     async fn read(app: &App, store: &StoreId) -> Result<Self, Problem> {
         let store: Store = app.table.get(&key::store(store)).await?.ok_or(Code::NotFound)?;
         let locations = location::all(app, &store.id).await?;
@@ -199,7 +200,7 @@ impl Ground {
 
     /// Writes the store with the location, so that changes of which locations there are, and
     /// which are in use, come one after the other.
-    fn settle(&self, write: Write, changed: &Location, now: Timestamp) -> Write {
+    fn write_with(&self, write: Write, changed: &Location, now: Timestamp) -> Write {
         location::with_store(write, &self.store, &self.locations, changed, now)
     }
 
@@ -212,24 +213,11 @@ impl Ground {
         now: Timestamp,
     ) -> Write {
         let write = app.table.write().replace(next, Code::VersionConflict);
-        announce(self.settle(write, next, now), topic, next, now)
+        self.write_with(write, next, now).emit(next.event(topic, now))
     }
 }
 
-fn announce(
-    write: Write,
-    topic: &Topic<LocationView>,
-    location: &Location,
-    now: Timestamp,
-) -> Write {
-    write.emit(Event::new(topic, location.about(), &LocationView::from(location), now))
-}
-
-fn shown(location: &Location) -> Answer {
-    Answer::ok(&LocationView::from(location)).version(location.version)
-}
-
-/// `GET /v1/inventory/locations/{id}`.
+/// `GET /v1/inventory/locations/{id}`: one location.
 ///
 /// # Errors
 /// `not_found`.
@@ -237,9 +225,9 @@ pub async fn show(
     caller: StoreAccess<ReadLocations>,
     State(app): State<App>,
     Path(id): Path<LocationId>,
-) -> Result<Answer, Problem> {
-    let found: Option<Location> = app.table.get(&key::location(&caller.store.id, &id)).await?;
-    Ok(shown(&found.ok_or(Code::NotFound)?))
+) -> Result<Json<LocationView>, Problem> {
+    let key = key::location(&caller.store.id, &id);
+    load::<Location>(&app, &key).await.map(|location| location.shown())
 }
 
 /// What to change about a location.
@@ -266,12 +254,12 @@ pub async fn update(
     Path(id): Path<LocationId>,
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LocationView>, Problem> {
     let address = ask.address.map(LocationAddress::from);
     retry(|| async {
         let now = app.clock.now();
-        let ground = Ground::read(&app, &caller.store.id).await?;
-        let before = ground.find(&id)?;
+        let network = Network::read(&app, &caller.store.id).await?;
+        let before = network.find(&id)?;
         if_match.check(before.version)?;
         let mut wanted = before.clone();
         if let Some(name) = &ask.name {
@@ -282,15 +270,15 @@ pub async fn update(
             ask.fulfills_online_orders.map_or(wanted.fulfills_online_orders, |flag| flag.0);
         wanted.priority = ask.priority.map_or(wanted.priority, |priority| priority.0);
         if wanted == *before {
-            return Ok(shown(before));
+            return Ok(before.shown());
         }
         let orders = (wanted.fulfills_online_orders, wanted.priority)
             != (before.fulfills_online_orders, before.priority);
         let next = wanted.changed(now);
         let write = app.table.write().replace(&next, Code::VersionConflict);
         // A new name or address is nothing to the store.
-        let write = if orders { ground.settle(write, &next, now) } else { write };
-        announce(write, &LOCATION_UPDATED, &next, now).answer(shown(&next), now).await
+        let write = if orders { network.write_with(write, &next, now) } else { write };
+        write.emit(next.event(&LOCATION_UPDATED, now)).answer(next.shown(), now).await
     })
     .await
 }
@@ -306,26 +294,27 @@ pub struct DeactivateRequest {
 /// `POST /v1/inventory/locations/{id}/deactivate`: nothing is taken from it any more. What lies
 /// there moves first, in transactions of its own, while the location is `closing`: it stays so
 /// when there is more than one request can move, until the same request, sent again, finds the
-/// rest, or `activate` calls it off. When orders turn out to wait for it, it is in use as before,
+/// rest, or `activate` ends that. When orders turn out to wait for it, it is in use as before,
 /// and what has moved stays where it is now.
 ///
 /// # Errors
-/// `location_has_stock`: stock lies there and nobody says where it goes, or orders wait for it;
-/// `last_active_location`, `location_inactive` (the other one), `invalid_state_transition`;
-/// `location_emptying`: send it again; `unknown_location` as a fault of its field.
+/// `not_found`; `location_has_stock`: stock lies there and nobody says where it goes, or orders
+/// wait for it; `insufficient_quantity`, `last_active_location`, `location_inactive` (the other one), `invalid_state_transition`;
+/// `location_emptying`: send it again; `precondition_failed`, `version_conflict`; `unknown_location`
+/// as a fault of its field.
 pub async fn deactivate(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
     Path(id): Path<LocationId>,
     if_match: IfMatch,
     Body(ask): Body<DeactivateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LocationView>, Problem> {
     let (store, to) = (&caller.store.id, ask.move_stock_to.as_ref());
     let (from, to) = retry(|| async { close(&app, store, (&id, to), &if_match).await }).await?;
-    match emptying::empty(&app, &from, to.as_ref()).await {
+    match drain::drain(&app, &from, to.as_ref()).await {
         Ok(()) => retry(|| async { finish(&app, store, &id).await }).await,
         Err(refused) if refused.code.status() < 500 => {
-            retry(|| async { call_off(&app, store, &id).await }).await?;
+            retry(|| async { reopen(&app, store, &id).await }).await?;
             Err(refused)
         }
         Err(passing) => Err(passing),
@@ -340,8 +329,8 @@ async fn close(
     if_match: &IfMatch,
 ) -> Result<(Location, Option<Location>), Problem> {
     let now = app.clock.now();
-    let ground = Ground::read(app, store).await?;
-    let before = ground.find(id)?;
+    let network = Network::read(app, store).await?;
+    let before = network.find(id)?;
     // The request that began to close it names the version before that, also when sent again.
     let is_resumed =
         before.active && before.closing && if_match.check(before.version.saturating_sub(1)).is_ok();
@@ -349,34 +338,38 @@ async fn close(
         if_match.check(before.version)?;
     }
     let closing = before.closing(now)?;
-    let others = ground.locations.iter().filter(|other| other.id != *id);
+    let others = network.locations.iter().filter(|other| other.id != *id);
     if !others.clone().any(Location::is_open) {
         return Err(Code::LastActiveLocation.into());
     }
     let to = to.map(|to| target(others, id, to)).transpose()?.cloned();
     let Some(closing) = closing else { return Ok((before.clone(), to)) };
-    emptying::foresee(app, before, to.is_some()).await?;
-    ground.change(app, &closing, &LOCATION_UPDATED, now).commit().await?;
+    drain::foresee(app, before, to.is_some()).await?;
+    network.change(app, &closing, &LOCATION_UPDATED, now).commit().await?;
     Ok((closing, to))
 }
 
-/// The emptied location goes.
-async fn finish(app: &App, store: &StoreId, id: &LocationId) -> Result<Answer, Problem> {
+/// The location, which is empty by now, goes out of use.
+async fn finish(
+    app: &App,
+    store: &StoreId,
+    id: &LocationId,
+) -> Result<Json<LocationView>, Problem> {
     let now = app.clock.now();
-    let ground = Ground::read(app, store).await?;
-    let closed = ground.find(id)?.closed(now)?;
-    let write = ground.change(app, &closed, &LOCATION_DEACTIVATED, now);
-    write.answer(shown(&closed), now).await
+    let network = Network::read(app, store).await?;
+    let closed = network.find(id)?.closed(now)?;
+    let write = network.change(app, &closed, &LOCATION_DEACTIVATED, now);
+    write.answer(closed.shown(), now).await
 }
 
 /// The location stays in use, unless somebody else has ended its closing.
-async fn call_off(app: &App, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
+async fn reopen(app: &App, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
     let now = app.clock.now();
-    let ground = Ground::read(app, store).await?;
-    match ground.find(id)? {
+    let network = Network::read(app, store).await?;
+    match network.find(id)? {
         closing if closing.active && closing.closing => {
             let opened = closing.opened(now)?;
-            ground.change(app, &opened, &LOCATION_UPDATED, now).commit().await
+            network.change(app, &opened, &LOCATION_UPDATED, now).commit().await
         }
         _ => Ok(()),
     }
@@ -411,15 +404,15 @@ pub async fn activate(
     State(app): State<App>,
     Path(id): Path<LocationId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<LocationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let ground = Ground::read(&app, &caller.store.id).await?;
-        let before = ground.find(&id)?;
+        let network = Network::read(&app, &caller.store.id).await?;
+        let before = network.find(&id)?;
         if_match.check(before.version)?;
         let next = before.opened(now)?;
-        let write = ground.change(&app, &next, &LOCATION_ACTIVATED, now);
-        write.answer(shown(&next), now).await
+        let write = network.change(&app, &next, &LOCATION_ACTIVATED, now);
+        write.answer(next.shown(), now).await
     })
     .await
 }

@@ -8,13 +8,12 @@ use catalogue::blob::{Blob, Deposit};
 use catalogue::media::{
     self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::egress::{Outgoing, Refusal, SendError};
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
     Argument, Body, Exact, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads, Ruled, Rules,
     Text, request,
@@ -38,7 +37,7 @@ fn view(app: &App, store: &Store, media: &Media) -> MediaView {
     MediaView::of(media, &app.config.base_url, &store.subdomain)
 }
 
-/// `GET /v1/media`
+/// Which images to list.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -46,7 +45,7 @@ pub(crate) struct ListQuery {
     content_type: Option<MediaType>,
 }
 
-/// `GET /v1/media` — the store's images, newest first.
+/// `GET /v1/media`: the store's images, newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadMedia>,
     State(app): State<App>,
@@ -60,7 +59,7 @@ pub(crate) async fn list(
     paging.answer(&app, &query, wanted, |media| view(&app, store, &media)).await
 }
 
-/// `POST /v1/media`
+/// What is said of an image beside its bytes.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UploadQuery {
@@ -68,7 +67,7 @@ pub(crate) struct UploadQuery {
     alt: Option<Text<1, 500>>,
 }
 
-/// `POST /v1/media` with JSON
+/// An image to fetch.
 #[request]
 #[derive(Debug)]
 pub(crate) struct FetchRequest {
@@ -129,7 +128,7 @@ impl<S: Sync> FromRequestParts<S> for Sent {
     }
 }
 
-/// `POST /v1/media` — an image: the body's bytes, or what is at `source_url`. Bytes that were
+/// `POST /v1/media`: an image: the body's bytes, or what is at `source_url`. Bytes that were
 /// uploaded before, by anybody, are stored once.
 ///
 /// # Errors
@@ -141,7 +140,7 @@ pub(crate) async fn upload(
     Raw(inbound): Raw,
     sent: Sent,
     Query(asked): Query<UploadQuery>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<MediaView>, Problem> {
     let (bytes, caption) = match sent {
         Sent::Source(ask) => fetched(&app, ask).await?,
         Sent::Bytes => {
@@ -160,7 +159,7 @@ pub(crate) async fn upload(
         write
             .create(&media, Code::VersionConflict)
             .emit(Event::new(&MEDIA_CREATED, media.about(), &view, now))
-            .answer(Answer::created(&view).version(media.version), now)
+            .answer(Created::new(&view).version(media.version), now)
             .await
     })
     .await;
@@ -207,17 +206,20 @@ async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem
     found.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/media/{id}` — what the store knows of an image.
+/// `GET /v1/media/{id}`: what the store knows of an image.
+///
+/// # Errors
+/// `not_found`.
 pub(crate) async fn get(
     access: StoreAccess<ReadMedia>,
     State(app): State<App>,
     Path(id): Path<MediaId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MediaView>, Problem> {
     let media = find(&app, &access.store.id, &id).await?;
-    Ok(Answer::ok(&view(&app, &access.store, &media)).version(media.version))
+    Ok(Json::new(&view(&app, &access.store, &media)).version(media.version))
 }
 
-/// `PATCH /v1/media/{id}`
+/// What to change about an image.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UpdateRequest {
@@ -225,7 +227,7 @@ pub(crate) struct UpdateRequest {
     alt: Patch<Text<1, 500>>,
 }
 
-/// `PATCH /v1/media/{id}` — changes what is said of an image; its bytes never change.
+/// `PATCH /v1/media/{id}`: changes what is said of an image; its bytes never change.
 ///
 /// # Errors
 /// `not_found`.
@@ -235,11 +237,11 @@ pub(crate) async fn update(
     Path(id): Path<MediaId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MediaView>, Problem> {
     let store = &access.store;
     let media = find(&app, &store.id, &id).await?;
     if_match.check(media.version)?;
-    let shown = |media: &Media| Answer::ok(&view(&app, store, media)).version(media.version);
+    let shown = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
     let mut alt = media.alt.clone();
     ask.alt.apply(&mut alt);
     if alt == media.alt {
@@ -250,7 +252,7 @@ pub(crate) async fn update(
     media::replace(app.table.write(), &next).answer(shown(&next), now).await
 }
 
-/// `DELETE /v1/media/{id}` — removes an image that nothing shows; its bytes go with the last image
+/// `DELETE /v1/media/{id}`: removes an image that nothing shows; its bytes go with the last image
 /// that has them.
 ///
 /// # Errors
@@ -260,7 +262,7 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Path(id): Path<MediaId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let store = &access.store;
     let (answer, released) = retry(|| async {
         let media = find(&app, &store.id, &id).await?;
@@ -273,7 +275,7 @@ pub(crate) async fn delete(
         let now = app.clock.now();
         let event = Event::new(&MEDIA_DELETED, media.about(), &view(&app, store, &media), now);
         let write = media::delete(app.table.write(), &media);
-        let answer = blob.release(write).emit(event).answer(Answer::no_content(), now).await?;
+        let answer = blob.release(write).emit(event).answer(NoContent::default(), now).await?;
         Ok((answer, blob))
     })
     .await?;

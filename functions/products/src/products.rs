@@ -7,13 +7,12 @@ pub(crate) mod write;
 
 use axum::extract::State;
 use catalogue::collection::{self, Collection, CollectionKind, Members};
-use catalogue::product::{self, Product, ProductStatus, ProductSummary};
-use gateway::answer::Answer;
+use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{self, Fault, FromText, Path, Text, request};
 use gateway::table::{Query, Scanned};
 use ground::id::{CollectionId, ProductId, StoreId};
@@ -100,11 +99,11 @@ fn mentions(product: &Product, words: &str) -> bool {
 /// a walk meets every product once, however it changes meanwhile.
 fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
     let (since, any) = (Timestamp::from_millis(0), ProductId::derive(&[]));
-    let (index, place) = match status {
+    let (index, listed) = match status {
         None => key::products_of_store(store, since, &any),
         Some(status) => key::products_by_status(store, status.as_str(), since, &any),
     };
-    Query::index(index, place.pk).newest_first()
+    Query::index(index, listed.pk).newest_first()
 }
 
 /// `GET /v1/products`: the store's products, the newest first. Filters but `status` are judged
@@ -190,8 +189,8 @@ async fn resolve(
     page::count_read(found.items.len());
     let mut products = product::get_many(app, store, &found.items).await?;
     let found = found.filter_map(|id| {
-        let place = products.iter().position(|product| product.id == id)?;
-        Some(products.swap_remove(place)).filter(&takes)
+        let position = products.iter().position(|product| product.id == id)?;
+        Some(products.swap_remove(position)).filter(&takes)
     });
     paging.finish(app, found, |product: Product| ProductSummary::from(&product)).await
 }
@@ -204,7 +203,7 @@ pub async fn show(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ProductView>, Problem> {
     let found = product::load(&app, &caller.store.id, &id).await?;
     let (product, variants) = found.ok_or(Code::NotFound)?;
     Ok(write::shown(&product, &variants))

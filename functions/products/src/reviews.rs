@@ -4,16 +4,16 @@ use axum::extract::State;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::problem::Problem;
+use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
-use gateway::table::{self, retry};
-use ground::event::{Event, Topic};
+use gateway::table;
+use ground::event::Topic;
 use ground::id::{CustomerId, ProductId, ReviewId};
 use ground::key;
+use ground::resource::{change, change_with};
 use ground::scope::{ReadReviews, WriteReviews};
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -22,7 +22,7 @@ use platform::caller::StoreAccess;
 /// ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// `GET /v1/reviews`
+/// Which reviews to list.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -48,7 +48,7 @@ impl ListQuery {
     /// is, unless it is asked for by product.
     fn query(&self, store: &Store) -> table::Query {
         let any = ReviewId::derive(&["any"]);
-        let (index, place) = match (self.status, &self.product_id) {
+        let (index, listed) = match (self.status, &self.product_id) {
             (Some(ReviewStatus::Approved), Some(product)) => {
                 key::approved_reviews_of_product(&store.id, product, store.created_at, &any)
             }
@@ -57,11 +57,11 @@ impl ListQuery {
                 key::reviews_by_status(&store.id, status.as_str(), store.created_at, &any)
             }
         };
-        table::Query::index(index, place.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+        table::Query::index(index, listed.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
     }
 }
 
-/// `GET /v1/reviews` — the store's reviews, newest first.
+/// `GET /v1/reviews`: the store's reviews, newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadReviews>,
     State(app): State<App>,
@@ -73,7 +73,7 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |review| asked.takes(review), view).await
 }
 
-/// `POST /v1/reviews/{id}/approve` — shows a review, and counts it.
+/// `POST /v1/reviews/{id}/approve`: shows a review, and counts it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -82,11 +82,11 @@ pub(crate) async fn approve(
     State(app): State<App>,
     Path(id): Path<ReviewId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ReviewView>, Problem> {
     decide(&app, &access.store, &id, if_match, (ReviewStatus::Approved, &REVIEW_APPROVED)).await
 }
 
-/// `POST /v1/reviews/{id}/reject` — hides a review, and counts it no longer.
+/// `POST /v1/reviews/{id}/reject`: hides a review, and counts it no longer.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -95,7 +95,7 @@ pub(crate) async fn reject(
     State(app): State<App>,
     Path(id): Path<ReviewId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ReviewView>, Problem> {
     decide(&app, &access.store, &id, if_match, (ReviewStatus::Rejected, &REVIEW_REJECTED)).await
 }
 
@@ -107,23 +107,15 @@ async fn decide(
     id: &ReviewId,
     if_match: IfMatch,
     (status, topic): (ReviewStatus, &Topic<ReviewView>),
-) -> Result<Answer, Problem> {
-    retry(|| async {
-        let before = Review::find(app, &store.id, id).await?;
-        if_match.check(before.version)?;
-        let now = app.clock.now();
-        let after = before.decide(status, now)?;
-        let view = ReviewView::from(&after);
-        let write = app.table.write().replace(&after, Code::VersionConflict);
-        review::count(write, Some(&before), &after)
-            .emit(Event::new(topic, after.about(), &view, now))
-            .answer(Answer::ok(&view).version(after.version), now)
-            .await
-    })
-    .await
+) -> Result<Json<ReviewView>, Problem> {
+    let key = Review::locate(app, &store.id, id).await?;
+    let next = |review: &Review, now| review.decide(status, now).map(Some);
+    let count =
+        |write, (before, after): (&Review, &Review), _| review::count(write, Some(before), after);
+    change_with(app, &key, if_match, topic, next, count).await
 }
 
-/// `POST /v1/reviews/{id}/reply`
+/// An answer to a review.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ReplyRequest {
@@ -131,7 +123,7 @@ pub(crate) struct ReplyRequest {
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/reviews/{id}/reply` — answers a review, in place of an earlier answer. Shown with the
+/// `POST /v1/reviews/{id}/reply`: answers a review, in place of an earlier answer. Shown with the
 /// review.
 ///
 /// # Errors
@@ -142,19 +134,11 @@ pub(crate) async fn reply(
     Path(id): Path<ReviewId>,
     if_match: IfMatch,
     Body(ask): Body<ReplyRequest>,
-) -> Result<Answer, Problem> {
-    retry(|| async {
-        let before = Review::find(&app, &access.store.id, &id).await?;
-        if_match.check(before.version)?;
-        let now = app.clock.now();
-        let after = before.answer(ask.body.as_str().to_owned(), now);
-        let view = ReviewView::from(&after);
-        app.table
-            .write()
-            .replace(&after, Code::VersionConflict)
-            .emit(Event::new(&REVIEW_REPLIED, after.about(), &view, now))
-            .answer(Answer::ok(&view).version(after.version), now)
-            .await
+) -> Result<Json<ReviewView>, Problem> {
+    let key = Review::locate(&app, &access.store.id, &id).await?;
+    let body = ask.body.as_str();
+    change::<Review>(&app, &key, if_match, &REVIEW_REPLIED, |review, now| {
+        Ok(Some(review.answer(body.to_owned(), now)))
     })
     .await
 }

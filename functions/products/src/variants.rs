@@ -4,12 +4,11 @@ use axum::extract::State;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::retry;
 use ground::id::{ProductId, VariantId};
@@ -51,14 +50,14 @@ pub async fn list(
 /// `POST /v1/products/{id}/variants`: one more variant of a product.
 ///
 /// # Errors
-/// `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as faults of their
+/// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as faults of their
 /// fields.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
     Body(mut ask): Body<VariantAsk>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<VariantView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     at_home(&app, store, std::slice::from_mut(&mut ask)).await?;
     let written = retry(|| add(&app, store, &id, ask.clone(), now)).await;
@@ -80,7 +79,7 @@ async fn add(
     id: &ProductId,
     ask: VariantAsk,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<Created<VariantView>, Problem> {
     let (before, variants) = load(app, store, id).await?;
     if variants.len() >= MAX_VARIANTS {
         return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
@@ -99,7 +98,7 @@ async fn add(
     let product = before.changed(now).over(&after);
     let revision = Revision { before: (&before, &variants), after: (&product, &after) };
     let sellable = product.sellable(&draft.variant);
-    let answer = Answer::created(&VariantView::from(&draft.variant)).version(1);
+    let answer = Created::new(&VariantView::from(&draft.variant)).version(1);
     let add = Step::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
     revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
@@ -220,14 +219,15 @@ fn arranged(
 /// `PATCH /v1/products/{id}/variants/{vid}`: some of a variant's data.
 ///
 /// # Errors
-/// `sku_taken`, `precondition_failed`; faults of fields as when it is made.
+/// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as
+/// faults of their fields.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path((id, variant_id)): Path<(ProductId, VariantId)>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<VariantView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (before, variants) = load(&app, store, &id).await?;
@@ -244,7 +244,7 @@ pub async fn update(
         faults.done()?;
         let after = arranged(&variants, wanted, place, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
-        let answer = Answer::ok(&VariantView::from(shown)).version(shown.version);
+        let answer = Json::new(&VariantView::from(shown)).version(shown.version);
         if after == variants {
             return Ok(answer);
         }
@@ -259,13 +259,13 @@ pub async fn update(
 /// `DELETE /v1/products/{id}/variants/{vid}`: removes a variant with its stock.
 ///
 /// # Errors
-/// `last_variant`; `product_in_use`: it was ordered. `precondition_failed`.
+/// `not_found`, `last_variant`; `product_in_use`: it was ordered; `precondition_failed`.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path((id, variant_id)): Path<(ProductId, VariantId)>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (before, variants) = load(&app, store, &id).await?;
@@ -281,7 +281,7 @@ pub async fn remove(
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let closed = close(&app, &gone).await?;
         let more = (vec![Step::Drop(Box::new(gone))], closed);
-        revision.write(&app, more, &PRODUCT_UPDATED, Answer::no_content(), now).await
+        revision.write(&app, more, &PRODUCT_UPDATED, NoContent::default(), now).await
     })
     .await
 }

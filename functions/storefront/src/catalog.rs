@@ -9,11 +9,10 @@ mod view;
 
 use axum::extract::State;
 use catalogue::product::Product;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::Problem;
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
 use gateway::table::Scanned;
 use ground::fields::{Handle, Subdomain};
@@ -23,7 +22,7 @@ use ask::ListQuery;
 use page::ProductPage;
 use source::Source;
 use stock::Stock;
-use view::{Card, Detail};
+use view::{ProductCard, ProductDetail};
 
 pub use groups::{categories, category, collection, collections};
 
@@ -42,7 +41,7 @@ pub async fn list(
     State(app): State<App>,
     Ruled(Query(ask)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Page<Card>, Problem> {
+) -> Result<Page<ProductCard>, Problem> {
     let store = caller.store();
     let source = Source::open(&app, store, &ask).await?;
     let wanted = ask.in_stock.map(|flag| flag.0.0);
@@ -54,7 +53,7 @@ pub async fn list(
         let products: Vec<&Product> = found.items.iter().collect();
         let stock = Stock::of(&app, store, &products).await?;
         let shown = |product: &Product| wanted.is_none_or(|w| stock.has(product, store) == w);
-        let card = |product| shown(&product).then(|| Card::of(&product, &stock, store));
+        let card = |product| shown(&product).then(|| ProductCard::of(&product, &stock, store));
         cards.extend(found.filter_map(card));
         if cards.next.is_none() || cards.items.len() >= paging.limit() {
             break;
@@ -73,8 +72,8 @@ pub async fn show(
     caller: Shopfront,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ProductDetail>, Problem> {
     let store = caller.store();
     let page = ProductPage::load(&app, store, &handle).await?;
-    Ok(Answer::ok(&Detail::of(&page, store)).cached(FRESH))
+    Ok(Json::new(&ProductDetail::of(&page, store)).cached(FRESH))
 }

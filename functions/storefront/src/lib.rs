@@ -69,7 +69,11 @@ pub fn routes() -> Routes {
         .post("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::add)
         .delete("/v1/storefront/customer/wishlist", Cost::WRITE, wishlist::remove)
         .get("/v1/storefront/customer/wishlist/{product_id}", Cost::READ, wishlist::get)
-        .delete("/v1/storefront/customer/wishlist/{product_id}", Cost::WRITE, wishlist::remove)
+        .delete(
+            "/v1/storefront/customer/wishlist/{product_id}",
+            Cost::WRITE,
+            wishlist::remove_product,
+        )
         .get("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::List, reviews::list)
         .post("/v1/storefront/{subdomain}/products/{handle}/reviews", Cost::WRITE, reviews::write)
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)

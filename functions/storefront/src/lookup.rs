@@ -1,12 +1,12 @@
 //! Which store a host or a subdomain leads to.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::request::{Query, Raw, Text, request};
-use identity::storefront::{FRESH, open_store};
+use identity::storefront::{FRESH, StorefrontView, open_store};
 
 /// Which storefront.
 #[request]
@@ -29,7 +29,7 @@ pub async fn lookup(
     State(app): State<App>,
     Raw(inbound): Raw,
     Query(ask): Query<LookupQuery>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StorefrontView>, Problem> {
     let own_host = || {
         let host = inbound.header("host").and_then(label)?;
         let api = app.config.base_url.split("://").nth(1).and_then(label);
@@ -41,7 +41,7 @@ pub async fn lookup(
         (None, None) => own_host().ok_or(Code::HostRequired)?,
     };
     let open = open_store(&app, &name).await?;
-    Ok(Answer::ok(&open.view(&name)).cached(FRESH))
+    Ok(Json::new(&open.view(&name)).cached(FRESH))
 }
 
 /// The subdomain of a host: its first label, when there is a domain below it. An address, or a

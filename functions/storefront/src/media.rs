@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use catalogue::blob::Blob;
 use catalogue::media::Media;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
+use gateway::reply::{File, Reply};
 use gateway::request::{Inbound, Raw};
 use ground::id::MediaId;
 use ground::key;
@@ -24,20 +24,20 @@ const NOTHING: &str = "default-src 'none'; sandbox";
 /// Anybody, at the images of the store that the path names: also of one that is not open yet, or no
 /// longer, so that whoever sets it up sees them.
 #[derive(Debug, Clone)]
-pub(crate) struct Beholder {
+pub(crate) struct ImageViewer {
     of: Arc<OpenStore>,
     identity: Identity,
 }
 
-gateway::caller_argument!(Beholder);
+gateway::caller_argument!(ImageViewer);
 
-impl Beholder {
+impl ImageViewer {
     fn store(&self) -> &Store {
         &self.of.store
     }
 }
 
-impl Caller for Beholder {
+impl Caller for ImageViewer {
     fn access() -> Access {
         Access::Public
     }
@@ -53,16 +53,16 @@ impl Caller for Beholder {
     }
 }
 
-/// `GET /v1/storefront/{subdomain}/media/{id}` — the bytes of an image. For whoever has them, and
+/// `GET /v1/storefront/{subdomain}/media/{id}`: the bytes of an image. For whoever has them, and
 /// says so by `If-None-Match`, they are not even read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
 pub(crate) async fn get(
-    caller: Beholder,
+    caller: ImageViewer,
     State(app): State<App>,
     Raw(inbound): Raw,
-) -> Result<Answer, Problem> {
+) -> Result<File, Problem> {
     let id = MediaId::parse(inbound.param("id").unwrap_or_default()).ok_or(Code::NotFound)?;
     let media: Option<Media> = app.table.get(&key::media(&caller.store().id, &id)).await?;
     let media = media.ok_or(Code::NotFound)?;
@@ -75,9 +75,12 @@ pub(crate) async fn get(
         let bytes = Blob::read(&app, &media.sha256, &media.upload, media.chunks).await?;
         bytes.ok_or(Code::NotFound)?
     };
-    Ok(Answer::bytes(media.content_type.as_str(), bytes)
-        .header(header::ETAG, &tag)
-        .header(header::CACHE_CONTROL, FOR_EVER)
-        .header(header::CONTENT_SECURITY_POLICY, NOTHING)
-        .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"))
+    let image = File::new(media.content_type.as_str(), bytes);
+    Ok(image.map(|answer| {
+        answer
+            .header(header::ETAG, &tag)
+            .header(header::CACHE_CONTROL, FOR_EVER)
+            .header(header::CONTENT_SECURITY_POLICY, NOTHING)
+            .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin")
+    }))
 }

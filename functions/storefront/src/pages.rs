@@ -3,12 +3,11 @@
 use axum::extract::State;
 use catalogue::navigation::{Menu, MenuView};
 use catalogue::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::Path;
 use gateway::table::Query;
 use ground::fields::{Handle, Subdomain};
@@ -19,6 +18,7 @@ use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::{FRESH, Shopfront, StorefrontView};
 use sales::payment::account::Account;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Policies and provider accounts of a store: there are no more than these.
@@ -51,7 +51,7 @@ impl Item for Fixture {
 }
 
 /// A storefront with what its first page needs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StorePage {
     #[serde(flatten)]
     storefront: StorefrontView,
@@ -68,7 +68,7 @@ pub struct StorePage {
 }
 
 /// A way to pay.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Method {
     provider: ProviderName,
 }
@@ -78,7 +78,7 @@ struct Method {
 ///
 /// # Errors
 /// `store_not_found`.
-pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Answer, Problem> {
+pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<StorePage>, Problem> {
     let store = caller.store();
     let last = format!("{}\u{7f}", key::PAYMENT_PROVIDERS);
     let query = in_store(&store.id).between("POL#", last);
@@ -107,7 +107,7 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Answer, 
     accounts.sort_by_key(|account| account.provider);
     let method = |account: &Account| Method { provider: account.provider };
     page.payment_methods = accounts.iter().map(method).collect();
-    Ok(Answer::ok(&page).cached(FRESH))
+    Ok(Json::new(&page).cached(FRESH))
 }
 
 /// What lies in a store's partition, perhaps a moment old.
@@ -137,10 +137,10 @@ pub async fn menu(
     caller: Shopfront,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store().id, handle.as_str());
     let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&MenuView::from(&menu)).cached(FRESH))
+    Ok(Json::new(&MenuView::from(&menu)).cached(FRESH))
 }
 
 /// `GET /v1/storefront/{subdomain}/policies`: the published policies, without their text.
@@ -168,9 +168,9 @@ pub async fn policy(
     caller: Shopfront,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, PolicyHandle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store().id, handle.as_str());
     let policy: Option<Policy> = app.table.get(&key).await?;
     let policy = policy.filter(|policy| policy.published).ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&PolicyView::from(&policy)).cached(FRESH))
+    Ok(Json::new(&PolicyView::from(&policy)).cached(FRESH))
 }

@@ -2,22 +2,19 @@
 
 use axum::extract::State;
 use catalogue::product::{self, Product};
-use catalogue::review::{
-    self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus, ReviewView,
-};
-use gateway::answer::Answer;
+use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Page};
 use gateway::request::{Body, FromText, Inbound, Int, Raw, Text, request};
 use gateway::table::Query;
-use ground::event::Event;
 use ground::fields::Handle;
 use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
 use ground::key;
 use ground::rating::Rating;
+use ground::resource::Resource;
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
@@ -32,7 +29,7 @@ const ORDERS: usize = 200;
 
 /// The product of the path's handle, if shoppers see it.
 async fn named(app: &App, store: &Store, inbound: &Inbound) -> Result<Product, Problem> {
-    let key = place(app, store, inbound).await?;
+    let key = product_key(app, store, inbound).await?;
     let product: Option<Product> = app.table.get(&key).await?;
     product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
 }
@@ -43,15 +40,15 @@ async fn named_with_settings(
     store: &Store,
     inbound: &Inbound,
 ) -> Result<(Product, Settings), Problem> {
-    let (key, untouched) = (place(app, store, inbound).await?, Settings::of(store));
+    let (key, untouched) = (product_key(app, store, inbound).await?, Settings::of(store));
     let mut batch = app.table.get_many(&[&key, &untouched.key()]).await?;
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
     Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
 }
 
-/// Where the product of the path's handle is kept.
-async fn place(app: &App, store: &Store, inbound: &Inbound) -> Result<Key, Problem> {
+/// The key of the product of the path's handle.
+async fn product_key(app: &App, store: &Store, inbound: &Inbound) -> Result<Key, Problem> {
     let handle = inbound.param("handle").unwrap_or_default();
     let handle = Handle::from_text(handle).map_err(|_| Code::NotFound)?;
     let id = product::find(app, &store.id, &handle).await?.ok_or(Code::NotFound)?;
@@ -78,14 +75,14 @@ pub(crate) async fn list(
 ) -> Result<Page<PublicReview, ReviewSummary>, Problem> {
     let product = named(&app, shop.store(), &inbound).await?;
     let any = ReviewId::derive(&["any"]);
-    let (index, place) =
+    let (index, approved) =
         key::approved_reviews_of_product(&product.store_id, &product.id, product.created_at, &any);
-    let query = Query::index(index, place.pk).newest_first();
+    let query = Query::index(index, approved.pk).newest_first();
     let paging = paging.with(ReviewSummary { rating: product.rating() });
     paging.answer(&app, &query, |_: &Review| true, |review| PublicReview::from(&review)).await
 }
 
-/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews`
+/// A review to write.
 #[request]
 #[derive(Debug)]
 pub(crate) struct WriteRequest {
@@ -121,7 +118,7 @@ impl From<&Review> for OwnReview {
     }
 }
 
-/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews` — a review for the store to decide
+/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews`: a review for the store to decide
 /// on, unless it shows reviews at once: one for each purchase, and one without.
 ///
 /// # Errors
@@ -132,7 +129,7 @@ pub(crate) async fn write(
     State(app): State<App>,
     Raw(inbound): Raw,
     Body(ask): Body<WriteRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<OwnReview>, Problem> {
     let (product, settings) = named_with_settings(&app, &caller.store, &inbound).await?;
     let is_bought = match &ask.order_item_id {
         Some(line) => bought(&app, &caller.account, &product.id, line).await?,
@@ -156,13 +153,11 @@ pub(crate) async fn write(
     let now = app.clock.now();
     let review =
         Review::write(&product.id, &caller.account, opinion, settings.reviews.auto_publish, now);
-    let view = ReviewView::from(&review);
-    let event = Event::new(&REVIEW_CREATED, review.about(), &view, now);
     let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
     let write = app.table.write().create(&review, again);
     review::count(write, None, &review)
-        .emit(event)
-        .answer(Answer::created(&OwnReview::from(&review)).version(review.version), now)
+        .emit(review.event(&REVIEW_CREATED, now))
+        .answer(Created::new(&OwnReview::from(&review)).version(review.version), now)
         .await
 }
 
@@ -175,9 +170,9 @@ async fn bought(
     line: &OrderItemId,
 ) -> Result<bool, Problem> {
     let any = OrderId::derive(&["any"]);
-    let (index, place) =
+    let (index, placed) =
         key::orders_of_customer(&customer.store_id, &customer.id, customer.created_at, &any);
-    let query = Query::index(index, place.pk).newest_first();
+    let query = Query::index(index, placed.pk).newest_first();
     let orders: Vec<Order> = app.table.all(&query, ORDERS).await?;
     let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
     let paid = orders.iter().filter(stands).filter(|order| order.is_firm());

@@ -3,12 +3,11 @@
 use axum::extract::{FromRequestParts, State};
 use catalogue::product::{Product, Variant};
 use catalogue::wishlist::{self, Wish, WishView};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Either, Json, NoContent, Page};
 use gateway::request::{Argument, Body, Inbound, Judgement, Raw, Reads, Text, request};
 use gateway::table::{Query, retry};
 use ground::id::{ProductId, VariantId};
@@ -22,7 +21,7 @@ const PER_PRODUCT: usize = 101;
 /// Wishes removed in one transaction.
 const TOGETHER: usize = 90;
 
-/// `GET /v1/storefront/customer/wishlist` — the wishes with their products as they are now, by
+/// `GET /v1/storefront/customer/wishlist`: the wishes with their products as they are now, by
 /// product, the latest made first.
 pub(crate) async fn list(
     caller: caller::Customer,
@@ -46,7 +45,7 @@ fn product_key(wish: &Wish) -> Key {
     key::product(&wish.store_id, &wish.product_id)
 }
 
-/// `POST /v1/storefront/customer/wishlist`
+/// A product to remember.
 #[request]
 #[derive(Debug)]
 pub(crate) struct AddRequest {
@@ -56,7 +55,7 @@ pub(crate) struct AddRequest {
     variant_id: Option<VariantId>,
 }
 
-/// `POST /v1/storefront/customer/wishlist` — adds a wish. One that is there is answered with 200,
+/// `POST /v1/storefront/customer/wishlist`: adds a wish. One that is there is answered with 200,
 /// and nothing is written.
 ///
 /// # Errors
@@ -66,7 +65,7 @@ pub(crate) async fn add(
     caller: caller::Customer,
     State(app): State<App>,
     Body(ask): Body<AddRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Either<Json<WishView>, Created<WishView>>, Problem> {
     let account = &caller.account;
     let store = &account.store_id;
     let product_key = key::product(store, &ask.product_id);
@@ -84,10 +83,10 @@ pub(crate) async fn add(
             batch.take::<Variant>(variant_key)?.ok_or(Code::NotFound)?;
         }
         if let Some(wish) = batch.take::<Wish>(&wish_key)? {
-            return Ok(Answer::ok(&wish.view(Some(&product))));
+            return Ok(Either::Left(Json::new(&wish.view(Some(&product)))));
         }
-        let answer = Answer::created(&wish.view(Some(&product)));
-        wishlist::add(app.table.write(), account, &wish).answer(answer, now).await
+        let created = Created::new(&wish.view(Some(&product)));
+        wishlist::add(app.table.write(), account, &wish).answer(Either::Right(created), now).await
     })
     .await
 }
@@ -172,7 +171,7 @@ async fn wishes(
     if wishes.is_empty() { Err(Code::NotFound.into()) } else { Ok(wishes) }
 }
 
-/// `GET /v1/storefront/customer/wishlist/{product_id}` — whether and since when the customer
+/// `GET /v1/storefront/customer/wishlist/{product_id}`: whether and since when the customer
 /// wishes for a product; with `variant_id`, for that variant.
 ///
 /// # Errors
@@ -181,15 +180,15 @@ pub(crate) async fn get(
     caller: caller::Customer,
     State(app): State<App>,
     Wished(named): Wished,
-) -> Result<Answer, Problem> {
+) -> Result<Json<WishView>, Problem> {
     let wishes = wishes(&app, &caller, &named).await?;
     let first = wishes.first().ok_or(Code::NotFound)?;
     let product: Option<Product> = app.table.get(&product_key(first)).await?;
-    Ok(Answer::ok(&first.view(product.as_ref())))
+    Ok(Json::new(&first.view(product.as_ref())))
 }
 
-/// `DELETE /v1/storefront/customer/wishlist` (`/{product_id}`) — removes every wish for a product;
-/// with `variant_id`, the one for that variant.
+/// `DELETE /v1/storefront/customer/wishlist`: removes every wish for the product that the body or
+/// the query names; with `variant_id`, the one for that variant.
 ///
 /// # Errors
 /// `id_required`, `not_found`.
@@ -197,16 +196,37 @@ pub(crate) async fn remove(
     caller: caller::Customer,
     State(app): State<App>,
     Wished(named): Wished,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
+    remove_all(&app, &caller, &named).await
+}
+
+/// `DELETE /v1/storefront/customer/wishlist/{product_id}`: removes every wish for a product; with
+/// `variant_id`, the one for that variant.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn remove_product(
+    caller: caller::Customer,
+    State(app): State<App>,
+    Wished(named): Wished,
+) -> Result<NoContent, Problem> {
+    remove_all(&app, &caller, &named).await
+}
+
+async fn remove_all(
+    app: &App,
+    caller: &caller::Customer,
+    named: &(ProductId, Option<VariantId>),
+) -> Result<NoContent, Problem> {
     retry(|| async {
-        let wishes = wishes(&app, &caller, &named).await?;
+        let wishes = wishes(app, caller, named).await?;
         let mut together: Vec<&[Wish]> = wishes.chunks(TOGETHER).collect();
         let last = together.pop().unwrap_or_default();
         for some in together {
             wishlist::remove(app.table.write(), &caller.account, some).commit().await?;
         }
         wishlist::remove(app.table.write(), &caller.account, last)
-            .answer(Answer::no_content(), app.clock.now())
+            .answer(NoContent::default(), app.clock.now())
             .await
     })
     .await

@@ -1,23 +1,24 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
-use gateway::clock::MINUTE;
+use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query, Text, request};
 use gateway::table;
 use ground::event::{Event, Topic};
-use ground::id::OrderId;
+use ground::id::{OrderId, StoreId};
 use ground::key;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
 use identity::store::{
     self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
-    StoreAction, StoreView,
+    StoreAction, StoreStatus, StoreView,
 };
 use platform::caller::{LeavingOwner, Owner};
 use sales::order::{Order, OrderStatus};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::stores::{about, give_up, shown};
 
@@ -38,7 +39,7 @@ pub async fn activate(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, ask, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 
@@ -51,7 +52,7 @@ pub async fn pause(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, ask, StoreAction::Pause, &STORE_PAUSED).await
 }
 
@@ -64,7 +65,7 @@ pub async fn close(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, ask, StoreAction::Close, &STORE_CLOSED).await
 }
 
@@ -77,7 +78,7 @@ pub async fn reopen(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     act(&caller, &app, if_match, ask, StoreAction::Reopen, &STORE_REOPENED).await
 }
 
@@ -88,7 +89,7 @@ async fn act(
     ask: ActRequest,
     action: StoreAction,
     topic: &Topic<StoreView>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     if_match.check(caller.store.version)?;
     let now = app.clock.now();
     let store = caller.store.act(action, ask.reason.map(String::from), now)?;
@@ -108,6 +109,17 @@ pub struct DeleteRequest {
     confirm: Option<Text<0, 100>>,
 }
 
+/// A store that was given up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeletedStore {
+    /// The id.
+    id: StoreId,
+    /// `deleted`.
+    status: StoreStatus,
+    /// When its data is out of reach for good.
+    redact_at: Option<Timestamp>,
+}
+
 /// `DELETE /v1/stores/{id}`: gives the store up. From the next request on it is gone for its
 /// owner and its apps. In 30 days its subdomain is free for others, and `store.redacted` tells
 /// whoever holds a copy of its data to remove it; the platform keeps its own, out of reach, for
@@ -122,7 +134,7 @@ pub async fn delete(
     if_match: IfMatch,
     Query(query): Query<DeleteRequest>,
     Body(body): Body<DeleteRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted<DeletedStore>, Problem> {
     let before = &caller.store;
     let Some(confirm) = body.confirm.or(query.confirm) else {
         return Err(Problem::field("/confirm", "required", "Repeat the store's subdomain here."));
@@ -135,7 +147,8 @@ pub async fn delete(
     let now = app.clock.now();
     let store = before.act(StoreAction::Delete, None, now)?;
     refuse_open_orders(&app, before).await?;
-    let answer = json!({"id": store.id, "status": store.status, "redact_at": store.redact_at});
+    let answer =
+        DeletedStore { id: store.id.clone(), status: store.status, redact_at: store.redact_at };
     let view = StoreView::of(&store, &app.config.base_url);
     let write = store::replace(app.table.write(), &store);
     let write = give_up(write, &store, now.plus(GRACE));
@@ -143,7 +156,7 @@ pub async fn delete(
         .account
         .one_store_less(write, Code::VersionConflict)
         .emit(Event::new(&STORE_DELETED, about(&store), &view, now))
-        .answer(Answer::accepted(&answer), now)
+        .answer(Accepted::new(&answer), now)
         .await
 }
 
@@ -168,8 +181,8 @@ async fn refuse_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
     let now = app.clock.now();
     let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
-    let (index, place) = key::orders_of_store(&store.id, since, &nobody);
-    let recent = table::Query::index(index, place.pk)
+    let (index, all) = key::orders_of_store(&store.id, since, &nobody);
+    let recent = table::Query::index(index, all.pk)
         .between(since.to_string(), "~")
         .newest_first()
         .looking_ahead(ORDERS_AT_ONCE, READS);

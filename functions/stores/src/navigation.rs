@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use catalogue::navigation::{Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Path, request};
-use gateway::table::{Condition, retry};
-use ground::event::{About, Event};
+use gateway::table::retry;
 use ground::fields::Handle;
 use ground::id::StoreId;
 use ground::key;
+use ground::resource::{Resource, load};
 use ground::scope::{ReadContent, WriteContent};
 use identity::store;
 use platform::caller::StoreAccess;
@@ -25,14 +25,9 @@ pub async fn show(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, Handle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store.id, handle.as_str());
-    let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
-    Ok(shown(&menu))
-}
-
-fn shown(menu: &Menu) -> Answer {
-    Answer::ok(&MenuView::from(menu)).version(menu.version)
+    load::<Menu>(&app, &key).await.map(|menu| menu.shown())
 }
 
 /// A whole menu.
@@ -55,7 +50,7 @@ pub async fn put(
     Path((_, handle)): Path<(StoreId, Handle)>,
     if_match: IfMatch,
     Body(ask): Body<PutRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MenuView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
     retry(|| async {
@@ -68,18 +63,9 @@ pub async fn put(
         } else {
             save(&app, store, &menu)
         };
-        write
-            .emit(Event::new(&NAVIGATION_UPDATED, about(&menu), &MenuView::from(&menu), now))
-            .answer(shown(&menu), now)
-            .await
+        write.emit(menu.event(&NAVIGATION_UPDATED, now)).answer(menu.shown(), now).await
     })
     .await
-}
-
-/// What an event says it is about.
-fn about(menu: &Menu) -> About<'_> {
-    let (store, entity) = (Some(&menu.store_id), menu.handle.as_str());
-    About { store, app: None, entity, version: menu.version }
 }
 
 /// `DELETE /v1/stores/{id}/navigation/{handle}`: removes a menu.
@@ -91,21 +77,17 @@ pub async fn remove(
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, Handle)>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
     retry(|| async {
         let key = key::navigation(store, handle.as_str());
-        let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+        let menu: Menu = load(&app, &key).await?;
         if_match.check(menu.version)?;
-        let unchanged = Condition::new("#version = :read")
-            .name("#version", "version")
-            .value(":read", menu.version);
-        let gone = menu.gone(now);
         store::menu_removed(app.table.write(), store, &handle)
-            .delete_if(&key, unchanged, Code::VersionConflict)
-            .emit(Event::new(&NAVIGATION_DELETED, about(&gone), &MenuView::from(&gone), now))
-            .answer(Answer::no_content(), now)
+            .delete_unchanged(&menu, Code::VersionConflict)
+            .emit(menu.gone(now).event(&NAVIGATION_DELETED, now))
+            .answer(NoContent::default(), now)
             .await
     })
     .await

@@ -4,9 +4,9 @@ use axum::extract::State;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Path, Text, request};
 use gateway::table::retry;
 use ground::event::{About, Event};
@@ -20,19 +20,19 @@ use crate::save;
 /// `GET /v1/stores/{id}/policies/{handle}`: one policy page, published or not.
 ///
 /// # Errors
-/// `not_found`, also for a handle that is none of the five.
+/// `not_found`: it was never written, or there is no such policy.
 pub async fn show(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store.id, handle.as_str());
     let policy: Policy = app.table.get(&key).await?.ok_or(Code::NotFound)?;
     Ok(shown(&policy))
 }
 
-fn shown(policy: &Policy) -> Answer {
-    Answer::ok(&PolicyView::from(policy)).version(policy.version)
+fn shown(policy: &Policy) -> Json<PolicyView> {
+    Json::new(&PolicyView::from(policy)).version(policy.version)
 }
 
 /// A whole policy page.
@@ -50,14 +50,14 @@ pub struct PutRequest {
 /// `PUT /v1/stores/{id}/policies/{handle}`: writes a policy page, or puts another in its place.
 ///
 /// # Errors
-/// `not_found` for a handle that is none of the five; `precondition_failed`.
+/// `not_found`: there is no such policy; `precondition_failed`.
 pub async fn put(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
     if_match: IfMatch,
     Body(ask): Body<PutRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<PolicyView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
     let wording = Wording {

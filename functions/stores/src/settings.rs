@@ -1,14 +1,14 @@
 //! A store's settings.
 
 use axum::extract::State;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
+use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
 use gateway::table::retry;
-use ground::event::{About, Event};
 use ground::fields::DisplayName;
+use ground::resource::Resource;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
     STORE_SETTINGS_UPDATED, Settings, SettingsView,
@@ -19,18 +19,14 @@ use platform::caller::Owner;
 use crate::save;
 
 /// `GET /v1/stores/{id}/settings`: all groups, with what was not chosen at its default.
-pub async fn show(caller: Owner, State(app): State<App>) -> Result<Answer, Problem> {
-    load(&app, &caller.store).await.map(|settings| shown(&settings))
+pub async fn show(caller: Owner, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
+    load(&app, &caller.store).await.map(|settings| settings.shown())
 }
 
 async fn load(app: &App, store: &Store) -> Result<Settings, Problem> {
     let untouched = Settings::of(store);
     let found = app.table.get(&untouched.key()).await?;
     Ok(found.unwrap_or(untouched))
-}
-
-fn shown(settings: &Settings) -> Answer {
-    Answer::ok(&SettingsView::from(settings)).version(settings.version)
 }
 
 /// What to change. What is left out stays; `null` puts a group, or one setting, back to its
@@ -165,24 +161,18 @@ pub async fn update(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<SettingsView>, Problem> {
     let store = &caller.store;
     let now = app.clock.now();
     retry(|| async {
         let present = load(&app, store).await?;
         if_match.check(present.version)?;
         let Some(settings) = present.revised(ask.clone().apply(&present), now) else {
-            return Ok(shown(&present));
-        };
-        let about = About {
-            store: Some(&store.id),
-            app: None,
-            entity: store.id.as_str(),
-            version: settings.version,
+            return Ok(present.shown());
         };
         save(&app, &store.id, &settings)
-            .emit(Event::new(&STORE_SETTINGS_UPDATED, about, &SettingsView::from(&settings), now))
-            .answer(shown(&settings), now)
+            .emit(settings.event(&STORE_SETTINGS_UPDATED, now))
+            .answer(settings.shown(), now)
             .await
     })
     .await

@@ -2,12 +2,11 @@
 
 use axum::extract::State;
 use catalogue::location;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Patch, request};
 use gateway::table::{Query, Write};
 use ground::event::{About, Event};
@@ -26,8 +25,8 @@ use crate::branding::{self, BrandingRequest};
 
 /// The stores of a merchant.
 fn stores_of(caller: &Merchant) -> Query {
-    let (index, place) = key::stores_of(&caller.account.id, caller.account.created_at);
-    Query::index(index, place.pk)
+    let (index, any) = key::stores_of(&caller.account.id, caller.account.created_at);
+    Query::index(index, any.pk)
 }
 
 /// What an event says it is about.
@@ -40,8 +39,8 @@ fn view(app: &App, store: &Store) -> StoreView {
 }
 
 /// The answer that shows a store.
-pub(crate) fn shown(view: &StoreView) -> Answer {
-    Answer::ok(view).version(view.version)
+pub(crate) fn shown(view: &StoreView) -> Json<StoreView> {
+    Json::new(view).version(view.version)
 }
 
 /// `GET /v1/stores`: the merchant's own stores, newest first.
@@ -86,7 +85,7 @@ pub async fn open(
     caller: Merchant,
     State(app): State<App>,
     Body(ask): Body<OpenRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<StoreView>, Problem> {
     let now = app.clock.now();
     // Opened at the same moment, a store or two more may slip through: the limit keeps the list
     // of stores from growing without end, and nothing else depends on it.
@@ -108,7 +107,7 @@ pub async fn open(
     // An account that was given up since the request began has no session left either.
     Account::one_store_more(write, &store.owner_id, Code::Unauthenticated)
         .emit(Event::new(&STORE_CREATED, about(&store), &view, now))
-        .answer(Answer::created(&view).version(store.version), now)
+        .answer(Created::new(&view).version(store.version), now)
         .await
 }
 
@@ -128,7 +127,7 @@ pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
 pub async fn show(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     Ok(shown(&view(&app, &caller.store)))
 }
 
@@ -215,7 +214,7 @@ pub async fn update(
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<StoreView>, Problem> {
     let before = &caller.store;
     if_match.check(before.version)?;
     let now = app.clock.now();

@@ -16,9 +16,11 @@ use std::collections::HashSet;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
+use ground::event::About;
 use ground::fields::Handle;
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key::{self, IndexKey};
+use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::product::Seo;
@@ -109,7 +111,20 @@ impl Item for Collection {
     }
 }
 
+impl Resource for Collection {
+    type View = CollectionView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+}
+
 impl Collection {
+    /// Whether its products are chosen one by one.
+    pub fn is_manual(&self) -> bool {
+        self.kind == CollectionKind::Manual
+    }
+
     /// The collection at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {

@@ -11,8 +11,8 @@ use ground::event::{About, EXAMPLE_TIME, Example, sample};
 use ground::fields::Handle;
 use ground::id::{FormSubmissionId, StoreId};
 use ground::key::{self, IndexKey};
+use ground::resource::Resource;
 use ground::sample_id;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -234,6 +234,14 @@ fn plain(value: Value) -> Option<String> {
     }
 }
 
+impl Resource for FormSubmission {
+    type View = FormSubmissionView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+}
+
 impl FormSubmission {
     /// A submission from this network. What is certainly spam is filed as such.
     pub fn submit(
@@ -258,12 +266,6 @@ impl FormSubmission {
         }
     }
 
-    /// What an event about the submission says it is about.
-    pub fn about(&self) -> About<'_> {
-        let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
-    }
-
     /// The submission with another status; `None` when that is what it has.
     pub fn moved_to(&self, status: FormStatus, now: Timestamp) -> Option<Self> {
         let version = self.version.saturating_add(1);
@@ -271,42 +273,27 @@ impl FormSubmission {
     }
 }
 
-/// A submission as the store and its apps see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct FormSubmissionView {
-    /// The id.
-    pub id: FormSubmissionId,
-    /// The form's name.
-    pub form: Handle,
-    /// What was filled in.
-    pub fields: BTreeMap<String, String>,
-    /// What has become of it.
-    pub status: FormStatus,
-    /// How likely it is spam: 0 to 100.
-    pub spam_score: u8,
-    /// The network it came from.
-    pub source_ip_prefix: String,
-    /// When it came.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&FormSubmission> for FormSubmissionView {
-    fn from(submission: &FormSubmission) -> Self {
-        Self {
-            id: submission.id.clone(),
-            form: submission.form.clone(),
-            fields: submission.fields.clone(),
-            status: submission.status,
-            spam_score: submission.spam_score,
-            source_ip_prefix: submission.source_ip_prefix.clone(),
-            created_at: submission.created_at,
-            updated_at: submission.updated_at,
-            version: submission.version,
-        }
+ground::view! {
+    /// A submission as the store and its apps see it.
+    FormSubmissionView of submission: FormSubmission {
+        /// The id.
+        id: FormSubmissionId,
+        /// The form's name.
+        form: Handle,
+        /// What was filled in.
+        fields: BTreeMap<String, String>,
+        /// What has become of it.
+        status: FormStatus,
+        /// How likely it is spam: 0 to 100.
+        spam_score: u8,
+        /// The network it came from.
+        source_ip_prefix: String,
+        /// When it came.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -16,10 +16,11 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, Write};
-use ground::event::{About, EXAMPLE_TIME, Event, Example, sample};
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
 use ground::fields::{Country, Phone};
 use ground::id::{LocationId, StoreId};
 use ground::key;
+use ground::resource::Resource;
 use identity::store::{self, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,14 @@ impl Item for Location {
     }
     fn version(&self) -> u64 {
         self.version
+    }
+}
+
+impl Resource for Location {
+    type View = LocationView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
     }
 }
 
@@ -179,16 +188,6 @@ impl Location {
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
-
-    /// What an event says it is about.
-    pub fn about(&self) -> About<'_> {
-        About {
-            store: Some(&self.store_id),
-            app: None,
-            entity: self.id.as_str(),
-            version: self.version,
-        }
-    }
 }
 
 /// Those that online orders are taken from, in priority order; among equals the older comes
@@ -229,12 +228,7 @@ pub fn with_store(
 /// Adds the location that a new store begins with to the transaction that creates the store.
 pub fn with_new_store(write: Write, store: &Store, now: Timestamp) -> Write {
     let first = Location::default_of(store, now);
-    write.create(&first, Code::VersionConflict).emit(Event::new(
-        &LOCATION_CREATED,
-        first.about(),
-        &LocationView::from(&first),
-        now,
-    ))
+    write.create(&first, Code::VersionConflict).emit(first.event(&LOCATION_CREATED, now))
 }
 
 /// The location that stock goes to when nobody says where: the first that online orders are taken
@@ -252,48 +246,31 @@ pub async fn home(app: &App, store: &Store) -> Result<LocationId, Problem> {
     first.ok_or_else(|| Problem::internal("a store without a location"))
 }
 
-/// A location as it is shown.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LocationView {
-    /// The id.
-    pub id: LocationId,
-    /// What the merchant calls it.
-    pub name: String,
-    /// Where it is.
-    pub address: LocationAddress,
-    /// Whether it is in use.
-    pub active: bool,
-    /// Whether it is being emptied, to be in use no more.
-    pub closing: bool,
-    /// Whether online orders are taken from it.
-    pub fulfills_online_orders: bool,
-    /// Locations with smaller numbers are taken from first.
-    pub priority: i64,
-    /// What can be done to its state.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Location> for LocationView {
-    fn from(location: &Location) -> Self {
-        Self {
-            id: location.id.clone(),
-            name: location.name.clone(),
-            address: location.address.clone(),
-            active: location.active,
-            closing: location.closing,
-            fulfills_online_orders: location.fulfills_online_orders,
-            priority: location.priority,
-            allowed_actions: location.allowed_actions(),
-            created_at: location.created_at,
-            updated_at: location.updated_at,
-            version: location.version,
-        }
+ground::view! {
+    /// A location as it is shown.
+    LocationView of location: Location {
+        /// The id.
+        id: LocationId,
+        /// What the merchant calls it.
+        name: String,
+        /// Where it is.
+        address: LocationAddress,
+        /// Whether it is in use.
+        active: bool,
+        /// Whether it is being emptied, to be in use no more.
+        closing: bool,
+        /// Whether online orders are taken from it.
+        fulfills_online_orders: bool,
+        /// Locations with smaller numbers are taken from first.
+        priority: i64,
+        /// What can be done to its state.
+        allowed_actions: Vec<&'static str> = location.allowed_actions(),
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

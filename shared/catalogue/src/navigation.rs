@@ -9,9 +9,11 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
+use ground::event::About;
 use ground::fields::Handle;
 use ground::id::StoreId;
 use ground::key;
+use ground::resource::Resource;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -170,6 +172,14 @@ impl Item for Menu {
     }
 }
 
+impl Resource for Menu {
+    type View = MenuView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.handle.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+}
+
 impl Menu {
     /// A menu that does not exist yet: version 0.
     pub fn blank(store: &StoreId, handle: Handle, now: Timestamp) -> Self {
@@ -191,33 +201,21 @@ impl Menu {
     }
 }
 
-/// A menu as its store's owner and apps see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct MenuView {
-    /// The handle: what tells a store's menus apart.
-    pub id: Handle,
-    /// What the storefront asks for it by.
-    pub handle: Handle,
-    /// The items of the first level.
-    pub items: Vec<MenuItem>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Menu> for MenuView {
-    fn from(menu: &Menu) -> Self {
-        Self {
-            id: menu.handle.clone(),
-            handle: menu.handle.clone(),
-            items: menu.items.clone(),
-            created_at: menu.created_at,
-            updated_at: menu.updated_at,
-            version: menu.version,
-        }
+ground::view! {
+    /// A menu as its store's owner and apps see it.
+    MenuView of menu: Menu {
+        /// The handle: what tells a store's menus apart.
+        id: Handle = menu.handle.clone(),
+        /// What the storefront asks for it by.
+        handle: Handle,
+        /// The items of the first level.
+        items: Vec<MenuItem>,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

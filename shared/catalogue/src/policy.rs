@@ -8,7 +8,6 @@ use gateway::request::{Fault, FromText};
 use ground::event::{EXAMPLE_TIME, Example};
 use ground::id::StoreId;
 use ground::key;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 ground::topics! {
@@ -157,52 +156,34 @@ impl Policy {
     }
 }
 
-/// A policy as events tell of it: without its text, which can be long.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PolicySummary {
-    /// The handle: what tells a store's policies apart.
-    pub id: PolicyHandle,
-    /// Which policy.
-    pub handle: PolicyHandle,
-    /// What the page is called.
-    pub title: String,
-    /// Whether customers see it.
-    pub published: bool,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Policy> for PolicySummary {
-    fn from(policy: &Policy) -> Self {
-        Self {
-            id: policy.handle,
-            handle: policy.handle,
-            title: policy.title.clone(),
-            published: policy.published,
-            created_at: policy.created_at,
-            updated_at: policy.updated_at,
-            version: policy.version,
-        }
+ground::view! {
+    /// A policy as events tell of it: without its text, which can be long.
+    PolicySummary of policy: Policy {
+        /// The handle: what tells a store's policies apart.
+        id: PolicyHandle = policy.handle,
+        /// Which policy.
+        handle: PolicyHandle,
+        /// What the page is called.
+        title: String,
+        /// Whether customers see it.
+        published: bool,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 
-/// A policy as its store's owner and apps see it.
-#[derive(Debug, Clone, Serialize)]
-pub struct PolicyView {
-    /// All but the text.
-    #[serde(flatten)]
-    pub summary: PolicySummary,
-    /// The text, safe to be put on a page.
-    pub body_html: SafeHtml,
-}
-
-impl From<&Policy> for PolicyView {
-    fn from(policy: &Policy) -> Self {
-        Self { summary: policy.into(), body_html: policy.body_html.clone() }
+ground::view! {
+    /// A policy as its store's owner and apps see it.
+    PolicyView of policy: Policy {
+        /// All but the text.
+        #[serde(flatten)]
+        summary: PolicySummary = policy.into(),
+        /// The text, safe to be put on a page.
+        body_html: SafeHtml,
     }
 }
 

@@ -12,9 +12,9 @@ use ground::event::{About, EXAMPLE_TIME, Example};
 use ground::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::rating::Reply;
+use ground::resource::Resource;
 use ground::sample_id;
 use identity::customer::Customer;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 ground::topics! {
@@ -114,6 +114,14 @@ pub struct Opinion {
     pub body: String,
 }
 
+impl Resource for Review {
+    type View = ReviewView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+}
+
 impl Review {
     /// A review by a customer: for the store to decide on, unless it is `approved` beforehand.
     pub fn write(
@@ -140,12 +148,6 @@ impl Review {
             updated_at: now,
             version: 1,
         }
-    }
-
-    /// What an event about the review says it is about.
-    pub fn about(&self) -> About<'_> {
-        let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
     }
 
     /// What the store can do now.
@@ -178,18 +180,15 @@ impl Review {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The review of this id.
+    /// The key of the review of this id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn find(app: &App, store: &StoreId, id: &ReviewId) -> Result<Self, Problem> {
-        let (index, place) = key::review_by_id(store, id);
-        let query = Query::index(index, place.pk).between(id.as_str(), id.as_str());
+    pub async fn locate(app: &App, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
+        let (index, key) = key::review_by_id(store, id);
+        let query = Query::index(index, key.pk).between(id.as_str(), id.as_str());
         let found = app.table.all::<Self>(&query, 1).await?;
-        // The index only says where it is; what it is like now is read consistently.
-        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
-        let review: Option<Self> = app.table.get(&key).await?;
-        review.ok_or_else(|| Code::NotFound.into())
+        found.first().map(Item::key).ok_or_else(|| Code::NotFound.into())
     }
 }
 
@@ -219,76 +218,48 @@ pub fn count(write: Write, before: Option<&Review>, after: &Review) -> Write {
     write.update(&key::product(&after.store_id, &after.product_id), change, Code::NotFound)
 }
 
-/// A review as everybody sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PublicReview {
-    /// The id.
-    pub id: ReviewId,
-    /// The customer's name.
-    pub author: String,
-    /// One star to five.
-    pub rating: u8,
-    /// What it comes to in a line.
-    pub title: String,
-    /// What the customer says.
-    pub body: String,
-    /// Whether the customer bought the product here.
-    pub verified_purchase: bool,
-    /// What the store answers.
-    pub reply: Option<Reply>,
-    /// When it was written.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
-}
-
-impl From<&Review> for PublicReview {
-    fn from(review: &Review) -> Self {
-        Self {
-            id: review.id.clone(),
-            author: review.author.clone(),
-            rating: review.rating,
-            title: review.title.clone(),
-            body: review.body.clone(),
-            verified_purchase: review.order_item_id.is_some(),
-            reply: review.reply.clone(),
-            created_at: review.created_at,
-            updated_at: review.updated_at,
-            version: review.version,
-        }
+ground::view! {
+    /// A review as everybody sees it.
+    PublicReview of review: Review {
+        /// The id.
+        id: ReviewId,
+        /// The customer's name.
+        author: String,
+        /// One star to five.
+        rating: u8,
+        /// What it comes to in a line.
+        title: String,
+        /// What the customer says.
+        body: String,
+        /// Whether the customer bought the product here.
+        verified_purchase: bool = review.order_item_id.is_some(),
+        /// What the store answers.
+        reply: Option<Reply>,
+        /// When it was written.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
     }
 }
 
-/// A review as its author, the store and its apps see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ReviewView {
-    /// What everybody sees, once it is approved.
-    #[serde(flatten)]
-    pub public: PublicReview,
-    /// The product.
-    pub product_id: ProductId,
-    /// Who wrote it.
-    pub customer_id: CustomerId,
-    /// The line of an order by which they bought it.
-    pub order_item_id: Option<OrderItemId>,
-    /// Whether it is shown.
-    pub status: ReviewStatus,
-    /// What the store can do now.
-    pub allowed_actions: Vec<&'static str>,
-}
-
-impl From<&Review> for ReviewView {
-    fn from(review: &Review) -> Self {
-        Self {
-            public: review.into(),
-            product_id: review.product_id.clone(),
-            customer_id: review.customer_id.clone(),
-            order_item_id: review.order_item_id.clone(),
-            status: review.status,
-            allowed_actions: review.allowed_actions(),
-        }
+ground::view! {
+    /// A review as its author, the store and its apps see it.
+    ReviewView of review: Review {
+        /// What everybody sees, once it is approved.
+        #[serde(flatten)]
+        public: PublicReview = review.into(),
+        /// The product.
+        product_id: ProductId,
+        /// Who wrote it.
+        customer_id: CustomerId,
+        /// The line of an order by which they bought it.
+        order_item_id: Option<OrderItemId>,
+        /// Whether it is shown.
+        status: ReviewStatus,
+        /// What the store can do now.
+        allowed_actions: Vec<&'static str> = review.allowed_actions(),
     }
 }
 

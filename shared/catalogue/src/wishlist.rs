@@ -127,26 +127,16 @@ pub struct WishView {
     pub version: u64,
 }
 
-/// A product as a wish shows it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct WishedProduct {
-    /// Its name in URLs.
-    pub handle: Handle,
-    /// What shoppers read.
-    pub title: String,
-    /// The lowest price of its variants.
-    pub price: Money,
-    /// The picture that stands for it.
-    pub image_url: Option<String>,
-}
-
-impl From<&Product> for WishedProduct {
-    fn from(product: &Product) -> Self {
-        Self {
-            handle: product.handle.clone(),
-            title: product.title.clone(),
-            price: product.price_range().min,
-            image_url: product.image().map(|image| image.url.clone()),
-        }
+ground::view! {
+    /// A product as a wish shows it.
+    WishedProduct of product: Product {
+        /// Its name in URLs.
+        handle: Handle,
+        /// What shoppers read.
+        title: String,
+        /// The lowest price of its variants.
+        price: Money = product.price_range().min,
+        /// The picture that stands for it.
+        image_url: Option<String> = product.image().map(|image| image.url.clone()),
     }
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use ground::event::{EXAMPLE_TIME, Example};
+use ground::event::{About, EXAMPLE_TIME, Example};
 use ground::id::StoreId;
 use ground::key;
 use ground::provider::ProviderName;
+use ground::resource::Resource;
 use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,36 +157,31 @@ impl Settings {
     }
 }
 
-/// A store's settings as its owner sees them.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SettingsView {
-    /// The store's id: it has one set of settings.
-    pub id: StoreId,
-    /// How customers check out.
-    pub checkout: Checkout,
-    /// What customers are told by mail.
-    pub notifications: Notifications,
-    /// How products are reviewed.
-    pub reviews: Reviews,
-    /// When the store was made.
-    pub created_at: Timestamp,
-    /// When they were changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes; 0 while nothing was ever changed.
-    pub version: u64,
+impl Resource for Settings {
+    type View = SettingsView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.store_id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
 }
 
-impl From<&Settings> for SettingsView {
-    fn from(settings: &Settings) -> Self {
-        Self {
-            id: settings.store_id.clone(),
-            checkout: settings.checkout.clone(),
-            notifications: settings.notifications.clone(),
-            reviews: settings.reviews.clone(),
-            created_at: settings.created_at,
-            updated_at: settings.updated_at,
-            version: settings.version,
-        }
+ground::view! {
+    /// A store's settings as its owner sees them.
+    SettingsView of settings: Settings {
+        /// The store's id: it has one set of settings.
+        id: StoreId = settings.store_id.clone(),
+        /// How customers check out.
+        checkout: Checkout,
+        /// What customers are told by mail.
+        notifications: Notifications,
+        /// How products are reviewed.
+        reviews: Reviews,
+        /// When the store was made.
+        created_at: Timestamp,
+        /// When they were changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes; 0 while nothing was ever changed.
+        version: u64,
     }
 }
 

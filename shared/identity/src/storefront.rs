@@ -22,6 +22,7 @@ use gateway::table::Query;
 use ground::fields::{Country, Currency, Locale, Subdomain};
 use ground::id::StoreId;
 use ground::key;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::settings::Settings;
@@ -174,7 +175,7 @@ impl Caller for Shopfront {
 }
 
 /// A storefront as anybody sees it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StorefrontView {
     /// The store's id.
     pub id: StoreId,

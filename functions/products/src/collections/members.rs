@@ -6,20 +6,18 @@ use catalogue::collection::{
     MembersChange,
 };
 use catalogue::product::{self, Faults, ProductSummary};
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, IfMatch, Path, request};
 use gateway::table::retry;
-use ground::event::Event;
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
+use ground::resource::{Resource, load};
 use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 
-use super::{about, load, shown};
 use crate::products::of_collection;
 
 /// How many products a list holds.
@@ -61,7 +59,7 @@ pub async fn list(
     Path(id): Path<CollectionId>,
     paging: Paging,
 ) -> Result<Page<ProductSummary>, Problem> {
-    let collection = load(&app, &caller.store.id, &id).await?;
+    let collection = load(&app, &key::collection(&caller.store.id, &id)).await?;
     of_collection(&app, &collection, paging, |_| true).await
 }
 
@@ -80,7 +78,7 @@ pub struct ChangeRequest {
 /// `POST /v1/products/collections/{id}/products`: first takes out, then puts in, then reorders.
 ///
 /// # Errors
-/// `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
+/// `not_found`, `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
 /// `too_many` as faults of their fields.
 pub async fn add(
     caller: StoreAccess<WriteProducts>,
@@ -88,7 +86,7 @@ pub async fn add(
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
     Body(ask): Body<ChangeRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CollectionView>, Problem> {
     let ids = |list: Option<AtMost<ProductId, MAX_MEMBERS>>| list.map(|l| l.0).unwrap_or_default();
     let change =
         MembersChange { remove: ids(ask.remove), add: ids(ask.add), reorder: ids(ask.reorder) };
@@ -108,14 +106,14 @@ pub struct RemoveRequest {
 /// `DELETE /v1/products/collections/{id}/products`: takes products out of a manual collection.
 ///
 /// # Errors
-/// `collection_automated`, `precondition_failed`.
+/// `not_found`, `collection_automated`, `precondition_failed`.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
     Body(ask): Body<RemoveRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CollectionView>, Problem> {
     let change = MembersChange { remove: ask.remove.0, ..MembersChange::default() };
     apply(&app, &caller.store.id, &id, if_match, &change).await
 }
@@ -126,7 +124,7 @@ async fn apply(
     id: &CollectionId,
     if_match: IfMatch,
     change: &MembersChange,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CollectionView>, Problem> {
     let now = app.clock.now();
     retry(|| async {
         let (collection_key, members_key) =
@@ -138,15 +136,14 @@ async fn apply(
             return Err(Code::CollectionAutomated.into());
         }
         let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
-        let Some(members) = members.apply(change)? else { return Ok(shown(&before)) };
+        let Some(members) = members.apply(change)? else { return Ok(before.shown()) };
         let collection = Collection { products_count: count(&members), ..before.changed(now) };
-        let view = CollectionView::from(&collection);
         app.table
             .write()
             .replace(&collection, Code::VersionConflict)
             .replace(&members, Code::VersionConflict)
-            .emit(Event::new(&COLLECTION_UPDATED, about(&collection), &view, now))
-            .answer(shown(&collection), now)
+            .emit(collection.event(&COLLECTION_UPDATED, now))
+            .answer(collection.shown(), now)
             .await
     })
     .await

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use catalogue::inventory::{MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted};
-use gateway::answer::Answer;
+use catalogue::inventory::{
+    AdjustmentView, MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted,
+};
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{
     AtMost, Body, Fault, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text, request,
 };
@@ -16,7 +18,7 @@ use ground::id::{LocationId, VariantId};
 use ground::scope::WriteInventory;
 use platform::caller::StoreAccess;
 
-use super::carry_out::{Asked, carry_out};
+use super::execute::{Asked, execute};
 
 gateway::words! {
     /// What can be adjusted and set: the two change together, by what comes and goes.
@@ -115,7 +117,7 @@ pub async fn adjust(
     State(app): State<App>,
     _: Required,
     Ruled(Body(ask)): Ruled<Body<AdjustRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AdjustmentView>, Problem> {
     let wanted = ask.changes.0.into_iter().map(|change| Wanted::Adjust {
         place: (change.item_id, change.location_id),
         state: change.state.unwrap_or(CountedState::Available).into(),
@@ -129,7 +131,7 @@ pub async fn adjust(
         dry_run: ask.dry_run.0,
         wanted: wanted.collect(),
     };
-    carry_out(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked).await
 }
 
 /// Quantities to set.
@@ -172,13 +174,14 @@ struct SetChange {
 /// what the count started from, so that a sale in between is not undone.
 ///
 /// # Errors
-/// As [`adjust`].
+/// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
+/// `unknown_item` and `unknown_location` as faults of their fields.
 pub async fn set(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
     Ruled(Body(ask)): Ruled<Body<SetRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AdjustmentView>, Problem> {
     let (mut wanted, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (number, change) in ask.changes.0.into_iter().enumerate() {
         let place = (change.item_id, change.location_id);
@@ -208,7 +211,7 @@ pub async fn set(
         dry_run: ask.dry_run.0,
         wanted,
     };
-    carry_out(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked).await
 }
 
 /// Stock to move.
@@ -288,13 +291,14 @@ impl MoveChange {
 /// `POST /v1/inventory/levels/move`: from one state to another, or from one location to another.
 ///
 /// # Errors
-/// As [`adjust`].
+/// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
+/// `unknown_item` and `unknown_location` as faults of their fields.
 pub async fn move_stock(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
     Ruled(Body(ask)): Ruled<Body<MoveRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<AdjustmentView>, Problem> {
     let (mut wanted, mut errors) = (Vec::new(), Vec::new());
     for (number, change) in ask.changes.0.into_iter().enumerate() {
         match change.wanted(number) {
@@ -312,7 +316,7 @@ pub async fn move_stock(
         dry_run: ask.dry_run.0,
         wanted,
     };
-    carry_out(&app, &caller.store, &asked).await
+    execute(&app, &caller.store, &asked).await
 }
 
 pub(super) fn fault(

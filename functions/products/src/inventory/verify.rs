@@ -58,8 +58,8 @@ impl Sum {
         Self { delta: self.delta.plus(movement.delta), movements: self.movements.saturating_add(1) }
     }
 
-    /// The place of a walk that has come to this movement.
-    fn place(self, at: &Key) -> Attributes {
+    /// The cursor's position in a walk that has come to this movement.
+    fn position(self, at: &Key) -> Attributes {
         let Delta { available, reserved, committed, held } = self.delta;
         let notes = [
             ("available", available.to_string()),
@@ -71,7 +71,7 @@ impl Sum {
         place_of(at, notes)
     }
 
-    /// What such a place remembers.
+    /// The sum that such a position remembers.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -119,11 +119,11 @@ pub async fn verify(
     Query(ask): Query<VerifyQuery>,
     paging: Paging,
 ) -> Result<Page<(), LedgerCheck>, Problem> {
-    let place = key::level(&caller.store.id, &item, &location);
+    let key = key::level(&caller.store.id, &item, &location);
     let most = ask.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let (check, next) = retry(|| async {
-        let level: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+        let level: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
         let (sum, next) = add_up(&app, &level, paging.start().as_ref(), most).await?;
         let mut check = LedgerCheck {
             consistent: None,
@@ -133,7 +133,7 @@ pub async fn verify(
             level_version: level.version,
         };
         if next.is_none() {
-            let after: Level = app.table.get(&place).await?.ok_or(Code::NotFound)?;
+            let after: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
             if after.version != level.version {
                 return Err(Code::VersionConflict.into());
             }
@@ -182,5 +182,5 @@ async fn add_up(
         }
     }
     let (sum, at) = safe.or(last).ok_or_else(|| Problem::internal("a chunk without movements"))?;
-    Ok((sum, Some(sum.place(&at))))
+    Ok((sum, Some(sum.position(&at))))
 }

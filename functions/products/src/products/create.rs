@@ -6,14 +6,14 @@ use axum::extract::State;
 use catalogue::policy::SafeHtml;
 use catalogue::product::{
     DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
-    PRODUCT_CREATED, Product, ProductOption, ProductStatus, Seo, SeoAsk, Tags, UniqueHandle,
-    Variant, slug,
+    PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Tags,
+    UniqueHandle, Variant, slug,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Created;
 use gateway::request::{AtMost, Body, FromText, Given, Judgement, Ruled, Rules, Text, request};
 use ground::fields::Handle;
 use ground::id::{CategoryId, ProductId, VariantId};
@@ -87,7 +87,7 @@ pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<Created<ProductView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let is_named = ask.handle.is_some();
     let (mut product, drafts) = plan(&app, store, ask, now).await?;

@@ -10,11 +10,11 @@ use catalogue::product::{
     PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
     Seo, SeoAsk, Tags, Variant, variant_title,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoContent};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, Written, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
@@ -147,7 +147,7 @@ fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
 /// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
 ///
 /// # Errors
-/// `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as faults of their
+/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as faults of their
 /// fields.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
@@ -155,7 +155,7 @@ pub async fn update(
     Path(id): Path<ProductId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<ProductView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut faults = Faults::default();
@@ -198,14 +198,14 @@ pub struct RemoveQuery {
 /// variants and their stock.
 ///
 /// # Errors
-/// `product_in_use`: it was ordered. `precondition_failed`.
+/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
     if_match: IfMatch,
     Query(query): Query<RemoveQuery>,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     if query.hard.0.0 {
         return remove_for_good(&app, &store.id, &id, &if_match).await;
@@ -215,11 +215,11 @@ pub async fn remove(
             product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         if before.status == ProductStatus::Archived {
-            return Ok(Answer::no_content());
+            return Ok(NoContent::default());
         }
         let product = before.changed(now).in_status(ProductStatus::Archived, now);
         let revision = Revision { before: (&before, &variants), after: (&product, &variants) };
-        let (nothing, answer) = ((Vec::new(), Vec::new()), Answer::no_content());
+        let (nothing, answer) = ((Vec::new(), Vec::new()), NoContent::default());
         revision.write(&app, nothing, &PRODUCT_ARCHIVED, answer, now).await
     })
     .await
@@ -232,7 +232,7 @@ async fn remove_for_good(
     store: &StoreId,
     id: &ProductId,
     if_match: &IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     // The version that it got in the archive is no news to who asked for another.
     let archived_at = AtomicU64::new(0);
     retry(|| async {

@@ -24,11 +24,11 @@ use std::collections::HashSet;
 use catalogue::product::{
     self, COUNTED, Leaving, Product, ProductView, Remainder, UniqueSku, Variant,
 };
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json, NoContent, Reply};
 use gateway::table::{Condition, Write};
 use ground::event::{About, Event, Topic};
 use ground::id::{ProductId, StoreId};
@@ -45,8 +45,8 @@ fn about(product: &Product) -> About<'_> {
 }
 
 /// The answer that shows a product with its variants.
-pub(crate) fn shown(product: &Product, variants: &[Variant]) -> Answer {
-    Answer::ok(&ProductView::of(product, variants)).version(product.version)
+pub(crate) fn shown(product: &Product, variants: &[Variant]) -> Json<ProductView> {
+    Json::new(&ProductView::of(product, variants)).version(product.version)
 }
 
 /// Demands that the product's category exists.
@@ -66,7 +66,7 @@ pub(crate) async fn create(
     steps: Vec<Step>,
     topic: &Topic<ProductView>,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<Created<ProductView>, Problem> {
     let shown = own_images(product).into_iter();
     let shown = shown.map(|id| Step::Show(product.store_id.clone(), id));
     let (surplus, last) = cut(shown.chain(steps).collect(), ROOM);
@@ -89,7 +89,7 @@ pub(crate) async fn create(
             last.iter().fold(categorized(write, product), |write, step| step.put_into(write, now));
         store::keep_currency(write, store)
             .emit(Event::new(topic, about(product), &view, now))
-            .answer(Answer::created(&view).version(product.version), now)
+            .answer(Created::new(&view).version(product.version), now)
             .await
     }
     .await;
@@ -194,18 +194,18 @@ impl Revision<'_> {
     }
 
     /// Writes the change with these steps and chores besides its own, and answers.
-    pub(crate) async fn write(
+    pub(crate) async fn write<R: Reply>(
         &self,
         app: &App,
         more: (Vec<Step>, Vec<Chore>),
         topic: &Topic<ProductView>,
-        answer: Answer,
+        reply: R,
         now: Timestamp,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<R, Problem> {
         let (write, remainder) = self.decide(app, more, topic, now);
-        let answer = write.answer(answer, now).await?;
+        let reply = write.answer(reply, now).await?;
         finish(app, remainder).await;
-        Ok(answer)
+        Ok(reply)
     }
 
     /// Writes a change that is not yet the answer.
@@ -251,12 +251,9 @@ pub(crate) async fn remove(
     (product, variants): (&Product, &[Variant]),
     topic: &Topic<ProductView>,
     now: Timestamp,
-) -> Result<Answer, Problem> {
+) -> Result<NoContent, Problem> {
     let gone = product.changed(now);
-    let unchanged = Condition::new("#version = :read")
-        .name("#version", "version")
-        .value(":read", product.version);
-    let write = app.table.write().delete_if(&product.key(), unchanged, Code::VersionConflict);
+    let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
     let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
     let remainder = Remainder {
@@ -267,7 +264,7 @@ pub(crate) async fn remove(
     let answer = release_handle(write, product, now)
         .create(&remainder, Code::VersionConflict)
         .emit(Event::new(topic, about(&gone), &ProductView::of(&gone, variants), now))
-        .answer(Answer::no_content(), now)
+        .answer(NoContent::default(), now)
         .await?;
     finish(app, Some(remainder)).await;
     Ok(answer)

@@ -4,13 +4,12 @@ use axum::extract::State;
 use catalogue::category::{Category, CategoryView, Tree};
 use catalogue::collection::{Collection, CollectionKind};
 use catalogue::product::Seo;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Json, Page};
 use gateway::request::Path;
 use gateway::table::Query;
 use ground::fields::{Handle, Subdomain};
@@ -24,14 +23,14 @@ use super::source;
 
 /// A category with those below it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Branch {
+pub struct CategoryBranch {
     #[serde(flatten)]
     category: CategoryView,
     /// The categories below it, in their order.
-    children: Vec<Branch>,
+    children: Vec<CategoryBranch>,
 }
 
-impl Branch {
+impl CategoryBranch {
     fn of(category: &Category, tree: &Tree) -> Self {
         let children = tree.children(Some(&category.id));
         Self {
@@ -50,10 +49,11 @@ pub async fn categories(
     caller: Shopfront,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Page<Branch>, Problem> {
+) -> Result<Page<CategoryBranch>, Problem> {
     let tree = Tree::load(&app, &caller.store().id).await?;
-    let branches = tree.children(None).map(|category| Branch::of(category, &tree)).collect();
-    let id = |branch: &Branch| branch.category.id.to_string();
+    let branches =
+        tree.children(None).map(|category| CategoryBranch::of(category, &tree)).collect();
+    let id = |branch: &CategoryBranch| branch.category.id.to_string();
     Ok(paging.whole(&app, branches, id).await?.cached(FRESH))
 }
 
@@ -65,10 +65,10 @@ pub async fn category(
     caller: Shopfront,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CategoryBranch>, Problem> {
     let tree = Tree::load(&app, &caller.store().id).await?;
     let category = tree.find(&handle).ok_or(Code::NotFound)?;
-    Ok(Answer::ok(&Branch::of(category, &tree)).cached(FRESH))
+    Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(FRESH))
 }
 
 /// A collection as shoppers see it: what it is chosen by is the merchant's own.
@@ -136,7 +136,7 @@ pub async fn collection(
     caller: Shopfront,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<CollectionPage>, Problem> {
     let (collection, _) = source::collection(&app, &caller.store().id, &handle).await?;
-    Ok(Answer::ok(&CollectionPage::from(&collection)).cached(FRESH))
+    Ok(Json::new(&CollectionPage::from(&collection)).cached(FRESH))
 }

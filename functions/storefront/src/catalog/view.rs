@@ -15,7 +15,7 @@ use super::stock::Stock;
 
 /// A product as lists show it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Card {
+pub struct ProductCard {
     id: ProductId,
     handle: Handle,
     title: String,
@@ -50,7 +50,7 @@ struct VariantRef {
     id: VariantId,
 }
 
-impl Card {
+impl ProductCard {
     /// The product with this stock.
     pub fn of(product: &Product, stock: &Stock, store: &Store) -> Self {
         let range = product.price_range();
@@ -80,10 +80,10 @@ impl Card {
 }
 
 /// A product on its own page.
-#[derive(Debug, Serialize)]
-pub struct Detail {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProductDetail {
     #[serde(flatten)]
-    card: Card,
+    card: ProductCard,
     /// HTML that can be put on a page as it is.
     description: String,
     /// What its variants differ by.
@@ -91,14 +91,14 @@ pub struct Detail {
     seo: Seo,
     /// Its variants, in their order; instead of their names alone.
     #[serde(rename = "variants")]
-    choices: Vec<Choice>,
+    choices: Vec<VariantChoice>,
     /// Other products a shopper may like.
-    related: Vec<Card>,
+    related: Vec<ProductCard>,
 }
 
 /// A variant to choose.
-#[derive(Debug, Serialize)]
-struct Choice {
+#[derive(Debug, Serialize, JsonSchema)]
+struct VariantChoice {
     id: VariantId,
     title: String,
     sku: Option<String>,
@@ -117,11 +117,11 @@ struct Choice {
     version: u64,
 }
 
-impl Detail {
+impl ProductDetail {
     /// The page as it was read.
     pub fn of(page: &ProductPage, store: &Store) -> Self {
         let ProductPage { product, variants, related, stock } = page;
-        let choice = |variant: &Variant| Choice {
+        let choice = |variant: &Variant| VariantChoice {
             id: variant.id.clone(),
             title: variant.title.clone(),
             sku: variant.sku.clone(),
@@ -137,16 +137,20 @@ impl Detail {
             updated_at: variant.updated_at,
             version: variant.version,
         };
-        let choices: Vec<Choice> = variants.iter().map(choice).collect();
+        let choices: Vec<VariantChoice> = variants.iter().map(choice).collect();
         let in_stock = choices.iter().any(|choice| choice.in_stock);
         Self {
             // The names of the variants give way to the variants themselves.
-            card: Card { variants: None, in_stock, ..Card::of(product, stock, store) },
+            card: ProductCard {
+                variants: None,
+                in_stock,
+                ..ProductCard::of(product, stock, store)
+            },
             description: product.description.clone(),
             options: product.options.clone(),
             seo: product.seo.clone(),
             choices,
-            related: related.iter().map(|other| Card::of(other, stock, store)).collect(),
+            related: related.iter().map(|other| ProductCard::of(other, stock, store)).collect(),
         }
     }
 }

@@ -21,25 +21,25 @@ pub struct Quantities {
     pub on_hand: i64,
 }
 
-/// How much of an item is at a location.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LevelView {
-    /// The item and the location, joined by `:`.
-    pub id: String,
-    /// The item: a variant.
-    pub item_id: VariantId,
-    /// The location.
-    pub location_id: LocationId,
-    /// The quantities by state.
-    pub quantities: Quantities,
-    /// When there was a level first.
-    pub created_at: Timestamp,
-    /// When it changed last.
-    pub updated_at: Timestamp,
-    /// Counts changes.
-    pub version: u64,
+ground::view! {
+    /// How much of an item is at a location.
+    LevelView of level: Level {
+        /// The item and the location, joined by `:`.
+        id: String = format!("{}:{}", level.variant_id, level.location_id),
+        /// The item: a variant.
+        item_id: VariantId = level.variant_id.clone(),
+        /// The location.
+        location_id: LocationId,
+        /// The quantities by state.
+        quantities: Quantities = Quantities::from(level),
+        /// When there was a level first.
+        created_at: Timestamp,
+        /// When it changed last.
+        updated_at: Timestamp,
+        /// Counts changes.
+        version: u64,
+    }
 }
-
 impl From<Delta> for Quantities {
     fn from(delta: Delta) -> Self {
         Self {
@@ -58,20 +58,6 @@ impl From<&Level> for Quantities {
             reserved: level.reserved,
             committed: level.committed,
             on_hand: level.on_hand,
-        }
-    }
-}
-
-impl From<&Level> for LevelView {
-    fn from(level: &Level) -> Self {
-        Self {
-            id: format!("{}:{}", level.variant_id, level.location_id),
-            item_id: level.variant_id.clone(),
-            location_id: level.location_id.clone(),
-            quantities: Quantities::from(level),
-            created_at: level.created_at,
-            updated_at: level.updated_at,
-            version: level.version,
         }
     }
 }
@@ -119,47 +105,30 @@ pub struct AdjustmentView {
     pub created_at: Timestamp,
 }
 
-/// A movement of stock.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct MovementView {
-    /// The id.
-    pub id: MovementId,
-    /// What moved it.
-    pub kind: MovementKind,
-    /// How the quantities changed.
-    pub deltas: Quantities,
-    /// The request by hand that it is part of.
-    pub adjustment_id: Option<MovementId>,
-    /// The order that it is part of.
-    pub order_id: Option<OrderId>,
-    /// Why, in the caller's words.
-    pub reason: Option<String>,
-    /// What the caller knows it by.
-    pub reference: Option<String>,
-    /// Who moved it.
-    pub actor: Option<String>,
-    /// When.
-    pub created_at: Timestamp,
-    /// When.
-    pub updated_at: Timestamp,
-    /// Always 1.
-    pub version: u64,
-}
-
-impl From<&Movement> for MovementView {
-    fn from(movement: &Movement) -> Self {
-        Self {
-            id: movement.id.clone(),
-            kind: movement.kind,
-            deltas: Quantities::from(movement.delta),
-            adjustment_id: movement.adjustment_id.clone(),
-            order_id: movement.order_id.clone(),
-            reason: movement.reason.clone(),
-            reference: movement.reference.clone(),
-            actor: movement.actor.clone(),
-            created_at: movement.created_at,
-            updated_at: movement.created_at,
-            version: movement.version,
-        }
+ground::view! {
+    /// A movement of stock.
+    MovementView of movement: Movement {
+        /// The id.
+        id: MovementId,
+        /// What moved it.
+        kind: MovementKind,
+        /// How the quantities changed.
+        deltas: Quantities = Quantities::from(movement.delta),
+        /// The request by hand that it is part of.
+        adjustment_id: Option<MovementId>,
+        /// The order that it is part of.
+        order_id: Option<OrderId>,
+        /// Why, in the caller's words.
+        reason: Option<String>,
+        /// What the caller knows it by.
+        reference: Option<String>,
+        /// Who moved it.
+        actor: Option<String>,
+        /// When.
+        created_at: Timestamp,
+        /// When.
+        updated_at: Timestamp = movement.created_at,
+        /// Always 1.
+        version: u64,
     }
 }

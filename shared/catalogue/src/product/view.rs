@@ -43,78 +43,51 @@ impl Product {
     }
 }
 
-/// A product as lists show it: all but its variants.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ProductSummary {
-    /// The id.
-    pub id: ProductId,
-    /// The store.
-    pub store_id: StoreId,
-    /// What shoppers read.
-    pub title: String,
-    /// Its name in URLs.
-    pub handle: Handle,
-    /// HTML that can be put on a page as it is.
-    pub description: String,
-    /// Whether it is sold.
-    pub status: ProductStatus,
-    /// Who makes it.
-    pub vendor: Option<String>,
-    /// What it is, in the merchant's words.
-    pub product_type: Option<String>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// What its variants differ by.
-    pub options: Vec<ProductOption>,
-    /// Its pictures; the first stands for it in lists.
-    pub images: Vec<Image>,
-    /// What search engines read.
-    pub seo: Seo,
-    /// What apps and merchants keep with it.
-    pub metadata: BTreeMap<String, String>,
-    /// Where it belongs.
-    pub category_id: Option<CategoryId>,
-    /// How many variants it has.
-    pub variants_count: u32,
-    /// What it costs, over its variants.
-    pub price_range: PriceRange,
-    /// What reviews say, in one line.
-    pub rating: Rating,
-    /// When it was first for sale.
-    pub published_at: Option<Timestamp>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Product> for ProductSummary {
-    fn from(product: &Product) -> Self {
-        Self {
-            price_range: product.price_range(),
-            rating: product.rating(),
-            id: product.id.clone(),
-            store_id: product.store_id.clone(),
-            title: product.title.clone(),
-            handle: product.handle.clone(),
-            description: product.description.clone(),
-            status: product.status,
-            vendor: product.vendor.clone(),
-            product_type: product.product_type.clone(),
-            tags: product.tags.clone(),
-            options: product.options.clone(),
-            images: product.images.clone(),
-            seo: product.seo.clone(),
-            metadata: product.metadata.clone(),
-            category_id: product.category_id.clone(),
-            variants_count: product.variants_count,
-            published_at: product.published_at,
-            created_at: product.created_at,
-            updated_at: product.updated_at,
-            version: product.version,
-        }
+ground::view! {
+    /// A product as lists show it: all but its variants.
+    ProductSummary of product: Product {
+        /// The id.
+        id: ProductId,
+        /// The store.
+        store_id: StoreId,
+        /// What shoppers read.
+        title: String,
+        /// Its name in URLs.
+        handle: Handle,
+        /// HTML that can be put on a page as it is.
+        description: String,
+        /// Whether it is sold.
+        status: ProductStatus,
+        /// Who makes it.
+        vendor: Option<String>,
+        /// What it is, in the merchant's words.
+        product_type: Option<String>,
+        /// Words to find it by.
+        tags: Vec<String>,
+        /// What its variants differ by.
+        options: Vec<ProductOption>,
+        /// Its pictures; the first stands for it in lists.
+        images: Vec<Image>,
+        /// What search engines read.
+        seo: Seo,
+        /// What apps and merchants keep with it.
+        metadata: BTreeMap<String, String>,
+        /// Where it belongs.
+        category_id: Option<CategoryId>,
+        /// How many variants it has.
+        variants_count: u32,
+        /// What it costs, over its variants.
+        price_range: PriceRange = product.price_range(),
+        /// What reviews say, in one line.
+        rating: Rating = product.rating(),
+        /// When it was first for sale.
+        published_at: Option<Timestamp>,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 
@@ -145,60 +118,39 @@ pub struct InventoryView {
     pub policy: Option<InventoryPolicy>,
 }
 
-/// A variant.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct VariantView {
-    /// The id.
-    pub id: VariantId,
-    /// Its product.
-    pub product_id: ProductId,
-    /// Its values of the product's options, as one text.
-    pub title: String,
-    /// The stock-keeping unit.
-    pub sku: Option<String>,
-    /// What it costs.
-    pub price: Money,
-    /// What it cost before, or elsewhere.
-    pub compare_at: Option<Money>,
-    /// A value for each of the product's options, in their order.
-    pub options: Vec<String>,
-    /// What it weighs.
-    pub weight_grams: Option<u32>,
-    /// GTIN, EAN, UPC or ISBN.
-    pub barcode: Option<String>,
-    /// Whether it is sent by parcel.
-    pub requires_shipping: bool,
-    /// How it is stocked.
-    pub inventory: InventoryView,
-    /// Its place among the product's variants, from 1.
-    pub position: u32,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Variant> for VariantView {
-    fn from(variant: &Variant) -> Self {
-        Self {
-            id: variant.id.clone(),
-            product_id: variant.product_id.clone(),
-            title: variant.title.clone(),
-            sku: variant.sku.clone(),
-            price: variant.price.clone(),
-            compare_at: variant.compare_at.clone(),
-            options: variant.options.clone(),
-            weight_grams: variant.weight_grams,
-            barcode: variant.barcode.clone(),
-            requires_shipping: variant.requires_shipping,
-            inventory: InventoryView { tracked: variant.tracked, policy: variant.policy },
-            position: variant.position,
-            created_at: variant.created_at,
-            updated_at: variant.updated_at,
-            version: variant.version,
-        }
+ground::view! {
+    /// A variant.
+    VariantView of variant: Variant {
+        /// The id.
+        id: VariantId,
+        /// Its product.
+        product_id: ProductId,
+        /// Its values of the product's options, as one text.
+        title: String,
+        /// The stock-keeping unit.
+        sku: Option<String>,
+        /// What it costs.
+        price: Money,
+        /// What it cost before, or elsewhere.
+        compare_at: Option<Money>,
+        /// A value for each of the product's options, in their order.
+        options: Vec<String>,
+        /// What it weighs.
+        weight_grams: Option<u32>,
+        /// GTIN, EAN, UPC or ISBN.
+        barcode: Option<String>,
+        /// Whether it is sent by parcel.
+        requires_shipping: bool,
+        /// How it is stocked.
+        inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
+        /// Its place among the product's variants, from 1.
+        position: u32,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Emptying a location: everything that lies there moves to another one.
+//! Draining a location: everything that lies there moves to another one.
 //!
 //! The location is closing by then, so that no checkout that begins takes from it and nothing
 //! comes to it. Whether orders wait for its stock is judged over each level as it is, in the
@@ -70,7 +70,7 @@ pub async fn foresee(app: &App, from: &Location, moves: bool) -> Result<(), Prob
 /// # Errors
 /// `location_has_stock`; `location_inactive`, when the other one closes meanwhile;
 /// `location_emptying` when there is more than one request can move.
-pub async fn empty(app: &App, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
+pub async fn drain(app: &App, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
     let query = levels_of(from);
     let end = app.clock.now().plus(LONGEST);
     let mut again = true;

@@ -1,4 +1,4 @@
-//! Carrying out a change of stock by hand: read, decide, write.
+//! Executing a change of stock by hand: read, decide, write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use catalogue::inventory::{
 };
 use catalogue::location::Location;
 use catalogue::product::Sellable;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
 use gateway::table::{Condition, Write};
 use ground::event::Event;
 use ground::id::{LocationId, MovementId, VariantId};
@@ -31,7 +31,11 @@ pub(super) struct Asked {
 }
 
 /// Decides and writes. Levels that orders change meanwhile are read again.
-pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result<Answer, Problem> {
+pub(super) async fn execute(
+    app: &App,
+    store: &Store,
+    asked: &Asked,
+) -> Result<Json<AdjustmentView>, Problem> {
     let places: BTreeSet<&Place> = asked.wanted.iter().flat_map(Wanted::places).collect();
     if places.is_empty() {
         return Err(Problem::field("/changes", "too_few", "Name at least one change."));
@@ -61,14 +65,14 @@ pub(super) async fn carry_out(app: &App, store: &Store, asked: &Asked) -> Result
         let view = adjustment.view(id, said, asked.kind, now);
         if asked.dry_run {
             let nothing = AdjustmentView { dry_run: true, ledger_ids: Vec::new(), ..view };
-            return Ok(Answer::ok(&nothing));
+            return Ok(Json::new(&nothing));
         }
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
         demand_items(adjustment.put_into(app.table.write()), store, asked, items)
             .also(changes.then_some(event), Write::emit)
-            .answer(Answer::ok(&view), now)
+            .answer(Json::new(&view), now)
             .await
     })
     .await
