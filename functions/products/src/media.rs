@@ -88,14 +88,14 @@ impl Rules for FetchRequest {
 }
 
 /// What a request brings.
-pub(crate) enum Sent {
+pub(crate) enum Upload {
     /// The image.
     Bytes,
     /// Where it is.
     Source(FetchRequest),
 }
 
-impl Argument for Sent {
+impl Argument for Upload {
     const READS: Reads = Reads::BODY;
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
@@ -113,9 +113,16 @@ impl Argument for Sent {
             }
         }
     }
+
+    gateway::describes! { |operation| {
+        operation.takes_bytes("image/*");
+        operation.takes_bytes("application/octet-stream");
+        operation.takes_body::<FetchRequest>("application/json");
+        operation.refuses(&[Code::UnsupportedMediaType]);
+    } }
 }
 
-impl<S: Sync> FromRequestParts<S> for Sent {
+impl<S: Sync> FromRequestParts<S> for Upload {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -138,12 +145,12 @@ pub(crate) async fn upload(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,
     Raw(inbound): Raw,
-    sent: Sent,
+    upload: Upload,
     Query(asked): Query<UploadQuery>,
 ) -> Result<Created<MediaView>, Problem> {
-    let (bytes, caption) = match sent {
-        Sent::Source(ask) => fetched(&app, ask).await?,
-        Sent::Bytes => {
+    let (bytes, caption) = match upload {
+        Upload::Source(ask) => fetched(&app, ask).await?,
+        Upload::Bytes => {
             let alt = asked.alt.map(String::from);
             (inbound.body.clone(), Caption { alt, source_url: None })
         }

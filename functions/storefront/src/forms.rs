@@ -1,18 +1,44 @@
 //! The forms of a storefront: contact, newsletter, whatever the theme has.
 
-use axum::extract::State;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, State};
 use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Accepted;
-use gateway::request::{FromText, Whole};
+use gateway::request::{Argument, Inbound, Path, Raw, Reads};
 use gateway::table::Write;
-use ground::fields::Handle;
+use ground::fields::{Handle, Subdomain};
 use ground::id::FormSubmissionId;
 use ground::resource::Resource;
+use http::request::Parts;
 use identity::storefront::Shopfront;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// What a visitor filled in, to be read by the handler: JSON, or an HTML form in either encoding.
+pub(crate) struct FormBody(Arc<Inbound>);
+
+impl Argument for FormBody {
+    const READS: Reads = Reads::BODY;
+
+    gateway::describes! { |operation| {
+        for encoding in ["application/x-www-form-urlencoded", "multipart/form-data"] {
+            operation.takes_body::<std::collections::BTreeMap<String, String>>(encoding);
+        }
+        operation.takes_body::<Filled>("application/json");
+    } }
+}
+
+impl<S: Sync> FromRequestParts<S> for FormBody {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        Ok(Self(inbound))
+    }
+}
 
 /// A form that was taken.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,10 +58,9 @@ pub(crate) struct FormReceipt {
 pub(crate) async fn submit(
     shop: Shopfront,
     State(app): State<App>,
-    Whole(inbound): Whole,
+    Path((_, form)): Path<(Subdomain, Handle)>,
+    FormBody(inbound): FormBody,
 ) -> Result<Accepted<FormReceipt>, Problem> {
-    let form = inbound.param("form").unwrap_or_default();
-    let form = Handle::from_text(form).map_err(|_| Code::NotFound)?;
     if inbound.body.len() > MAX_BYTES {
         return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
     }

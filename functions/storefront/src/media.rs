@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use catalogue::blob::Blob;
 use catalogue::media::Media;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Reply};
-use gateway::request::{Inbound, Raw};
+use gateway::request::{Argument, Inbound, Judgement, Raw};
 use ground::id::MediaId;
 use ground::key;
+use http::request::Parts;
 use http::{HeaderName, header};
 use identity::store::Store;
 use identity::storefront::{OpenStore, any_store, visitor};
@@ -53,6 +54,31 @@ impl Caller for ImageViewer {
     }
 }
 
+/// The image that the path names, whose store is named by its subdomain or its id.
+pub(crate) struct ImageId(MediaId);
+
+impl Argument for ImageId {
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let id = case.inbound.param("id").and_then(MediaId::parse).ok_or(Code::NotFound)?;
+        case.keep(Some(Self(id)));
+        Ok(())
+    }
+
+    gateway::describes! { |operation| {
+        operation.takes_in_path::<String>(0);
+        operation.takes_in_path::<MediaId>(1);
+    } }
+}
+
+impl<S: Sync> FromRequestParts<S> for ImageId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
 /// `GET /v1/storefront/{subdomain}/media/{id}`: the bytes of an image. For whoever has them, and
 /// says so by `If-None-Match`, they are not even read.
 ///
@@ -62,8 +88,8 @@ pub(crate) async fn get(
     caller: ImageViewer,
     State(app): State<App>,
     Raw(inbound): Raw,
+    ImageId(id): ImageId,
 ) -> Result<File, Problem> {
-    let id = MediaId::parse(inbound.param("id").unwrap_or_default()).ok_or(Code::NotFound)?;
     let media: Option<Media> = app.table.get(&key::media(&caller.store().id, &id)).await?;
     let media = media.ok_or(Code::NotFound)?;
     let tag = format!("\"{}\"", media.sha256);

@@ -8,9 +8,9 @@ use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Page};
-use gateway::request::{Body, FromText, Inbound, Int, Raw, Text, request};
+use gateway::request::{Body, Int, Path, Text, request};
 use gateway::table::Query;
-use ground::fields::Handle;
+use ground::fields::{Handle, Subdomain};
 use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
 use ground::key;
 use ground::rating::Rating;
@@ -28,8 +28,8 @@ use serde::Serialize;
 const ORDERS: usize = 200;
 
 /// The product of the path's handle, if shoppers see it.
-async fn named(app: &App, store: &Store, inbound: &Inbound) -> Result<Product, Problem> {
-    let key = product_key(app, store, inbound).await?;
+async fn named(app: &App, store: &Store, handle: &Handle) -> Result<Product, Problem> {
+    let key = product_key(app, store, handle).await?;
     let product: Option<Product> = app.table.get(&key).await?;
     product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
 }
@@ -38,9 +38,9 @@ async fn named(app: &App, store: &Store, inbound: &Inbound) -> Result<Product, P
 async fn named_with_settings(
     app: &App,
     store: &Store,
-    inbound: &Inbound,
+    handle: &Handle,
 ) -> Result<(Product, Settings), Problem> {
-    let (key, untouched) = (product_key(app, store, inbound).await?, Settings::of(store));
+    let (key, untouched) = (product_key(app, store, handle).await?, Settings::of(store));
     let mut batch = app.table.get_many(&[&key, &untouched.key()]).await?;
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
@@ -48,10 +48,8 @@ async fn named_with_settings(
 }
 
 /// The key of the product of the path's handle.
-async fn product_key(app: &App, store: &Store, inbound: &Inbound) -> Result<Key, Problem> {
-    let handle = inbound.param("handle").unwrap_or_default();
-    let handle = Handle::from_text(handle).map_err(|_| Code::NotFound)?;
-    let id = product::find(app, &store.id, &handle).await?.ok_or(Code::NotFound)?;
+async fn product_key(app: &App, store: &Store, handle: &Handle) -> Result<Key, Problem> {
+    let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
     Ok(key::product(&store.id, &id))
 }
 
@@ -70,10 +68,10 @@ pub(crate) struct ReviewSummary {
 pub(crate) async fn list(
     shop: Shopfront,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
     paging: Paging,
 ) -> Result<Page<PublicReview, ReviewSummary>, Problem> {
-    let product = named(&app, shop.store(), &inbound).await?;
+    let product = named(&app, shop.store(), &handle).await?;
     let any = ReviewId::derive(&["any"]);
     let (index, approved) =
         key::approved_reviews_of_product(&product.store_id, &product.id, product.created_at, &any);
@@ -127,10 +125,10 @@ impl From<&Review> for OwnReview {
 pub(crate) async fn write(
     caller: caller::Customer,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    Path((_, handle)): Path<(Subdomain, Handle)>,
     Body(ask): Body<WriteRequest>,
 ) -> Result<Created<OwnReview>, Problem> {
-    let (product, settings) = named_with_settings(&app, &caller.store, &inbound).await?;
+    let (product, settings) = named_with_settings(&app, &caller.store, &handle).await?;
     let is_bought = match &ask.order_item_id {
         Some(line) => bought(&app, &caller.account, &product.id, line).await?,
         None => false,

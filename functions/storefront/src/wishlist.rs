@@ -130,6 +130,17 @@ impl Argument for Wished {
         }
         Ok(())
     }
+
+    gateway::describes! { |operation| {
+        if operation.path.is_empty() {
+            operation.takes_query::<WishedFields>();
+            operation.takes_body::<WishedFields>("application/json");
+        } else {
+            operation.takes_in_path::<ProductId>(0);
+            operation.takes_query::<OfProduct>();
+        }
+        operation.refuses(&[Code::NotFound, Code::ValidationFailed]);
+    } }
 }
 
 impl<S: Sync> FromRequestParts<S> for Wished {

@@ -13,6 +13,7 @@ use ground::id::{FormSubmissionId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::resource::Resource;
 use ground::sample_id;
+use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -94,6 +95,23 @@ pub struct Filled {
     fields: BTreeMap<String, String>,
     trapped: bool,
 }
+
+gateway::inline_schema!([] Filled, "FilledForm", |_generator| {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "fields": {
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": MAX_FIELDS,
+                "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            },
+            HONEYPOT: {"type": "string", "description": "What people leave empty."},
+        },
+        "required": ["fields"],
+        "additionalProperties": false,
+    })
+});
 
 impl Filled {
     /// What a request filled in: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
