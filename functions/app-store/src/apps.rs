@@ -18,7 +18,7 @@ use ground::id::{AppId, InstallationId, MerchantId};
 use ground::key;
 use ground::rating::Rating;
 use ground::scope;
-use platform::app::{App as CommerceApp, AppStatus, Category};
+use platform::app::{AppStatus, Category, CommerceApp};
 use platform::caller::Owner;
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};

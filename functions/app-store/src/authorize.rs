@@ -14,7 +14,7 @@ use ground::event::{About, Event};
 use ground::id::{AppId, GrantId};
 use ground::key;
 use ground::scope::{Requested, Scopes};
-use platform::app::{App as CommerceApp, AppStatus};
+use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Owner;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{

@@ -22,7 +22,7 @@ use ground::id::{AppId, InstallationId, StoreId};
 use ground::key;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use identity::store::Store;
-use platform::app::App as CommerceApp;
+use platform::app::CommerceApp;
 use platform::caller::{Bridge, EmbeddedApp};
 use platform::installation::Installation;
 use schemars::JsonSchema;

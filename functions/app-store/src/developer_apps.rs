@@ -24,7 +24,7 @@ use ground::key;
 use ground::scope::Scopes;
 use identity::merchant::MerchantStatus;
 use platform::app::{
-    APP_CREATED, App as CommerceApp, AppStatus, AppView, Client, ClientSecret, MAX_REDIRECT_URIS,
+    APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
     UniqueSlug, is_loopback, is_registrable_redirect,
 };
 use platform::caller::Developer;
@@ -210,7 +210,7 @@ async fn save_new(
     now: Timestamp,
 ) -> Result<NoStore<Created<AppSecretsView>>, Problem> {
     let secret = made.confidential.then(new_secret);
-    let client = Client {
+    let client = AppClient {
         client_id: made.client_id.clone(),
         app_id: made.id.clone(),
         confidential: made.confidential,

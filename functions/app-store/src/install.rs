@@ -12,7 +12,7 @@ use gateway::table::{self, retry};
 use ground::event::{About, Event};
 use ground::id::{AppId, EventId, InstallationId};
 use ground::key;
-use platform::app::{App as CommerceApp, AppStatus};
+use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Owner;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
 use schemars::JsonSchema;

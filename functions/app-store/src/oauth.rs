@@ -16,7 +16,7 @@ use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
 use ground::id::{InstallationId, StoreId};
 use ground::scope::{Requested, Scopes};
-use platform::app::Client;
+use platform::app::AppClient;
 use platform::caller::OAuthClient;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -114,7 +114,7 @@ impl Credentials {
     }
 
     /// The client, if the credentials are its own.
-    fn authenticate(&self, found: Option<Client>, now: Timestamp) -> Result<Client, Problem> {
+    fn authenticate(&self, found: Option<AppClient>, now: Timestamp) -> Result<AppClient, Problem> {
         found
             .filter(|client| client.is_authenticated_by(self.unverified_secret.as_deref(), now))
             .ok_or_else(|| Code::InvalidClient.into())

@@ -13,7 +13,7 @@ use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use ground::id::AppId;
 use ground::key;
 use ground::rating::Rating;
-use platform::app::{App as CommerceApp, MAX_APPS};
+use platform::app::{CommerceApp, MAX_APPS};
 use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
 use platform::usage::{self, Counter};

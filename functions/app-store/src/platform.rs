@@ -11,7 +11,7 @@ use ground::event::Topic;
 use ground::id::AppId;
 use ground::key;
 use platform::app::{
-    APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, App as CommerceApp, AppView, Stop,
+    APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };
 use platform::caller::Operator;
 

@@ -16,7 +16,7 @@ use ground::event::{About, Event, Topic};
 use ground::fields::WebUrl;
 use ground::id::{AppId, SubmissionId};
 use ground::key;
-use platform::app::{App as CommerceApp, Category, Client, Listing};
+use platform::app::{AppClient, Category, CommerceApp, Listing};
 use platform::caller::{Developer, Operator};
 use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
@@ -136,7 +136,7 @@ pub async fn submit(
     retry(|| async {
         let before = own(&app, &developer, &id).await?;
         before.may_submit()?;
-        let client: Option<Client> = app.table.get(&key::client(&before.client_id)).await?;
+        let client: Option<AppClient> = app.table.get(&key::client(&before.client_id)).await?;
         let webhook = match &before.webhook_url {
             Some(url) => app.egress.check(url).await.err(),
             None => None,

@@ -121,11 +121,11 @@ async fn moved(
 ) -> Result<Write, Problem> {
     let key = app.secrets.mail_key().await?;
     let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
-    let letter = notifications::verify_email(&next.email, &token, &app.config.base_url);
+    let content = notifications::verify_email(&next.email, &token, &app.config.base_url);
     // An address that was never proven may be a stranger's, who is not told of this account.
     let notice = former.email_verified.then(|| {
-        let letter = notifications::email_changed(&former.email, &next.email, now);
-        Mail::compose(&key, &letter, now)
+        let content = notifications::email_changed(&former.email, &next.email, now);
+        Mail::compose(&key, &content, now)
     });
     let former_key = key::unique_email(&former.email.normalized());
     let held = UniqueEmail::is_held_by(former);
@@ -133,7 +133,7 @@ async fn moved(
         .put_if(&UniqueEmail::of(next), UniqueEmail::is_free(now), Code::EmailTaken)
         .delete_if(&former_key, held, Code::VersionConflict)
         .create(&link, Code::VersionConflict)
-        .emit(Mail::compose(&key, &letter, now)?)
+        .emit(Mail::compose(&key, &content, now)?)
         .also(notice.transpose()?, Write::emit))
 }
 
@@ -186,8 +186,8 @@ pub(crate) async fn delete(
     let gone = account.given_up(now);
     let delete_at = gone.delete_at.unwrap_or(now);
     let notice = account.email_verified.then(|| {
-        let letter = notifications::account_deleted(&gone.email, delete_at);
-        Mail::compose(&key, &letter, now)
+        let content = notifications::account_deleted(&gone.email, delete_at);
+        Mail::compose(&key, &content, now)
     });
     let held = UniqueEmail::is_held_by(&account);
     let mut claim = UniqueEmail::of(&gone);

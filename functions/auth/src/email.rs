@@ -157,8 +157,8 @@ pub(crate) async fn set_up_anew(
     now: Timestamp,
 ) -> Result<Mail, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = notifications::address_proven(&account.email, &app.config.base_url);
-    Mail::compose(&key, &letter, now)
+    let content = notifications::address_proven(&account.email, &app.config.base_url);
+    Mail::compose(&key, &content, now)
 }
 
 /// `POST /v1/auth/email/verify/resend`: Mails the link again.
@@ -178,7 +178,8 @@ pub(crate) async fn resend(
     let found: Found<Merchant> =
         authentication::find(&app, Kind::Verify, at, &inbound, None).await?;
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;
-    let letter = |to: &_, token: &str| notifications::verify_email(to, token, &app.config.base_url);
-    authentication::send_link(&app, Purpose::Verify, found.account.filter(waits).as_ref(), letter)
+    let content =
+        |to: &_, token: &str| notifications::verify_email(to, token, &app.config.base_url);
+    authentication::send_link(&app, Purpose::Verify, found.account.filter(waits).as_ref(), content)
         .await
 }

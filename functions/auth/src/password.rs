@@ -25,9 +25,9 @@ pub(crate) async fn reset(
     Raw(inbound): Raw,
     Body(ask): Body<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let letter =
+    let content =
         |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
-    password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, letter).await
+    password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, content).await
 }
 
 /// `POST /v1/auth/password/update`: Sets a new password, by reset token or by session.

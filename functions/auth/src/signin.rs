@@ -118,7 +118,7 @@ pub(crate) async fn signup(
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
     let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
-    let letter = notifications::verify_email(&account.email, &link_token, &app.config.base_url);
+    let content = notifications::verify_email(&account.email, &link_token, &app.config.base_url);
     let view = MerchantView::of(&account, &app.config);
     let created = account.event(&MERCHANT_CREATED, &app.config, now);
     let base_url = &app.config.base_url;
@@ -131,7 +131,7 @@ pub(crate) async fn signup(
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
         .create(&link, Code::VersionConflict)
-        .emit(Mail::compose(&key, &letter, now)?)
+        .emit(Mail::compose(&key, &content, now)?)
         .emit(created)
         .also(store.zip(store_view), |write, (store, view)| {
             let about = About {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use catalogue::category::Emptying;
 use catalogue::product::Remainder;
-use delivery::delivery::{Delivery, Message};
+use delivery::delivery::{Delivery, DeliveryMessage};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -209,7 +209,7 @@ async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Proble
 /// message is sent: moved after it, it would race the worker for the item. A crash in between
 /// delays the delivery until the new mark, and loses nothing.
 async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    let mut messages: Vec<(Message, Duration)> = Vec::new();
+    let mut messages: Vec<(DeliveryMessage, Duration)> = Vec::new();
     for delivery in load::<Delivery>(app, keys, tally).await? {
         let now = app.clock.now();
         if delivery.due_at.is_none_or(|at| now < at) {

@@ -30,7 +30,7 @@ use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use ground::key;
-use ground::mail::{Letter, Mail, Message, Take};
+use ground::mail::{Mail, MailContent, Message, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -149,15 +149,15 @@ impl Failure {
 
 async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
     let key = app.secrets.mail_key().await.map_err(Failure::passing)?;
-    let letter = mail.letter(&key).map_err(Failure::permanent)?;
-    if !notifications::is_wanted(app, &letter).await.map_err(Failure::passing)? {
+    let content = mail.content(&key).map_err(Failure::permanent)?;
+    if !notifications::is_wanted(app, &content).await.map_err(Failure::passing)? {
         return Ok(Fate::Void);
     }
-    let sender = Sender::of(app, &letter).await.map_err(Failure::passing)?;
-    if !may_go(app, mail, &letter, &sender).await? {
+    let sender = Sender::of(app, &content).await.map_err(Failure::passing)?;
+    if !may_go(app, mail, &content, &sender).await? {
         return Ok(Fate::Kept);
     }
-    let message = compose(app, mail, &letter, &sender)?;
+    let message = compose(app, mail, &content, &sender)?;
     let config = &app.config.mail;
     let Some(directory) = &config.directory else {
         let url = app.secrets.mail_server().await.map_err(Failure::passing)?;
@@ -170,16 +170,21 @@ async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
     let written = tokio::task::spawn_blocking(move || write_whole(&directory, &name, &bytes)).await;
     written.map_err(Failure::passing)?.map_err(Failure::passing)?;
     if config.print {
-        print(&letter);
+        print(&content);
     }
     Ok(Fate::Sent)
 }
 
-/// Whether a letter of a store may go: about its business, when its owner has proven their address;
+/// Whether the mail of a store may go: about its business, when its owner has proven their address;
 /// that and a code to a stranger, when there is room for it today. Gift cards were judged when they
 /// were made.
-async fn may_go(app: &App, mail: &Mail, letter: &Letter, sender: &Sender) -> Result<bool, Failure> {
-    let is_business = letter.is_business && letter.gift_card.is_none();
+async fn may_go(
+    app: &App,
+    mail: &Mail,
+    content: &MailContent,
+    sender: &Sender,
+) -> Result<bool, Failure> {
+    let is_business = content.is_business && content.gift_card.is_none();
     if is_business && !sender.is_proven {
         return Ok(false);
     }
@@ -189,11 +194,11 @@ async fn may_go(app: &App, mail: &Mail, letter: &Letter, sender: &Sender) -> Res
         return Ok(true);
     }
     let now = app.clock.now();
-    let counted = match &letter.store_id {
-        _ if is_business => allowance::count_about_order(app, &letter.to, now).await,
-        Some(store) if letter.is_to_stranger => {
+    let counted = match &content.store_id {
+        _ if is_business => allowance::count_about_order(app, &content.to, now).await,
+        Some(store) if content.is_to_stranger => {
             let store = (store, sender.is_proven);
-            allowance::count_to_stranger(app, store, &letter.to, now).await
+            allowance::count_to_stranger(app, store, &content.to, now).await
         }
         Some(_) | None => return Ok(true),
     };
@@ -208,13 +213,13 @@ async fn may_go(app: &App, mail: &Mail, letter: &Letter, sender: &Sender) -> Res
 fn compose(
     app: &App,
     mail: &Mail,
-    letter: &Letter,
+    content: &MailContent,
     sender: &Sender,
 ) -> Result<lettre::Message, Failure> {
     let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
     let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
     let from = Mailbox::new(sender.name.clone().or(platform.name), platform.email);
-    let to = letter.to.as_str().parse().map_err(Failure::permanent)?;
+    let to = content.to.as_str().parse().map_err(Failure::permanent)?;
     // Without an address that works there, a mail is better than none.
     let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());
     let millis = u64::try_from(mail.created_at.millis()).unwrap_or(0);
@@ -226,13 +231,13 @@ fn compose(
         .date(date.unwrap_or(SystemTime::UNIX_EPOCH))
         .from(from)
         .to(Mailbox::new(None, to))
-        .subject(&letter.subject)
+        .subject(&content.subject)
         .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()));
     let message = match answers_to {
         Some(to) => message.reply_to(Mailbox::new(None, to)),
         None => message,
     };
-    message.singlepart(SinglePart::plain(letter.text.clone())).map_err(Failure::permanent)
+    message.singlepart(SinglePart::plain(content.text.clone())).map_err(Failure::permanent)
 }
 
 async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), Failure> {
@@ -262,13 +267,13 @@ fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()
 }
 
 /// Shows a mail on the console: for people who develop against a local system.
-fn print(letter: &Letter) {
+fn print(content: &MailContent) {
     let mut console = std::io::stdout().lock();
     let rule = "-".repeat(72);
     let shown = writeln!(
         console,
         "{rule}\nMail to {}: {}\n\n{}{rule}",
-        letter.to, letter.subject, letter.text
+        content.to, content.subject, content.text
     );
     if let Err(error) = shown {
         tracing::debug!(%error, "console closed");

@@ -7,7 +7,7 @@ use axum::extract::State;
 use commerce::event_filter::EventTypes;
 use delivery::subscription::{
     CustomHeaders, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
-    give_place_back, hint, seal_secret, take_place,
+    claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
 use gateway::bridged;
@@ -174,7 +174,7 @@ pub(crate) async fn create(
     let view = WithSecret::new(&made, &secret, now);
     let answer = Created::new(&view).version(made.version).no_store();
     let write = app.table.write().create(&made, Code::VersionConflict);
-    take_place(write, &caller.store.id).answer(answer, now).await
+    claim_quota(write, &caller.store.id).answer(answer, now).await
 }
 
 /// `GET /v1/operations/webhook-subscriptions/{id}`: Shows a webhook subscription.
@@ -297,7 +297,7 @@ pub(crate) async fn delete(
             .name("#version", "version")
             .value(":version", found.version);
         let write = app.table.write().delete_if(&found.key(), unchanged, Code::VersionConflict);
-        let write = give_place_back(write, &caller.store.id);
+        let write = release_quota(write, &caller.store.id);
         write.answer(NoContent::default(), app.clock.now()).await
     })
     .await

@@ -18,7 +18,7 @@ use ground::event::{Event, OutboxState};
 use ground::id::{AppId, EventId, StoreId};
 use ground::key;
 use ground::scope::ReadOperations;
-use platform::app::{App as CommerceApp, AppStatus};
+use platform::app::{AppStatus, CommerceApp};
 use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
 use schemars::JsonSchema;

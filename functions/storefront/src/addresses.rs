@@ -196,13 +196,13 @@ fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
     AddressId::parse(&named).ok_or_else(|| Code::NotFound.into())
 }
 
-/// The whole book, newest address first.
-async fn book(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
+/// Every address of the customer, the newest first.
+async fn all_addresses(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
     let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
     app.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
 }
 
-/// The customer as they are now: a book changes behind its reader's back.
+/// The customer as they are now: addresses change behind its reader's back.
 async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
     app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
@@ -219,10 +219,10 @@ pub(crate) async fn list(
     mut paging: Paging,
 ) -> Result<Page<AddressView>, Problem> {
     let default = caller.account.default_address_id.as_ref();
-    let mut book = book(&app, &caller.account).await?;
+    let mut addresses = all_addresses(&app, &caller.account).await?;
     let first = paging.leader(default.map(ToString::to_string));
-    book.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
-    let views = book.into_iter().map(|address| AddressView::of(address, default));
+    addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
+    let views = addresses.into_iter().map(|address| AddressView::of(address, default));
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
@@ -369,10 +369,10 @@ async fn remove(
 ) -> Result<NoContent, Problem> {
     retry(|| async {
         let customer = fresh(app, customer).await?;
-        let book = book(app, &customer).await?;
-        let address = book.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
+        let addresses = all_addresses(app, &customer).await?;
+        let address = addresses.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
         if_match.check(address.version)?;
-        address::remove(app.table.write(), &customer, address, &book)
+        address::remove(app.table.write(), &customer, address, &addresses)
             .answer(NoContent::default(), app.clock.now())
             .await
     })

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::customer_email::{self, AccountWithEmailChange};
-use crate::door::{Door, Said};
+use crate::store_by_name::{StoreBody, StoreByName};
 
 /// Items of a customer that are looked at together when they leave.
 const AT_ONCE: usize = 1_000;
@@ -91,12 +91,12 @@ pub(crate) struct CustomerLoginRequest {
 /// `store_required`, `store_not_found`; `invalid_credentials`, the same for an unknown address;
 /// `account_disabled`, only with the right password; `too_many_attempts`.
 pub(crate) async fn login(
-    door: Door,
+    named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<CustomerLoginRequest>,
+    StoreBody(ask): StoreBody<CustomerLoginRequest>,
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
-    let at = (&door.store.id, &ask.email);
+    let at = (&named.store.id, &ask.email);
     let (account, subject): (Customer, _) =
         authentication::by_password(&app, at, &ask.password, &inbound).await?;
     let now = app.clock.now();
@@ -241,7 +241,7 @@ pub(crate) async fn delete(
     // The session stays until the account goes: whoever is refused below can try again.
     erase_belongings(&app, account, key::SESSIONS).await?;
     let now = app.clock.now();
-    let letter = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
+    let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
         .from_store(Some(&account.store_id));
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());
@@ -252,7 +252,7 @@ pub(crate) async fn delete(
         .delete_if(&account.key(), is_there, Code::Unauthenticated)
         .delete_if(&email_key, held, Code::VersionConflict)
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
-        .emit(Mail::compose(&key, &letter, now)?)
+        .emit(Mail::compose(&key, &content, now)?)
         .answer(Accepted::new(&gone), now)
         .await?;
     // What was added while the rest was removed; nothing can be added any more.

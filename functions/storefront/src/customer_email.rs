@@ -88,12 +88,12 @@ pub(crate) async fn ask(
         password_generation: account.password_generation,
     };
     let shop = &caller.store.subdomain;
-    let letter = |code: &str| match taken {
+    let content = |code: &str| match taken {
         None => Some(notifications::customer::moves(&email, shop, code)),
         Some(_) => Some(notifications::customer::stays(&email, shop)),
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
-    let sending = Sending::new(app, id, bound, (&counted, &throttle), letter).await?;
+    let sending = Sending::new(app, id, bound, (&counted, &throttle), content).await?;
     Ok(Pending { email, sending, confirmed, asked_at })
 }
 
@@ -159,7 +159,7 @@ async fn notice(
     now: Timestamp,
 ) -> Result<Mail, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = notifications::email_changed(&former.email, &account.email, now)
+    let content = notifications::email_changed(&former.email, &account.email, now)
         .from_store(Some(&account.store_id));
-    Mail::compose(&key, &letter, now)
+    Mail::compose(&key, &content, now)
 }

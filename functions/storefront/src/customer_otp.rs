@@ -26,7 +26,7 @@ use identity::throttle::Kind;
 
 use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
-use crate::door::{Door, Said};
+use crate::store_by_name::{StoreBody, StoreByName};
 
 /// An application for an account.
 #[request]
@@ -53,13 +53,13 @@ pub(crate) struct RegisterCustomerRequest {
 /// # Errors
 /// `store_required`, `store_not_found`, `too_many_attempts`.
 pub(crate) async fn register(
-    door: Door,
+    named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<RegisterCustomerRequest>,
+    StoreBody(ask): StoreBody<RegisterCustomerRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
     let id = ChallengeId::mint(app.clock.now());
-    let at = (&door.store.id, &ask.email);
+    let at = (&named.store.id, &ask.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
     let Found::<Customer> { subject, throttle, account } =
         authentication::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
@@ -70,16 +70,16 @@ pub(crate) async fn register(
         phone: ask.phone,
         accepts_marketing: ask.accepts_marketing.0,
     };
-    let letter = match &account {
+    let content = match &account {
         None => notifications::customer::welcome,
         Some(_) => notifications::customer::known,
     };
     let to = application.email.clone();
-    let store_id = door.store.id.clone();
+    let store_id = named.store.id.clone();
     let holder = Holder::Applicant { store_id, application: Box::new(application) };
-    let letter = |code: &str| Some(letter(&to, &door.store.subdomain, code));
+    let content = |code: &str| Some(content(&to, &named.store.subdomain, code));
     let bound = (Some(holder), account.as_ref());
-    Sending::new(&app, id, bound, (&subject, &throttle), letter).await?.answer(&app).await
+    Sending::new(&app, id, bound, (&subject, &throttle), content).await?.answer(&app).await
 }
 
 /// `POST /v1/storefront/customer/login/otp`: Mails a code to sign in with.
@@ -90,12 +90,12 @@ pub(crate) async fn register(
 /// # Errors
 /// `store_required`, `store_not_found`; `too_many_attempts` before `resend_after` has passed.
 pub(crate) async fn request(
-    door: Door,
+    named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<MailRequest>,
+    StoreBody(ask): StoreBody<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Customer>(&app, (&door.store.id, &ask.email), &inbound).await
+    code::request::<Customer>(&app, (&named.store.id, &ask.email), &inbound).await
 }
 
 /// A one-time code that came back.

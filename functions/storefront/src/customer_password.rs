@@ -11,7 +11,7 @@ use identity::customer::Customer;
 use identity::notifications;
 use platform::caller;
 
-use crate::door::{Door, Said};
+use crate::store_by_name::{StoreBody, StoreByName};
 
 /// `POST /v1/storefront/customer/password/reset`: Mails a link that sets a new password.
 ///
@@ -20,15 +20,15 @@ use crate::door::{Door, Said};
 /// # Errors
 /// `store_required`, `store_not_found`, `too_many_attempts`.
 pub(crate) async fn reset(
-    door: Door,
+    named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Said(ask): Said<MailRequest>,
+    StoreBody(ask): StoreBody<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let shop = &door.store.subdomain;
-    let letter =
+    let shop = &named.store.subdomain;
+    let content =
         |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
-    password::reset::<Customer>(&app, (&door.store.id, &ask.email), &inbound, letter).await
+    password::reset::<Customer>(&app, (&named.store.id, &ask.email), &inbound, content).await
 }
 
 /// `POST /v1/storefront/customer/password/update`: Sets a new password, by reset token or by session.

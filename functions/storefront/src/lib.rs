@@ -7,7 +7,6 @@ mod customer;
 mod customer_email;
 mod customer_otp;
 mod customer_password;
-mod door;
 mod forms;
 mod gift_cards;
 mod lookup;
@@ -15,6 +14,7 @@ mod media;
 mod pages;
 mod payment;
 mod reviews;
+mod store_by_name;
 mod wishlist;
 
 use gateway::budget::Cost;

@@ -1,7 +1,7 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
 use commerce::topics;
-use delivery::delivery::{Attempt, Delivery, DeliveryStatus, Message, Turn, head_before};
+use delivery::delivery::{Attempt, Delivery, DeliveryMessage, DeliveryStatus, Turn, head_before};
 use delivery::subscription::{Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -41,7 +41,7 @@ pub(crate) enum Begun {
 ///
 /// # Errors
 /// `version_conflict` when another writer came first: decide anew.
-pub(crate) async fn begin(app: &App, message: &Message) -> Result<Begun, Problem> {
+pub(crate) async fn begin(app: &App, message: &DeliveryMessage) -> Result<Begun, Problem> {
     let delivery_key = key::delivery(&message.delivery_id);
     let event_key = key::event(&message.event_id);
     let subscription_key = message.subscription_key();
@@ -141,7 +141,7 @@ async fn put_off(
 /// The installation of the app whose subscription on a store it is, and the mark of operators who
 /// have stopped the app: what an app may be sent ends with either. An app's own subscription also
 /// tells it of its uninstallation and its suspension, and asks for none.
-fn installation_keys(message: &Message) -> Option<[Key; 2]> {
+fn installation_keys(message: &DeliveryMessage) -> Option<[Key; 2]> {
     let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
     let id = Installation::id_of(store, app);
     Some([key::installation(&id), Stop::of(app, &id)])

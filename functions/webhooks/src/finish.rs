@@ -1,7 +1,7 @@
 //! The third step: what came of an attempt, for the delivery, for its receiver, and for the
 //! queue.
 
-use delivery::delivery::{Delivery, DeliveryStatus, Verdict, wake_next};
+use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, wake_next};
 use delivery::subscription::{
     DisabledReason, Subscription, SubscriptionView, WEBHOOK_SUBSCRIPTION_DISABLED,
 };
@@ -65,11 +65,11 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: Sent) -> Result<(), Probl
     Ok(())
 }
 
-fn report_of(verdict: Verdict, status: DeliveryStatus) -> Report {
+fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
     match verdict {
-        Verdict::Success => Report::Success,
-        Verdict::Gone => Report::Gone,
-        Verdict::Failure | Verdict::Blocked => {
+        AttemptVerdict::Success => Report::Success,
+        AttemptVerdict::Gone => Report::Gone,
+        AttemptVerdict::Failure | AttemptVerdict::Blocked => {
             Report::Failure { exhausted: status != DeliveryStatus::Retrying }
         }
     }

@@ -29,7 +29,7 @@ mod finish;
 mod send;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use delivery::delivery::{Message, wake_next};
+use delivery::delivery::{DeliveryMessage, wake_next};
 use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;
@@ -58,7 +58,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     response
 }
 
-fn read(message: &SqsMessage) -> Result<Message, Problem> {
+fn read(message: &SqsMessage) -> Result<DeliveryMessage, Problem> {
     let body = message.body.as_deref().unwrap_or_default();
     serde_json::from_str(body).map_err(|error| Problem::internal(format!("message: {error}")))
 }
@@ -67,7 +67,7 @@ fn read(message: &SqsMessage) -> Result<Message, Problem> {
 ///
 /// # Errors
 /// 503 when the table or the secrets cannot be reached: the message is received again.
-pub async fn attempt(app: &App, message: &Message) -> Result<(), Problem> {
+pub async fn attempt(app: &App, message: &DeliveryMessage) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
     let key = app.secrets.webhook_key().await?;
     // A claim that is lost to another writer is decided anew, on what that writer left.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use delivery::delivery::{Attempt, Outcome, headers};
+use delivery::delivery::{Attempt, AttemptOutcome, headers};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Incoming, Outgoing};
@@ -22,7 +22,7 @@ pub(crate) const UNSEALABLE: &str = "signing";
 
 /// What came of it.
 pub(crate) struct Sent {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: AttemptOutcome,
     pub(crate) took: Duration,
     pub(crate) attempt: Attempt,
 }
@@ -36,7 +36,8 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
     match answer {
         Ok(answer) => {
             let now = app.clock.now();
-            let outcome = Outcome::answered(answer.status, retry_after(&answer.headers, now));
+            let outcome =
+                AttemptOutcome::answered(answer.status, retry_after(&answer.headers, now));
             let attempt = Attempt::of(&job.delivery, url, &outcome, took)
                 .with_body(&job.event.body)
                 .with_response(&answer.body, answer.truncated);
@@ -50,14 +51,19 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
     }
 }
 
-async fn post(app: &App, job: &Job, seal: &SealKey, now: Timestamp) -> Result<Incoming, Outcome> {
+async fn post(
+    app: &App,
+    job: &Job,
+    seal: &SealKey,
+    now: Timestamp,
+) -> Result<Incoming, AttemptOutcome> {
     let Job { delivery, event, subscription } = job;
     let destination = Destination::parse(&subscription.url, app.egress.policy())
-        .map_err(|refusal| Outcome::from(gateway::egress::SendError::Blocked(refusal)))?;
+        .map_err(|refusal| AttemptOutcome::from(gateway::egress::SendError::Blocked(refusal)))?;
     let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
     let Some((keys, custom)) = opened else {
         tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");
-        return Err(Outcome::failed(UNSEALABLE));
+        return Err(AttemptOutcome::failed(UNSEALABLE));
     };
     let request = Outgoing {
         method: Method::POST,
@@ -67,7 +73,7 @@ async fn post(app: &App, job: &Job, seal: &SealKey, now: Timestamp) -> Result<In
         deadline: DEADLINE,
         max_body: MAX_ANSWER,
     };
-    app.egress.send(request).await.map_err(Outcome::from)
+    app.egress.send(request).await.map_err(AttemptOutcome::from)
 }
 
 /// Headers as the connection takes them. Ours are always well formed; a custom one was judged

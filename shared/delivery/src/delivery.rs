@@ -33,10 +33,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::subscription::Subscription;
 
-pub use attempt::{Attempt, AttemptView, Outcome, Verdict};
+pub use attempt::{Attempt, AttemptOutcome, AttemptVerdict, AttemptView};
 pub use hold::Hold;
 pub use lane::{Lane, Place, head_before, wake_next};
-pub use message::{Message, Turn};
+pub use message::{DeliveryMessage, Turn};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
 pub use view::DeliveryView;
@@ -276,16 +276,24 @@ impl Delivery {
 
     /// The delivery after its attempt; `draw` is a random number for the jitter.
     #[must_use]
-    pub fn settled(&self, outcome: &Outcome, took: Duration, draw: u32, now: Timestamp) -> Self {
+    pub fn settled(
+        &self,
+        outcome: &AttemptOutcome,
+        took: Duration,
+        draw: u32,
+        now: Timestamp,
+    ) -> Self {
         let made = self.attempt.saturating_sub(self.run_after);
         let next = slot(made)
             .filter(|_| !self.test)
             .map(|slot| now.plus(wait(slot, outcome.retry_after, draw)));
         let (status, next) = match (outcome.verdict, next) {
-            (Verdict::Success, _) => (DeliveryStatus::Succeeded, None),
-            (Verdict::Blocked, _) => (DeliveryStatus::Blocked, None),
-            (Verdict::Gone, _) | (Verdict::Failure, None) => (DeliveryStatus::Exhausted, None),
-            (Verdict::Failure, next) => (DeliveryStatus::Retrying, next),
+            (AttemptVerdict::Success, _) => (DeliveryStatus::Succeeded, None),
+            (AttemptVerdict::Blocked, _) => (DeliveryStatus::Blocked, None),
+            (AttemptVerdict::Gone, _) | (AttemptVerdict::Failure, None) => {
+                (DeliveryStatus::Exhausted, None)
+            }
+            (AttemptVerdict::Failure, next) => (DeliveryStatus::Retrying, next),
         };
         Self {
             status,

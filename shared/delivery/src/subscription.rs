@@ -14,7 +14,7 @@
 mod ask;
 mod filter;
 mod health;
-mod places;
+mod quota;
 mod secrets;
 mod view;
 
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use ask::{CustomHeaders, OwnSecret};
 pub use filter::{Filter, Payload};
 pub use health::{Circuit, Gate, Health, HealthWord};
-pub use places::{give_place_back, remove_of_app, take_place};
+pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
 

@@ -58,7 +58,7 @@ gateway::words! {
 pub struct Mail {
     /// The id.
     pub id: MailId,
-    /// The [`Letter`], sealed.
+    /// The [`MailContent`], sealed.
     pub sealed: String,
     /// How far it has come.
     pub state: MailState,
@@ -109,16 +109,16 @@ pub enum Take {
 }
 
 impl Mail {
-    /// A mail with this letter.
-    pub fn compose(key: &SealKey, letter: &Letter, now: Timestamp) -> Result<Self, Problem> {
+    /// A mail with this content.
+    pub fn compose(key: &SealKey, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
         let id = MailId::mint(now);
-        let plain = serde_json::to_vec(letter).map_err(Problem::internal)?;
+        let plain = serde_json::to_vec(content).map_err(Problem::internal)?;
         Ok(Self {
             sealed: key.seal(&plain, id.as_str().as_bytes()),
             state: MailState::Pending,
             attempts: 0,
             due_at: now.plus(QUEUE_GRACE),
-            expires_at: now.plus(letter.useful_for),
+            expires_at: now.plus(content.useful_for),
             created_at: now,
             version: 1,
             id,
@@ -126,7 +126,7 @@ impl Mail {
     }
 
     /// What it says.
-    pub fn letter(&self, key: &SealKey) -> Result<Letter, Problem> {
+    pub fn content(&self, key: &SealKey) -> Result<MailContent, Problem> {
         let plain = key.open(&self.sealed, self.id.as_str().as_bytes());
         let plain = plain.map_err(|error| Problem::internal(format!("{}: {error}", self.id)))?;
         serde_json::from_slice(&plain).map_err(Problem::internal)
@@ -180,7 +180,7 @@ impl Mail {
 /// What a mail says, and to whom. Codes and tokens stand alone on their lines, after `Code: ` and
 /// `Token: `; the text is ASCII with lines below 75 characters, so that it travels unencoded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct MailContent {
     /// The recipient.
     pub to: Email,
     /// The store that it is from; the platform, where there is none.
@@ -205,8 +205,8 @@ pub struct Letter {
     pub useful_for: Duration,
 }
 
-impl Letter {
-    /// A letter of the platform.
+impl MailContent {
+    /// A content of the platform.
     pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
         Self {
             to: to.clone(),
@@ -220,20 +220,20 @@ impl Letter {
         }
     }
 
-    /// The letter as the store's, which is told to its customers: its name stands for who wrote
+    /// The content as the store's, which is told to its customers: its name stands for who wrote
     /// it, and answers go to it.
     #[must_use]
     pub fn from_store(self, store: Option<&StoreId>) -> Self {
         Self { store_id: store.cloned().or(self.store_id), ..self }
     }
 
-    /// The letter as one to an address that nobody has proven yet.
+    /// The content as one to an address that nobody has proven yet.
     #[must_use]
     pub fn to_stranger(self) -> Self {
         Self { is_to_stranger: true, ..self }
     }
 
-    /// The letter as one about the store's business.
+    /// The content as one about the store's business.
     #[must_use]
     pub fn of_business(self, store: &StoreId) -> Self {
         Self { is_business: true, ..self.from_store(Some(store)) }
@@ -248,25 +248,25 @@ mod tests {
 
     const USEFUL_FOR: Duration = MINUTE.saturating_mul(10);
 
-    fn letter() -> Letter {
+    fn content() -> MailContent {
         let to = Email::from_text("ann@example.com").unwrap();
-        Letter::new(&to, "Your sign-in code", "Code: 042137\n".into(), USEFUL_FOR)
+        MailContent::new(&to, "Your sign-in code", "Code: 042137\n".into(), USEFUL_FOR)
     }
 
     #[test]
     fn a_mail_is_readable_with_the_key_and_nowhere_else() {
         let (key, now) = (SealKey::generate(), Timestamp::from_millis(0));
-        let mail = Mail::compose(&key, &letter(), now).unwrap();
-        assert_eq!(mail.letter(&key).unwrap(), letter());
-        assert!(mail.letter(&SealKey::generate()).is_err());
+        let mail = Mail::compose(&key, &content(), now).unwrap();
+        assert_eq!(mail.content(&key).unwrap(), content());
+        assert!(mail.content(&SealKey::generate()).is_err());
         let moved = Mail { id: MailId::mint(now), ..mail };
-        assert!(moved.letter(&key).is_err());
+        assert!(moved.content(&key).is_err());
     }
 
     #[test]
     fn a_mail_is_taken_once_until_its_lease_ends() {
         let now = Timestamp::from_millis(0);
-        let mail = Mail::compose(&SealKey::generate(), &letter(), now).unwrap();
+        let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
         let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
         assert_eq!((taken.attempts, taken.version), (1, 2));
         assert!(matches!(taken.take(now.plus(MINUTE)), Take::Leave));
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_failed_attempt_is_repeated_while_the_mail_is_of_use() {
         let now = Timestamp::from_millis(0);
-        let mail = Mail::compose(&SealKey::generate(), &letter(), now).unwrap();
+        let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
         let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
         let (again, wait) = taken.after_failure(false, now);
         assert_eq!((again.state, wait), (MailState::Pending, Some(FIRST_WAIT)));

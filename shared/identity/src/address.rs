@@ -168,8 +168,8 @@ impl Address {
     }
 }
 
-/// Adds an address to a customer's book: the first one becomes the default, and so does every later
-/// one that is asked to. Ends in `version_conflict` when the book has changed in what matters.
+/// Adds an address of a customer: the first one becomes the default, and so does every later
+/// one that is asked to. Ends in `version_conflict` when the addresses have changed in what matters.
 ///
 /// # Errors
 /// `address_limit`.
@@ -202,7 +202,7 @@ pub fn add(
     ))
 }
 
-/// Makes an address of the book the one a checkout suggests first.
+/// Makes an address the one a checkout suggests first.
 pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
     let change = Change::new("SET default_address_id = :id")
         .only_if("attribute_exists(PK)")
@@ -210,12 +210,12 @@ pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
     write.update(&customer.key(), change, Code::VersionConflict)
 }
 
-/// Takes an address out of a customer's book. When it is the default, the newest of the `book`'s
-/// others becomes that. Ends in `version_conflict` when the book has changed in what matters.
-pub fn remove(write: Write, customer: &Customer, address: &Address, book: &[Address]) -> Write {
+/// Removes an address of a customer. When it is the default, the newest of the
+/// others becomes that. Ends in `version_conflict` when the addresses have changed in what matters.
+pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Address]) -> Write {
     let is_there = || Condition::new("attribute_exists(PK)");
     let write = write.delete_if(&address.key(), is_there(), Code::VersionConflict);
-    let others = book.iter().filter(|other| other.id != address.id);
+    let others = all.iter().filter(|other| other.id != address.id);
     let newest = others.max_by_key(|other| (other.created_at, other.id.clone()));
     let is_default = customer.default_address_id.as_ref() == Some(&address.id);
     let count = "SET addresses_count = addresses_count - :one";

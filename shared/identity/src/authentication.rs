@@ -16,7 +16,7 @@ use gateway::table::{Change, Query, Write, retry};
 use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
-use ground::mail::{Letter, Mail};
+use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -167,14 +167,14 @@ pub async fn send_link<A: Account>(
     app: &App,
     purpose: Purpose,
     account: Option<&A>,
-    letter: impl FnOnce(&Email, &str) -> Letter,
+    content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
-    let letter =
-        |account: &A| letter(account.email(), &token).from_store(account.holder().store_id());
-    let mail = account.map(|account| Mail::compose(&key, &letter(account), now));
+    let content =
+        |account: &A| content(account.email(), &token).from_store(account.holder().store_id());
+    let mail = account.map(|account| Mail::compose(&key, &content(account), now));
     let mail = mail.transpose()?;
     let answer = Accepted::new(&LinkSent { expires_in: purpose.lifetime().as_secs() });
     let write = app.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);

@@ -4,23 +4,23 @@ pub mod customer;
 
 use gateway::clock::{DAY, Timestamp};
 use ground::fields::Email;
-use ground::mail::Letter;
+use ground::mail::MailContent;
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 
 /// A one-time code for signing in.
-pub fn one_time_code(to: &Email, code: &str) -> Letter {
+pub fn one_time_code(to: &Email, code: &str) -> MailContent {
     let text = format!(
         "Use this code to sign in. It is good for 10 minutes and works once.\n\n\
          Code: {code}\n\n\
          If you did not ask for it, do nothing: nobody can sign in without it.\n\
          Never tell it to anybody.\n"
     );
-    Letter::new(to, "Your sign-in code", text, CODE_LIFETIME)
+    MailContent::new(to, "Your sign-in code", text, CODE_LIFETIME)
 }
 
 /// A link that sets a new password.
-pub fn password_reset(to: &Email, token: &str, base_url: &str) -> Letter {
+pub fn password_reset(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new password for your account. To set one, send\n\
          this token and the new password to\n\n\
@@ -30,11 +30,11 @@ pub fn password_reset(to: &Email, token: &str, base_url: &str) -> Letter {
          It is good for 30 minutes and works once.\n\
          If you did not ask for it, do nothing: your password stays as it is.\n"
     );
-    Letter::new(to, "Set a new password", text, Purpose::Reset.lifetime())
+    MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }
 
 /// A link that verifies the address.
-pub fn verify_email(to: &Email, token: &str, base_url: &str) -> Letter {
+pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "This address was given for an account. To confirm that it is yours,\n\
          send this token to\n\n\
@@ -44,11 +44,11 @@ pub fn verify_email(to: &Email, token: &str, base_url: &str) -> Letter {
          It is good for 24 hours and works once.\n\
          If you know nothing of such an account, do nothing.\n"
     );
-    Letter::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
+    MailContent::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
 }
 
 /// A notice that the account which was found at an address is its owner's alone from now on.
-pub fn address_proven(to: &Email, base_url: &str) -> Letter {
+pub fn address_proven(to: &Email, base_url: &str) -> MailContent {
     let text = format!(
         "You have confirmed this address for an account that was set up before,\n\
          perhaps by somebody else. Its password and every session have ended.\n\n\
@@ -60,11 +60,11 @@ pub fn address_proven(to: &Email, base_url: &str) -> Letter {
          What the account holds stays. Look through its stores and apps, and\n\
          delete what is not yours.\n"
     );
-    Letter::new(to, "Your address is confirmed", text, DAY)
+    MailContent::new(to, "Your address is confirmed", text, DAY)
 }
 
 /// A notice that the second factor was switched on or off.
-pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> Letter {
+pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> MailContent {
     let (is, from_now) = if on {
         ("on", "A code of your device, or a recovery code, is needed to sign in.")
     } else {
@@ -76,21 +76,21 @@ pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> Letter {
          If that was not you, ask for a new password at once: setting it ends\n\
          every session.\n"
     );
-    Letter::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
+    MailContent::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
 }
 
 /// A notice that the password was changed.
-pub fn password_changed(to: &Email, now: Timestamp) -> Letter {
+pub fn password_changed(to: &Email, now: Timestamp) -> MailContent {
     let text = format!(
         "The password of your account was changed at {now}.\n\n\
          If that was not you, ask for a new password at once: setting it ends\n\
          every session.\n"
     );
-    Letter::new(to, "Your password was changed", text, DAY)
+    MailContent::new(to, "Your password was changed", text, DAY)
 }
 
 /// A notice to the former address that the account has another one.
-pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> Letter {
+pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> MailContent {
     let text = format!(
         "The e-mail address of your account was changed at\n\
          {now} to {}.\n\
@@ -98,17 +98,17 @@ pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> Letter 
          If that was not you, contact support at once.\n",
         current.masked()
     );
-    Letter::new(former, "Your e-mail address was changed", text, DAY)
+    MailContent::new(former, "Your e-mail address was changed", text, DAY)
 }
 
 /// A notice that the account is going to be removed.
-pub fn account_deleted(to: &Email, delete_at: Timestamp) -> Letter {
+pub fn account_deleted(to: &Email, delete_at: Timestamp) -> MailContent {
     let text = format!(
         "Your account was deleted. It can no longer be used, and everything it\n\
          holds is removed after {delete_at}.\n\n\
          If that was not you, contact support before then.\n"
     );
-    Letter::new(to, "Your account was deleted", text, DAY)
+    MailContent::new(to, "Your account was deleted", text, DAY)
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     fn every_text_travels_unencoded() {
         let to = Email::from_text("ann@example.com").unwrap();
         let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
-        for letter in [
+        for content in [
             one_time_code(&to, "042137"),
             password_reset(&to, &token, "https://api.example.com"),
             verify_email(&to, &token, "https://api.example.com"),
@@ -132,8 +132,8 @@ mod tests {
             email_changed(&to, &to, now),
             account_deleted(&to, now),
         ] {
-            assert!(letter.text.is_ascii() && letter.subject.is_ascii());
-            assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);
+            assert!(content.text.is_ascii() && content.subject.is_ascii());
+            assert!(content.text.lines().all(|line| line.len() < 75), "{}", content.text);
         }
     }
 }

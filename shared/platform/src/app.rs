@@ -95,7 +95,7 @@ pub struct Listing {
 
 /// An app. What [`Configuration`] names is what is in force, as it was reviewed last.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct App {
+pub struct CommerceApp {
     /// The id.
     pub id: AppId,
     /// The developer's account.
@@ -138,7 +138,7 @@ pub struct App {
     pub open_submission_id: Option<SubmissionId>,
     /// When it last entered the catalogue.
     pub published_at: Option<Timestamp>,
-    /// Reviews. Like the other counters it is changed in place: see [`App::COUNTED`].
+    /// Reviews. Like the other counters it is changed in place: see [`CommerceApp::COUNTED`].
     pub rating_count: u64,
     /// The sum of the stars.
     pub rating_sum: u64,
@@ -154,7 +154,7 @@ pub struct App {
     pub version: u64,
 }
 
-impl Item for App {
+impl Item for CommerceApp {
     const KIND: &'static str = "app";
     fn key(&self) -> Key {
         key::app(&self.id)
@@ -174,7 +174,7 @@ impl Item for App {
     }
 }
 
-impl App {
+impl CommerceApp {
     /// The app at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
@@ -230,7 +230,7 @@ pub fn is_registrable_redirect(uri: &str) -> bool {
 
 /// What authenticates an OAuth client: read with the code in one round trip.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Client {
+pub struct AppClient {
     /// The client id.
     pub client_id: String,
     /// The app it is.
@@ -253,7 +253,7 @@ pub struct ClientSecret {
     pub expires_at: Option<Timestamp>,
 }
 
-impl Item for Client {
+impl Item for AppClient {
     const KIND: &'static str = "client";
     fn key(&self) -> Key {
         key::client(&self.client_id)
@@ -263,7 +263,7 @@ impl Item for Client {
     }
 }
 
-impl Client {
+impl AppClient {
     /// Whether this secret authenticates the client now; a public client has none to give.
     pub fn is_authenticated_by(&self, unverified_secret: Option<&str>, now: Timestamp) -> bool {
         match (self.confidential, unverified_secret) {
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_former_secret_ends_with_its_day_and_the_one_before_it_at_once() {
         let now = ground::event::EXAMPLE_TIME;
-        let client = Client {
+        let client = AppClient {
             client_id: "cli_a".into(),
             app_id: AppId::derive(&["a"]),
             confidential: true,
@@ -342,7 +342,7 @@ mod tests {
         let third = second.rotate("three", now);
         assert!(!third.is_authenticated_by(Some("one"), now));
         assert!(third.is_authenticated_by(Some("two"), last));
-        let public = Client { confidential: false, secrets: Vec::new(), ..client };
+        let public = AppClient { confidential: false, secrets: Vec::new(), ..client };
         assert!(public.is_authenticated_by(None, now));
         assert!(!public.is_authenticated_by(Some("one"), now));
     }

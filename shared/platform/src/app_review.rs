@@ -15,7 +15,7 @@ use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, AppStatus};
+use crate::app::{AppStatus, CommerceApp};
 
 ground::topics! {
     APP_REVIEWED = "app.reviewed", "app_review", None, AppReviewView,
@@ -193,8 +193,8 @@ pub struct AppRating {
     histogram: Histogram,
 }
 
-impl From<&App> for AppRating {
-    fn from(app: &App) -> Self {
+impl From<&CommerceApp> for AppRating {
+    fn from(app: &CommerceApp) -> Self {
         let [one, two, three, four, five] = app.stars;
         Self { rating: app.rating(), histogram: Histogram { one, two, three, four, five } }
     }

@@ -11,7 +11,7 @@ use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, MAX_APPS};
+use crate::app::{CommerceApp, MAX_APPS};
 
 ground::topics! {
     DEVELOPER_REGISTERED = "developer.registered", "developer", None, DeveloperView,
@@ -149,7 +149,7 @@ pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<()
     let query = apps_of(id);
     let (profile, apps) = tokio::try_join!(
         app.table.get::<Developer>(&place),
-        app.table.all::<App>(&query, MAX_APPS),
+        app.table.all::<CommerceApp>(&query, MAX_APPS),
     )?;
     if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {
         return Ok(());

@@ -13,7 +13,7 @@ use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::App;
+use crate::app::CommerceApp;
 
 pub use topics::*;
 
@@ -107,7 +107,7 @@ impl Installation {
 
     /// The app chosen for the store for the first time: pending until the merchant grants scopes,
     /// active at once when it asks for none.
-    pub fn begin(app: &App, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
+    pub fn begin(app: &CommerceApp, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
         let asks = !app.scopes.is_empty();
         Self {
             id: Self::id_of(store, &app.id),
@@ -130,7 +130,7 @@ impl Installation {
 
     /// The app chosen again after it was uninstalled; tokens of its life before stay dead.
     #[must_use]
-    pub fn begin_again(&self, app: &App, by: &MerchantId, now: Timestamp) -> Self {
+    pub fn begin_again(&self, app: &CommerceApp, by: &MerchantId, now: Timestamp) -> Self {
         Self {
             generation: self.generation,
             created_at: self.created_at,

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, Configuration, Listing};
+use crate::app::{CommerceApp, Configuration, Listing};
 
 pub use checks::{Check, MIN_DESCRIPTION, Surroundings, Verdict, checks, is_public_https};
 pub use topics::*;
@@ -140,7 +140,7 @@ impl Submission {
     /// # Errors
     /// `submission_open`, `invalid_state_transition`; `checks_failed` with every check.
     pub fn open(
-        app: &App,
+        app: &CommerceApp,
         proposal: Proposal,
         checks: Vec<Check>,
         now: Timestamp,
@@ -213,7 +213,7 @@ impl Submission {
     /// The app after this submission: no longer open and, once it is approved, with what it
     /// proposes, which is in force at once (our choice).
     #[must_use]
-    pub fn applied_to(&self, app: &App, now: Timestamp) -> App {
+    pub fn applied_to(&self, app: &CommerceApp, now: Timestamp) -> CommerceApp {
         let mut next = app.changed(now);
         if next.open_submission_id.as_ref() == Some(&self.id) {
             next.open_submission_id = None;

@@ -6,7 +6,7 @@ mod order;
 use gateway::app::App;
 use gateway::problem::Problem;
 use ground::key;
-use ground::mail::Letter;
+use ground::mail::MailContent;
 
 use crate::gift_card::{GiftCard, GiftCardStatus};
 
@@ -17,7 +17,7 @@ pub use order::{order_placed, order_shipped};
 ///
 /// # Errors
 /// 503.
-pub async fn is_wanted(app: &App, letter: &Letter) -> Result<bool, Problem> {
+pub async fn is_wanted(app: &App, letter: &MailContent) -> Result<bool, Problem> {
     let (Some(store), Some(card)) = (&letter.store_id, &letter.gift_card) else { return Ok(true) };
     let card: Option<GiftCard> = app.table.get(&key::gift_card(store, card)).await?;
     let now = app.clock.now();

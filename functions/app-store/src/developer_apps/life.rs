@@ -11,8 +11,8 @@ use ground::event::Topic;
 use ground::id::AppId;
 use ground::key;
 use platform::app::{
-    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, App as CommerceApp, AppView,
-    Client, SECRET_OVERLAP,
+    APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
+    CommerceApp, SECRET_OVERLAP,
 };
 use platform::caller::Developer;
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
@@ -96,7 +96,7 @@ pub async fn rotate_secret(
     Path(id): Path<AppId>,
 ) -> Result<NoStore<Json<ClientSecretView>>, Problem> {
     let found = own(&app, &developer, &id).await?;
-    let client: Option<Client> = app.table.get(&key::client(&found.client_id)).await?;
+    let client: Option<AppClient> = app.table.get(&key::client(&found.client_id)).await?;
     let client = client.ok_or(Code::NotFound)?;
     if !client.confidential {
         return Err(Code::InvalidStateTransition.detail("A public client has no secret."));

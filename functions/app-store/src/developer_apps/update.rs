@@ -10,7 +10,7 @@ use ground::fields::{Handle, WebUrl};
 use ground::id::AppId;
 use ground::key;
 use ground::scope::Scopes;
-use platform::app::{APP_UPDATED, App as CommerceApp, AppView, Configuration, Listing, UniqueSlug};
+use platform::app::{APP_UPDATED, AppView, CommerceApp, Configuration, Listing, UniqueSlug};
 use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
 

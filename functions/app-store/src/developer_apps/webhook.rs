@@ -10,7 +10,7 @@ use gateway::signature::SigningSecret;
 use gateway::table::Write;
 use ground::id::{AppId, SubscriptionId};
 use ground::key;
-use platform::app::App as CommerceApp;
+use platform::app::CommerceApp;
 
 /// A new subscription, and its secret, which is shown once.
 pub(super) struct Hook {

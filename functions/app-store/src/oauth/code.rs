@@ -7,7 +7,7 @@ use gateway::reply::{Json, NoStore};
 use gateway::seal;
 use gateway::table::retry;
 use ground::key;
-use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
 
@@ -28,7 +28,7 @@ pub(super) async fn redeem(
     let client_key = key::client(&credentials.client_id);
     let mut batch = app.table.get_many(&[&client_key, &code_key]).await?;
     let now = app.clock.now();
-    let client: Client = credentials.authenticate(batch.take(&client_key)?, now)?;
+    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
     code.judge(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {

@@ -12,7 +12,7 @@ use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use ground::key;
 use ground::scope::{Requested, Scopes};
 use identity::session::UnverifiedToken;
-use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::caller::Owner;
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use schemars::JsonSchema;
@@ -142,7 +142,7 @@ async fn app_id(app: &App, ask: &ExchangeRequest) -> Result<AppId, Problem> {
     match (&ask.app_id, &ask.client_id) {
         (Some(id), _) => Ok(id.clone()),
         (None, Some(client_id)) => {
-            let client: Option<Client> = app.table.get(&key::client(client_id.as_str())).await?;
+            let client: Option<AppClient> = app.table.get(&key::client(client_id.as_str())).await?;
             client.map(|client| client.app_id).ok_or_else(|| Code::InvalidTarget.into())
         }
         (None, None) => Err(Code::InvalidRequest.into()),

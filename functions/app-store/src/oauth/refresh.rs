@@ -7,7 +7,7 @@ use gateway::reply::{Json, NoStore};
 use gateway::seal;
 use gateway::table::retry;
 use ground::key;
-use platform::app::{App as CommerceApp, AppStatus, Client};
+use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
 
@@ -26,7 +26,7 @@ pub(super) async fn refresh(
     let client_key = key::client(&credentials.client_id);
     let mut batch = app.table.get_many(&[&client_key, &token_key]).await?;
     let now = app.clock.now();
-    let client: Client = credentials.authenticate(batch.take(&client_key)?, now)?;
+    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let token: RefreshToken = batch.take(&token_key)?.ok_or(Code::InvalidGrant)?;
     if token.client_id != client.client_id || now >= token.expires_at {
         return Err(Code::InvalidGrant.into());

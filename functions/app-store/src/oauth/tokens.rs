@@ -13,7 +13,7 @@ use ground::id::{AppId, GrantId, InstallationId, StoreId};
 use ground::key;
 use identity::merchant::Merchant;
 use identity::session::Session;
-use platform::app::{Client, Stop};
+use platform::app::{AppClient, Stop};
 use platform::caller::OAuthClient;
 use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
@@ -84,7 +84,7 @@ pub struct Introspection {
 /// A token of the asking client, as it is recorded.
 enum Known {
     Access(Box<AppToken>, Box<Installation>),
-    Refresh(Box<RefreshToken>, Box<Client>),
+    Refresh(Box<RefreshToken>, Box<AppClient>),
 }
 
 /// `POST /v1/app-store/oauth/revoke`: Revokes a token of the client.
@@ -177,7 +177,7 @@ fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> 
 async fn describe_refresh(
     app: &App,
     token: &RefreshToken,
-    client: &Client,
+    client: &AppClient,
 ) -> Result<Introspection, Problem> {
     let stop_key = Stop::of(&client.app_id, &token.installation_id);
     let grant_key = key::grant(&token.grant_id);
@@ -223,7 +223,7 @@ async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option
     let keys = [key::app_token(&digest), key::refresh_token(&digest)];
     let [access_key, refresh_key] = &keys;
     let mut batch: Batch = app.table.get_many(&[&client_key, access_key, refresh_key]).await?;
-    let client: Client = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
+    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
         return Ok(own.then(|| Known::Refresh(Box::new(token), Box::new(client))));

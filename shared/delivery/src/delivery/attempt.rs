@@ -14,7 +14,7 @@ use super::{Delivery, KEPT};
 
 /// What an attempt's result means for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// 2xx.
     Success,
     /// To be attempted again.
@@ -27,9 +27,9 @@ pub enum Verdict {
 
 /// An attempt's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct AttemptOutcome {
     /// What it means.
-    pub verdict: Verdict,
+    pub verdict: AttemptVerdict,
     /// The answer's status, if there was an answer.
     pub status_code: Option<u16>,
     /// The class of the failure.
@@ -38,16 +38,16 @@ pub struct Outcome {
     pub retry_after: Option<Duration>,
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// What an answer of this status means; only 2xx is success, a redirect is not.
     pub fn answered(status: u16, retry_after: Option<Duration>) -> Self {
         let (verdict, error) = match status {
-            200..=299 => (Verdict::Success, None),
-            300..=399 => (Verdict::Failure, Some("redirect")),
-            410 => (Verdict::Gone, Some("gone")),
-            400..=499 => (Verdict::Failure, Some("client_error")),
-            500..=599 => (Verdict::Failure, Some("server_error")),
-            _ => (Verdict::Failure, Some("unexpected_status")),
+            200..=299 => (AttemptVerdict::Success, None),
+            300..=399 => (AttemptVerdict::Failure, Some("redirect")),
+            410 => (AttemptVerdict::Gone, Some("gone")),
+            400..=499 => (AttemptVerdict::Failure, Some("client_error")),
+            500..=599 => (AttemptVerdict::Failure, Some("server_error")),
+            _ => (AttemptVerdict::Failure, Some("unexpected_status")),
         };
         let error = error.map(str::to_owned);
         Self { verdict, status_code: Some(status), error, retry_after }
@@ -56,15 +56,15 @@ impl Outcome {
     /// A failure of this class without an answer.
     pub fn failed(class: &str) -> Self {
         let error = Some(class.to_owned());
-        Self { verdict: Verdict::Failure, status_code: None, error, retry_after: None }
+        Self { verdict: AttemptVerdict::Failure, status_code: None, error, retry_after: None }
     }
 }
 
-impl From<SendError> for Outcome {
+impl From<SendError> for AttemptOutcome {
     fn from(error: SendError) -> Self {
         let verdict = match error {
-            SendError::Blocked(_) => Verdict::Blocked,
-            _ => Verdict::Failure,
+            SendError::Blocked(_) => AttemptVerdict::Blocked,
+            _ => AttemptVerdict::Failure,
         };
         Self { verdict, ..Self::failed(error.class()) }
     }
@@ -113,7 +113,7 @@ impl Item for Attempt {
 
 impl Attempt {
     /// The present attempt of a claimed delivery, with its result.
-    pub fn of(delivery: &Delivery, url: &str, outcome: &Outcome, took: Duration) -> Self {
+    pub fn of(delivery: &Delivery, url: &str, outcome: &AttemptOutcome, took: Duration) -> Self {
         Self {
             delivery_id: delivery.id.clone(),
             number: delivery.attempt,
@@ -146,7 +146,7 @@ impl Attempt {
     /// The attempt that a delivery still holds a lease for, when whoever made it never came back:
     /// the receiver may have got it.
     pub fn lost(delivery: &Delivery, url: &str) -> Self {
-        Self::of(delivery, url, &Outcome::failed("interrupted"), Duration::ZERO)
+        Self::of(delivery, url, &AttemptOutcome::failed("interrupted"), Duration::ZERO)
     }
 }
 

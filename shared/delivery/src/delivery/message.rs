@@ -16,7 +16,7 @@ const EARLY: Duration = Duration::from_secs(1);
 
 /// What a queue message says: enough to read everything the attempt needs in one round trip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct DeliveryMessage {
     /// The delivery.
     pub delivery_id: DeliveryId,
     /// The attempt that this message stands for.
@@ -31,7 +31,7 @@ pub struct Message {
     pub app_id: Option<AppId>,
 }
 
-impl Message {
+impl DeliveryMessage {
     /// The subscription's key.
     pub fn subscription_key(&self) -> Key {
         subscription::key_of(self.store_id.as_ref(), self.app_id.as_ref(), &self.subscription_id)
@@ -51,8 +51,8 @@ pub enum Turn {
 
 impl Delivery {
     /// The message for the next attempt.
-    pub fn message(&self) -> Message {
-        Message {
+    pub fn message(&self) -> DeliveryMessage {
+        DeliveryMessage {
             delivery_id: self.id.clone(),
             attempt: self.attempt.saturating_add(1),
             event_id: self.event_id.clone(),

@@ -25,7 +25,7 @@ fn due(delivery: &Delivery) -> bool {
 fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
     let mut delivery = delivery();
     let mut now = NOW;
-    let failure = Outcome::answered(500, None);
+    let failure = AttemptOutcome::answered(500, None);
     for made in 1..=MAX_ATTEMPTS {
         assert_eq!(delivery.turn(made, now), Turn::Ready);
         delivery = delivery.claimed(now).settled(&failure, Duration::ZERO, 1 << 31, now);
@@ -53,7 +53,7 @@ fn a_duplicate_message_finds_nothing_to_do() {
     let claimed = pending.claimed(NOW);
     assert_eq!(claimed.turn(1, NOW), Turn::Stale);
     assert_eq!(claimed.turn(2, NOW), Turn::Stale);
-    let done = claimed.settled(&Outcome::answered(204, None), Duration::ZERO, 0, NOW);
+    let done = claimed.settled(&AttemptOutcome::answered(204, None), Duration::ZERO, 0, NOW);
     assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Turn::Stale));
     assert!(!due(&done));
 }
@@ -98,9 +98,10 @@ fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_onc
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
     assert_eq!((waiting.turn(1, NOW), waiting.status), (Turn::Ready, DeliveryStatus::Pending));
     assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
-    let failed = head.settled(&Outcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
+    let failed = head.settled(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
     assert!(waiting.behind(&failed, NOW).is_none());
-    let later = failed.claimed(NOW).settled(&Outcome::failed("dns"), Duration::ZERO, u32::MAX, NOW);
+    let later =
+        failed.claimed(NOW).settled(&AttemptOutcome::failed("dns"), Duration::ZERO, u32::MAX, NOW);
     let after = waiting.behind(&later, NOW).map(|waiting| waiting.due_at);
     assert_eq!(after, later.next_attempt_at.map(|next| Some(next.plus(MINUTE * 2))));
 }
@@ -108,20 +109,20 @@ fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_onc
 #[test]
 fn what_answers_mean() {
     for (status, verdict) in [
-        (200, Verdict::Success),
-        (299, Verdict::Success),
-        (301, Verdict::Failure),
-        (404, Verdict::Failure),
-        (410, Verdict::Gone),
-        (429, Verdict::Failure),
-        (503, Verdict::Failure),
+        (200, AttemptVerdict::Success),
+        (299, AttemptVerdict::Success),
+        (301, AttemptVerdict::Failure),
+        (404, AttemptVerdict::Failure),
+        (410, AttemptVerdict::Gone),
+        (429, AttemptVerdict::Failure),
+        (503, AttemptVerdict::Failure),
     ] {
-        assert_eq!(Outcome::answered(status, None).verdict, verdict, "{status}");
+        assert_eq!(AttemptOutcome::answered(status, None).verdict, verdict, "{status}");
     }
     let blocked = gateway::egress::SendError::Blocked(gateway::egress::Refusal::Address);
-    assert_eq!(Outcome::from(blocked).verdict, Verdict::Blocked);
+    assert_eq!(AttemptOutcome::from(blocked).verdict, AttemptVerdict::Blocked);
     assert_eq!(
-        Outcome::from(gateway::egress::SendError::Timeout).error.as_deref(),
+        AttemptOutcome::from(gateway::egress::SendError::Timeout).error.as_deref(),
         Some("timeout")
     );
 }
@@ -129,7 +130,7 @@ fn what_answers_mean() {
 #[test]
 fn gone_and_blocked_end_a_delivery_at_once() {
     let claimed = delivery().claimed(NOW);
-    let gone = claimed.settled(&Outcome::answered(410, None), Duration::ZERO, 0, NOW);
+    let gone = claimed.settled(&AttemptOutcome::answered(410, None), Duration::ZERO, 0, NOW);
     assert_eq!((gone.status, gone.next_attempt_at), (DeliveryStatus::Exhausted, None));
 }
 
@@ -140,7 +141,8 @@ fn a_recovered_delivery_starts_its_schedule_again_and_keeps_its_attempts() {
     let again = spent.recovered(NOW);
     assert_eq!(again.turn(11, NOW), Turn::Ready);
     assert!(!again.is_spent(NOW) && due(&again));
-    let failed = again.claimed(NOW).settled(&Outcome::failed("dns"), Duration::ZERO, 1 << 31, NOW);
+    let failed =
+        again.claimed(NOW).settled(&AttemptOutcome::failed("dns"), Duration::ZERO, 1 << 31, NOW);
     assert_eq!(failed.next_attempt_at, Some(NOW.plus(Duration::from_secs(5))));
 }
 
@@ -154,7 +156,8 @@ fn a_delivery_that_only_waits_ends_after_five_days() {
 #[test]
 fn a_test_is_attempted_once() {
     let test = Delivery { test: true, ..delivery() };
-    let failed = test.claimed(NOW).settled(&Outcome::answered(500, None), Duration::ZERO, 0, NOW);
+    let failed =
+        test.claimed(NOW).settled(&AttemptOutcome::answered(500, None), Duration::ZERO, 0, NOW);
     assert_eq!(failed.status, DeliveryStatus::Exhausted);
 }
 
@@ -169,7 +172,7 @@ fn removing_the_payload_ends_what_was_to_be_attempted() {
 fn the_same_event_and_subscription_make_the_same_delivery() {
     let delivery = delivery();
     assert_eq!(delivery.id, Delivery::first_id(&delivery.event_id, &delivery.subscription_id));
-    assert_eq!(Message { ..delivery.message() }, delivery.message());
+    assert_eq!(DeliveryMessage { ..delivery.message() }, delivery.message());
 }
 
 #[test]

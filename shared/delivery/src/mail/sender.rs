@@ -4,7 +4,7 @@ use gateway::app::App;
 use gateway::problem::Problem;
 use ground::fields::{Email, misleads};
 use ground::key;
-use ground::mail::Letter;
+use ground::mail::MailContent;
 use identity::settings::Settings;
 use identity::store::Store;
 
@@ -23,12 +23,12 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Who stands for this letter: two reads for a store's, none for the platform's.
+    /// Who stands for this content: two reads for a store's, none for the platform's.
     ///
     /// # Errors
     /// 503.
-    pub async fn of(app: &App, letter: &Letter) -> Result<Self, Problem> {
-        let Some(store_id) = &letter.store_id else { return Ok(Self::default()) };
+    pub async fn of(app: &App, content: &MailContent) -> Result<Self, Problem> {
+        let Some(store_id) = &content.store_id else { return Ok(Self::default()) };
         let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
         let mut found = app.table.get_many(&[&store_key, &settings_key]).await?;
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };

@@ -13,7 +13,7 @@ use gateway::table::Write;
 use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
-use ground::mail::{Letter, Mail};
+use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub struct CodeSent {
 }
 
 impl Sending {
-    /// A new code for `holder`, bound to the account as it is now. `letter` says to whom it goes,
+    /// A new code for `holder`, bound to the account as it is now. `content` says to whom it goes,
     /// if to anybody.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Sending {
         id: ChallengeId,
         (holder, account): (Option<Holder>, Option<&A>),
         (subject, throttle): (&Subject, &Throttle),
-        letter: impl FnOnce(&str) -> Option<Letter>,
+        content: impl FnOnce(&str) -> Option<MailContent>,
     ) -> Result<Self, Problem> {
         let key = app.secrets.mail_key().await?;
         let code = challenge::six_digits();
@@ -63,8 +63,8 @@ impl Sending {
         let now = app.clock.now();
         let owner = account.map(A::holder);
         let store = holder.as_ref().or(owner.as_ref()).and_then(Holder::store_id);
-        let letter = letter(&code).map(|letter| letter.from_store(store));
-        let mail = letter.map(|letter| Mail::compose(&key, &letter, now));
+        let content = content(&code).map(|content| content.from_store(store));
+        let mail = content.map(|content| Mail::compose(&key, &content, now));
         Ok(Self {
             challenge: Challenge::begin(id, (holder, subject.account()), hash, now)
                 .bound_to(account),
@@ -113,9 +113,9 @@ pub async fn request<A: Account>(
     let Found::<A> { subject, throttle, account } =
         find(app, Kind::Code, at, inbound, Some(&id)).await?;
     let account = account.filter(Account::is_active);
-    let letter = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
+    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
-    Sending::new(app, id, bound, (&subject, &throttle), letter).await?.answer(app).await
+    Sending::new(app, id, bound, (&subject, &throttle), content).await?.answer(app).await
 }
 
 /// Which challenge a code is said to answer.

@@ -11,7 +11,7 @@ use gateway::reply::{Accepted, Json};
 use gateway::request::{Flag, Given, Inbound, Judgement, Rules, Text, request};
 use gateway::table::Write;
 use ground::fields::Email;
-use ground::mail::{Letter, Mail};
+use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,11 +33,11 @@ pub async fn reset<A: Account>(
     app: &App,
     at: (&A::Realm, &Email),
     inbound: &Inbound,
-    letter: impl FnOnce(&Email, &str) -> Letter,
+    content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let Found::<A> { account, .. } = find(app, Kind::Reset, at, inbound, None).await?;
     let account = account.filter(Account::is_active);
-    send_link(app, Purpose::Reset, account.as_ref(), letter).await
+    send_link(app, Purpose::Reset, account.as_ref(), content).await
 }
 
 /// Who may change a password: whoever has a token from a mail, or the owner who is signed in.
@@ -181,10 +181,10 @@ async fn announced(
     now: Timestamp,
 ) -> Result<Write, Problem> {
     let key = app.secrets.mail_key().await?;
-    let letter = notifications::password_changed(account.email(), now);
-    let letter = letter.from_store(account.holder().store_id());
+    let content = notifications::password_changed(account.email(), now);
+    let content = content.from_store(account.holder().store_id());
     let event = account.password_updated(&app.config, now);
-    Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &letter, now)?))
+    Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &content, now)?))
 }
 
 fn updated(sessions_revoked: usize) -> Json<PasswordUpdated> {

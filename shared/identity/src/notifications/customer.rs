@@ -2,12 +2,12 @@
 
 use gateway::clock::{DAY, Timestamp};
 use ground::fields::{Email, Subdomain};
-use ground::mail::Letter;
+use ground::mail::MailContent;
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 
 /// A one-time code that proves a new customer's address.
-pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked for an account with this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -17,12 +17,12 @@ pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> Letter {
          If it was not you, do nothing: no account is made without the code.\n\
          Never tell it to anybody.\n"
     );
-    Letter::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
+    MailContent::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
 }
 
 /// What is sent in place of [`welcome`] to who has an account already: the
 /// code signs in to it.
-pub fn known(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new account with this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -31,11 +31,11 @@ pub fn known(to: &Email, shop: &Subdomain, code: &str) -> Letter {
          Code: {code}\n\n\
          If it was not you, do nothing. Never tell the code to anybody.\n"
     );
-    Letter::new(to, "You already have an account", text, CODE_LIFETIME)
+    MailContent::new(to, "You already have an account", text, CODE_LIFETIME)
 }
 
 /// A one-time code that proves the address an account is to be moved to.
-pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> Letter {
+pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -45,11 +45,11 @@ pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> Letter {
          If it was not you, do nothing: no account is moved without the code.\n\
          Never tell it to anybody.\n"
     );
-    Letter::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
+    MailContent::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
 }
 
 /// What is sent in place of [`moves`] to who has an account of their own.
-pub fn stays(to: &Email, shop: &Subdomain) -> Letter {
+pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
          \x20   {shop}\n\n\
@@ -57,11 +57,11 @@ pub fn stays(to: &Email, shop: &Subdomain) -> Letter {
          If it was you, sign in to the one with this address, or delete it and\n\
          ask again.\n"
     );
-    Letter::new(to, "Your account stays as it is", text, CODE_LIFETIME)
+    MailContent::new(to, "Your account stays as it is", text, CODE_LIFETIME)
 }
 
 /// A link that sets a customer's new password.
-pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Letter {
+pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new password for your account at the shop\n\n\
          \x20   {shop}\n\n\
@@ -72,18 +72,18 @@ pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> Lette
          It is good for 30 minutes and works once.\n\
          If you did not ask for it, do nothing: your password stays as it is.\n"
     );
-    Letter::new(to, "Set a new password", text, Purpose::Reset.lifetime())
+    MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }
 
 /// A notice that a customer's account is gone.
-pub fn deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> Letter {
+pub fn deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> MailContent {
     let text = format!(
         "Your account was deleted at {now} at the shop\n\n\
          \x20   {shop}\n\n\
          With it went your addresses and your wishlist. The shop keeps what it\n\
          must of the orders you placed.\n"
     );
-    Letter::new(to, "Your account was deleted", text, DAY)
+    MailContent::new(to, "Your account was deleted", text, DAY)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         let to = Email::from_text("cleo@example.com").unwrap();
         let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
         let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
-        for letter in [
+        for content in [
             welcome(&to, &shop, "042137"),
             known(&to, &shop, "042137"),
             moves(&to, &shop, "042137"),
@@ -105,8 +105,8 @@ mod tests {
             reset(&to, &shop, &token, "https://api.example.com"),
             deleted(&to, &shop, now),
         ] {
-            assert!(letter.text.is_ascii() && letter.subject.is_ascii());
-            assert!(letter.text.lines().all(|line| line.len() < 75), "{}", letter.text);
+            assert!(content.text.is_ascii() && content.subject.is_ascii());
+            assert!(content.text.lines().all(|line| line.len() < 75), "{}", content.text);
         }
     }
 }

@@ -10,7 +10,7 @@ use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::App;
+use super::CommerceApp;
 
 /// What an operator reviews of an app itself, and a merchant relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ impl Configuration {
     }
 }
 
-impl App {
+impl CommerceApp {
     /// What is in force.
     pub fn configuration(&self) -> Configuration {
         Configuration {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::app::draft;
 
-    fn other(app: &App) -> Configuration {
+    fn other(app: &CommerceApp) -> Configuration {
         let redirect_uris = vec!["https://b.example.com/cb".into()];
         Configuration { redirect_uris, embedded: !app.embedded, ..app.configuration() }
     }
@@ -110,7 +110,7 @@ mod tests {
         let wanted = other(&draft());
         let changed = draft().wants(wanted.clone());
         assert_eq!((changed.configuration(), changed.proposed), (wanted.clone(), None));
-        let approved = App { approved_version: Some("1.0.0".into()), ..draft() };
+        let approved = CommerceApp { approved_version: Some("1.0.0".into()), ..draft() };
         let changed = approved.clone().wants(wanted.clone());
         assert_eq!(changed.configuration(), approved.configuration());
         assert_eq!(changed.wanted(), wanted);
@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn pkce_is_demanded_at_once_and_given_up_by_a_review() {
-        let lax = App { require_pkce: false, approved_version: Some("1".into()), ..draft() };
+        let lax =
+            CommerceApp { require_pkce: false, approved_version: Some("1".into()), ..draft() };
         let before = lax.configuration();
         let strict = lax.wants(Configuration { require_pkce: true, ..before.clone() });
         assert!(strict.require_pkce && strict.proposed.is_none());

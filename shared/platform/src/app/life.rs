@@ -8,7 +8,7 @@ use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppStatus, is_loopback};
+use super::{AppStatus, CommerceApp, is_loopback};
 
 /// That operators have stopped an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,9 +21,9 @@ pub struct Suspension {
     pub status_before: AppStatus,
 }
 
-impl App {
+impl CommerceApp {
     /// The counters: changed in place by reviews and installations, in their own transactions,
-    /// and therefore never written by [`App::save`]. They do not move the version, so that a
+    /// and therefore never written by [`CommerceApp::save`]. They do not move the version, so that a
     /// popular app's developer is not refused for what merchants do.
     pub const COUNTED: &'static [&'static str] =
         &["rating_count", "rating_sum", "stars", "active_installs"];
@@ -188,8 +188,8 @@ pub(crate) mod tests {
     use ground::scope::Scopes;
 
     /// A draft that could be approved.
-    pub(crate) fn draft() -> App {
-        App {
+    pub(crate) fn draft() -> CommerceApp {
+        CommerceApp {
             id: AppId::derive(&["a"]),
             owner_id: MerchantId::derive(&["m"]),
             name: "Books".into(),
@@ -225,21 +225,21 @@ pub(crate) mod tests {
         let now = EXAMPLE_TIME;
         assert_eq!(draft().publish(now).unwrap_err().code, Code::NotApproved);
         let listing = AppView::example().listing;
-        let approved = App { approved_version: Some("1.0.0".into()), listing, ..draft() };
+        let approved = CommerceApp { approved_version: Some("1.0.0".into()), listing, ..draft() };
         let published = approved.publish(now).unwrap();
         assert!(published.is_published() && published.version == 2);
         assert_eq!(published.publish(now).unwrap_err().code, Code::InvalidStateTransition);
         assert_eq!(published.unpublish(now).unwrap().status, AppStatus::Unpublished);
-        let local = App { redirect_uris: vec!["http://[::1]/cb".into()], ..approved };
+        let local = CommerceApp { redirect_uris: vec!["http://[::1]/cb".into()], ..approved };
         assert_eq!(local.publish(now).unwrap_err().code, Code::ChecksFailed);
     }
 
     #[test]
     fn only_an_app_that_nobody_can_use_is_deleted() {
         let now = EXAMPLE_TIME;
-        let used = App { active_installs: 1, ..draft() };
+        let used = CommerceApp { active_installs: 1, ..draft() };
         assert_eq!(used.delete(now).unwrap_err().code, Code::AppInstalled);
-        let published = App { status: AppStatus::Published, ..draft() };
+        let published = CommerceApp { status: AppStatus::Published, ..draft() };
         assert_eq!(published.delete(now).unwrap_err().code, Code::InvalidStateTransition);
         let deleted = draft().delete(now).unwrap();
         assert_eq!((deleted.status, deleted.allowed_actions().len()), (AppStatus::Deleted, 0));
@@ -249,7 +249,7 @@ pub(crate) mod tests {
     fn a_suspended_app_comes_back_to_where_it_was() {
         let now = EXAMPLE_TIME;
         for status in [AppStatus::Draft, AppStatus::Published, AppStatus::Unpublished] {
-            let app = App { status, ..draft() };
+            let app = CommerceApp { status, ..draft() };
             let suspended = app.suspend("Spam.".into(), now).unwrap();
             assert_eq!(suspended.status, AppStatus::Suspended);
             for refused in [

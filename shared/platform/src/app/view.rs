@@ -7,9 +7,9 @@ use ground::rating::Rating;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{App, AppStatus, Configuration, Listing, Suspension};
+use super::{AppStatus, CommerceApp, Configuration, Listing, Suspension};
 
-impl App {
+impl CommerceApp {
     /// What reviews say, in one line.
     pub fn rating(&self) -> Rating {
         Rating::of(self.rating_sum, self.rating_count)
@@ -69,8 +69,8 @@ pub struct AppView {
     pub version: u64,
 }
 
-impl From<&App> for AppView {
-    fn from(app: &App) -> Self {
+impl From<&CommerceApp> for AppView {
+    fn from(app: &CommerceApp) -> Self {
         Self {
             id: app.id.clone(),
             name: app.name.clone(),

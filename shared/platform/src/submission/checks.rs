@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use crate::app::{App, Client, is_loopback};
+use crate::app::{AppClient, CommerceApp, is_loopback};
 
 gateway::words! {
     /// What a check says.
@@ -44,8 +44,8 @@ pub struct Surroundings {
 
 /// Judges a proposal of an app, as its developer wants it to be.
 pub fn checks(
-    app: &App,
-    client: Option<&Client>,
+    app: &CommerceApp,
+    client: Option<&AppClient>,
     around: Surroundings,
     proposal: &Proposal,
 ) -> Vec<Check> {
@@ -78,7 +78,7 @@ fn judge(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> Ch
     if wrong { check(name, verdict, why) } else { check(name, Verdict::Pass, well) }
 }
 
-fn version(app: &App, proposal: &Proposal) -> Check {
+fn version(app: &CommerceApp, proposal: &Proposal) -> Check {
     match &app.approved_version {
         Some(approved) if !proposal.app_version.is_after(approved) => check(
             "version_is_greater",
@@ -123,7 +123,7 @@ fn privacy_policy(proposal: &Proposal) -> Check {
     )
 }
 
-fn redirect_uris(app: &App) -> Check {
+fn redirect_uris(app: &CommerceApp) -> Check {
     let wrong =
         app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
     judge(
@@ -135,7 +135,7 @@ fn redirect_uris(app: &App) -> Check {
     )
 }
 
-fn app_url(app: &App) -> Check {
+fn app_url(app: &CommerceApp) -> Check {
     if !is_public_https(app.app_url.as_str()) {
         let why = "The app URL must be on https and not on a loopback address.";
         return check("app_url_is_public", Verdict::Fail, why);
@@ -169,7 +169,7 @@ fn changed(changes: Option<&[&str]>) -> Check {
     }
 }
 
-fn client_secret(app: &App, client: Option<&Client>) -> Check {
+fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> Check {
     let ready = client.is_some_and(|client| {
         client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
     });
@@ -182,7 +182,7 @@ fn client_secret(app: &App, client: Option<&Client>) -> Check {
     )
 }
 
-fn scopes(app: &App) -> Check {
+fn scopes(app: &CommerceApp) -> Check {
     if app.scopes.is_empty() {
         let detail = "The app asks for no scopes: it is active as soon as it is installed.";
         return check("scopes_are_registered", Verdict::Pass, detail);
@@ -190,7 +190,7 @@ fn scopes(app: &App) -> Check {
     check("scopes_are_registered", Verdict::Pass, format!("The app asks for {}.", app.scopes))
 }
 
-fn write_scopes(app: &App, proposal: &Proposal) -> Check {
+fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> Check {
     let unexplained: Vec<&str> = app
         .scopes
         .iter()
@@ -202,7 +202,7 @@ fn write_scopes(app: &App, proposal: &Proposal) -> Check {
     judge("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
 }
 
-fn webhook_url(app: &App, refusal: Option<Refusal>) -> Check {
+fn webhook_url(app: &CommerceApp, refusal: Option<Refusal>) -> Check {
     match (&app.webhook_url, refusal) {
         (None, _) => check("webhook_url_is_allowed", Verdict::Pass, "The app has no webhook URL."),
         (Some(_), None) => {
@@ -230,9 +230,9 @@ mod tests {
     use crate::submission::SubmissionView;
     use ground::event::Example;
 
-    fn client(app: &App) -> Client {
+    fn client(app: &CommerceApp) -> AppClient {
         let secret = ClientSecret { digest: "d".into(), expires_at: None };
-        Client {
+        AppClient {
             client_id: app.client_id.clone(),
             app_id: app.id.clone(),
             confidential: true,
@@ -261,7 +261,7 @@ mod tests {
     fn every_check_that_fails_is_named() {
         let mut proposal = SubmissionView::example().proposal;
         proposal.listing.description = "Short".into();
-        let app = App {
+        let app = CommerceApp {
             approved_version: Some("1.2.0".into()),
             proposed: Some(Configuration {
                 redirect_uris: vec!["http://localhost/cb".into()],

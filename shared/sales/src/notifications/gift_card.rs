@@ -1,14 +1,19 @@
 //! The mail that brings a gift card.
 
 use gateway::clock::DAY;
-use ground::mail::{Letter, unlinked};
+use ground::mail::{MailContent, unlinked};
 use identity::store::Store;
 
 use crate::gift_card::{GiftCard, GiftCardCode, LastDay, Recipient};
 
 /// A gift card for its recipient: the only place besides the merchant's answer that says the
 /// code.
-pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCardCode) -> Letter {
+pub fn gift_card(
+    to: &Recipient,
+    store: &Store,
+    card: &GiftCard,
+    code: &GiftCardCode,
+) -> MailContent {
     let quoted = |message: &String| {
         let lines = message.lines().map(|line| format!("    {}", unlinked(line)));
         let lines: Vec<_> = lines.collect();
@@ -25,6 +30,6 @@ pub fn gift_card(to: &Recipient, store: &Store, card: &GiftCard, code: &GiftCard
         card.initial_value.currency,
         code.reveal(),
     );
-    let letter = Letter::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
-    Letter { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
+    let letter = MailContent::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
+    MailContent { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
 }

@@ -2,13 +2,13 @@
 
 use gateway::clock::DAY;
 use ground::fields::Email;
-use ground::mail::{Letter, unlinked};
+use ground::mail::{MailContent, unlinked};
 
 use crate::order::Order;
 use crate::order::fulfillment::Tracking;
 
 /// The order was placed.
-pub fn order_placed(to: &Email, shop: &str, order: &Order) -> Letter {
+pub fn order_placed(to: &Email, shop: &str, order: &Order) -> MailContent {
     let (shop, number) = (unlinked(shop), unlinked(&order.number));
     let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
     let due = if order.outstanding().is_zero() {
@@ -26,12 +26,12 @@ pub fn order_placed(to: &Email, shop: &str, order: &Order) -> Letter {
         order.totals.total.decimal(),
         order.currency,
     );
-    Letter::new(to, &format!("Your order {number}"), text, DAY.saturating_mul(3))
+    MailContent::new(to, &format!("Your order {number}"), text, DAY.saturating_mul(3))
         .of_business(&order.store_id)
 }
 
 /// Something of the order left.
-pub fn order_shipped(to: &Email, shop: &str, order: &Order, tracking: &Tracking) -> Letter {
+pub fn order_shipped(to: &Email, shop: &str, order: &Order, tracking: &Tracking) -> MailContent {
     let (shop, number) = (unlinked(shop), unlinked(&order.number));
     let words = |text: &Option<String>| text.as_deref().map(unlinked);
     // The one link that stays: it is a field of its own, and what the mail is for.
@@ -50,5 +50,5 @@ pub fn order_shipped(to: &Email, shop: &str, order: &Order, tracking: &Tracking)
          Order: {number}\n{known}",
     );
     let subject = format!("Your order {number} is on its way");
-    Letter::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
+    MailContent::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
 }

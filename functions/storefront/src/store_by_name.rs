@@ -22,15 +22,15 @@ const NAMES: [&str; 2] = ["store_id", "subdomain"];
 
 /// Anybody, at the store that the body names.
 #[derive(Debug, Clone)]
-pub(crate) struct Door {
+pub(crate) struct StoreByName {
     /// The store.
     pub(crate) store: Store,
     identity: Identity,
 }
 
-gateway::caller_argument!(Door);
+gateway::caller_argument!(StoreByName);
 
-impl Caller for Door {
+impl Caller for StoreByName {
     fn access() -> Access {
         Access::Public
     }
@@ -66,7 +66,7 @@ async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
 
 /// A JSON body without what names the store, which has been found.
 #[derive(Debug)]
-pub(crate) struct Said<T>(pub(crate) T);
+pub(crate) struct StoreBody<T>(pub(crate) T);
 
 /// The store, by one of its names.
 #[request]
@@ -79,7 +79,7 @@ struct StoreNames {
     subdomain: Option<Text<1, 63>>,
 }
 
-impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Said<T> {
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for StoreBody<T> {
     const READS: Reads = Reads::BODY;
 
     gateway::describes! { |operation| { operation.takes_body_with::<T, StoreNames>(); } }
@@ -95,7 +95,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Said<T> {
     }
 }
 
-impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Said<T> {
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for StoreBody<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {

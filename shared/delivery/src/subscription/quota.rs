@@ -1,4 +1,4 @@
-//! The places a store has for subscriptions: counted, and given back once.
+//! How many subscriptions a store may have.
 
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
@@ -8,9 +8,9 @@ use ground::key;
 
 use super::{MAX_PER_STORE, Subscription};
 
-/// Takes one of the store's [`MAX_PER_STORE`] places: a counter that moves only with the
+/// Counts a subscription of the store, which has at most [`MAX_PER_STORE`]: a counter that moves only with the
 /// subscription it counts, in one transaction, so that no race passes the limit.
-pub fn take_place(write: Write, store: &StoreId) -> Write {
+pub fn claim_quota(write: Write, store: &StoreId) -> Write {
     let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
         .only_if("attribute_not_exists(#count) OR #count < :most")
         .name("#count", "count")
@@ -22,8 +22,8 @@ pub fn take_place(write: Write, store: &StoreId) -> Write {
     write.update(&key::subscription_count(store), change, limit)
 }
 
-/// Gives a place back.
-pub fn give_place_back(write: Write, store: &StoreId) -> Write {
+/// Counts a subscription less.
+pub fn release_quota(write: Write, store: &StoreId) -> Write {
     let change = Change::new("SET #count = #count - :one")
         .only_if("#count > :none")
         .name("#count", "count")
@@ -32,7 +32,7 @@ pub fn give_place_back(write: Write, store: &StoreId) -> Write {
     write.update(&key::subscription_count(store), change, Code::VersionConflict)
 }
 
-/// Removes the subscriptions that an app made on a store, and gives their places back: part of
+/// Removes the subscriptions that an app made on a store, and counts them no more: part of
 /// the app's uninstallation. Deliveries under way find no subscription, and are cancelled. When one
 /// of them is gone by then, the whole write is refused with `version_conflict`: read them anew.
 pub fn remove_of_app(
@@ -46,7 +46,7 @@ pub fn remove_of_app(
     if own.is_empty() {
         return write;
     }
-    // Each must still be there: one that its own deletion took meanwhile has given its place back.
+    // Each must still be there: one that its own deletion took meanwhile is counted no more.
     for key in &own {
         let present = Condition::new("attribute_exists(PK)");
         write = write.delete_if(key, present, Code::VersionConflict);
