@@ -69,7 +69,9 @@ fn events_are_webhooks_of_the_document() {
     for entry in catalogue {
         let content = &webhooks[entry.name]["post"]["requestBody"]["content"]["application/json"];
         assert_eq!(content["example"], entry.example());
-        assert_eq!(content["schema"], entry.schema());
+        let properties = &content["schema"]["properties"];
+        assert_eq!(properties["type"]["const"], entry.name);
+        assert!(properties["data"].is_object(), "{}", entry.name);
     }
 }
 

@@ -66,7 +66,11 @@ impl Document {
 
     fn response(&self, method: &str, path: &str, status: u16) -> Option<&Value> {
         let operation = &self.json["paths"][path][method.to_lowercase()];
-        operation["responses"].get(status.to_string())
+        let response = operation["responses"].get(status.to_string())?;
+        match response["$ref"].as_str() {
+            Some(reference) => self.json.pointer(reference.trim_start_matches('#')),
+            None => Some(response),
+        }
     }
 
     /// The schema with what it refers to, so that it stands by itself.

@@ -5,6 +5,7 @@
 //! `docs/openapi.json` is this document, and a test holds it current.
 
 mod handlers;
+mod merge;
 mod operation;
 mod problems;
 
@@ -53,14 +54,27 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     if !faults.is_empty() {
         return Err(faults.join("\n").into());
     }
+    let mut paths = Value::Object(paths);
+    let refusals = merge::refusals(&mut paths);
+    let webhooks = operation::webhooks(&mut schemas);
+    let (mut all, renamed) = merge::schemas(schemas);
+    merge::rename(&mut paths, &renamed);
+    all.insert("Problem".to_owned(), problems::schema());
+    all.insert("OAuthError".to_owned(), problems::oauth_schema());
+    tags.push(json!({"name": "webhooks"}));
     Ok(json!({
         "openapi": "3.1.0",
         "info": info(),
         "servers": [{"url": "/"}],
         "tags": tags,
         "paths": paths,
-        "webhooks": operation::webhooks(),
-        "components": components(schemas),
+        "webhooks": webhooks,
+        "components": {
+            "schemas": all,
+            "responses": refusals,
+            "headers": operation::headers(),
+            "securitySchemes": operation::security_schemes(),
+        },
     }))
 }
 
@@ -101,18 +115,4 @@ fn operation_id(handler: &str, path: &str, taken: &mut BTreeSet<String>) -> Stri
         taken.insert(id.clone());
     }
     id
-}
-
-fn components(schemas: Schemas) -> Value {
-    let Schemas { mut requests, mut answers } = schemas;
-    let (requests, answers) = (requests.take_definitions(true), answers.take_definitions(true));
-    let mut all = answers;
-    all.extend(requests);
-    all.insert("Problem".to_owned(), problems::schema());
-    all.insert("OAuthError".to_owned(), problems::oauth_schema());
-    json!({
-        "schemas": all,
-        "headers": operation::headers(),
-        "securitySchemes": operation::security_schemes(),
-    })
 }

@@ -54,6 +54,11 @@ pub struct Success {
     pub no_store: bool,
 }
 
+/// Where schemas of requests are referred to, until they stand beside those of answers.
+pub const REQUESTS: &str = "/components/requests";
+/// Where schemas of answers are.
+pub const ANSWERS: &str = "/components/schemas";
+
 /// The schemas of named types, which operations refer to: of what is sent, and of what is answered,
 /// since a member that may be left out of the one is always there in the other.
 #[derive(Debug)]
@@ -66,15 +71,15 @@ pub struct Schemas {
 
 impl Default for Schemas {
     fn default() -> Self {
-        let settings = || {
+        let settings = |path: &'static str| {
             SchemaSettings::draft2020_12().with(|settings| {
-                settings.definitions_path = "/components/schemas".into();
+                settings.definitions_path = path.into();
                 settings.meta_schema = None;
             })
         };
         Self {
-            requests: settings().for_deserialize().into_generator(),
-            answers: settings().for_serialize().into_generator(),
+            requests: settings(REQUESTS).for_deserialize().into_generator(),
+            answers: settings(ANSWERS).for_serialize().into_generator(),
         }
     }
 }

@@ -141,6 +141,11 @@ pub(super) fn headers() -> Value {
 fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     let mut all: Vec<Value> = operation.parameters.iter().map(parameter).collect();
     let has = |name: &str| operation.parameters.iter().any(|known| known.name == name);
+    for name in operation.path.iter().filter(|name| !has(name)) {
+        // What the caller is found by.
+        let schema = json!({"type": "string"});
+        all.push(json!({"name": name, "in": "path", "required": true, "schema": schema}));
+    }
     if row.method != Method::GET && row.access != Access::Client && !has("Idempotency-Key") {
         all.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
@@ -219,9 +224,10 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 }
 
 /// The events, as the requests that they are posted as.
-pub(super) fn webhooks() -> Value {
-    let webhook = |entry: &ground::event::Entry| {
-        let content = json!({"schema": entry.schema(), "example": entry.example()});
+pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
+    let mut webhook = |entry: &ground::event::Entry| {
+        let schema = entry.schema_in(&mut schemas.answers);
+        let content = json!({"schema": schema, "example": entry.example()});
         let headers =
             ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
         let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
@@ -238,5 +244,5 @@ pub(super) fn webhooks() -> Value {
         }
         (entry.name.to_owned(), json!({"post": post}))
     };
-    commerce::topics::catalogue().iter().map(webhook).collect::<Map<_, _>>().into()
+    commerce::topics::catalogue().iter().map(&mut webhook).collect::<Map<_, _>>().into()
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use gateway::clock::Timestamp;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -72,6 +72,7 @@ pub struct Entry {
     /// When it happens.
     pub about: &'static str,
     schema: fn() -> Value,
+    reference: fn(&mut SchemaGenerator) -> Schema,
     example: fn() -> Value,
 }
 
@@ -84,15 +85,29 @@ impl Entry {
             scope: topic.scope,
             about: topic.about,
             schema: schema_of::<T>,
+            reference: SchemaGenerator::subschema_for::<T>,
             example: example_of::<T>,
         }
     }
 
     /// The JSON Schema of the whole body of such an event.
     pub fn schema(&self) -> Value {
+        let mut schema = self.body((self.schema)());
+        let dialect = json!("https://json-schema.org/draft/2020-12/schema");
+        if let Value::Object(members) = &mut schema {
+            members.insert("$schema".to_owned(), dialect);
+        }
+        schema
+    }
+
+    /// The same where named types are referred to: the data's stand in the generator.
+    pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
+        self.body((self.reference)(generator).to_value())
+    }
+
+    fn body(&self, data: Value) -> Value {
         let text = json!({"type": "string"});
         json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": self.name,
             "description": self.about,
             "type": "object",
@@ -114,7 +129,7 @@ impl Entry {
                         "version": {"type": "integer"}
                     }
                 },
-                "data": (self.schema)()
+                "data": data
             }
         })
     }

@@ -1,0 +1,93 @@
+//! What operations share, said once: refusals that are alike, and the schemas of named types.
+
+use std::collections::BTreeSet;
+
+use gateway::describe::{ANSWERS, REQUESTS, Schemas};
+use serde_json::{Map, Value, json};
+
+/// Puts each refusal among the components, and a reference to it in its place.
+pub(super) fn refusals(paths: &mut Value) -> Map<String, Value> {
+    let mut known = Map::new();
+    for operation in operations(paths) {
+        let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
+            continue;
+        };
+        for (status, response) in responses.iter_mut() {
+            let is_refusal = status.starts_with(['4', '5']);
+            // One that shares its status with an answer is this operation's own.
+            let contents = response["content"].as_object().map_or(0, Map::len);
+            if !is_refusal || contents != 1 {
+                continue;
+            }
+            let name = name_of(status, response);
+            let reference = json!({"$ref": format!("#/components/responses/{name}")});
+            known.insert(name, std::mem::replace(response, reference));
+        }
+    }
+    known
+}
+
+fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let items = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
+    items.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
+}
+
+/// `404-not_found-store_not_found`: the status, and the codes.
+fn name_of(status: &str, response: &Value) -> String {
+    let content = &response["content"]["application/problem+json"];
+    let codes = content.pointer("/schema/allOf/1/properties/code/enum").and_then(Value::as_array);
+    let Some(codes) = codes else { return format!("{status}-oauth") };
+    let codes = codes.iter().filter_map(Value::as_str);
+    let name = std::iter::once(status).chain(codes).collect::<Vec<_>>();
+    name.join("-")
+}
+
+/// The schemas of requests and answers as one, and the names of those types that look different in
+/// a request.
+pub(super) fn schemas(schemas: Schemas) -> (Map<String, Value>, BTreeSet<String>) {
+    let Schemas { mut requests, mut answers } = schemas;
+    let (requests, mut all) = (requests.take_definitions(true), answers.take_definitions(true));
+    let mut renamed = BTreeSet::new();
+    loop {
+        let before = renamed.len();
+        for (name, schema) in &requests {
+            let mut schema = schema.clone();
+            rename(&mut schema, &renamed);
+            if all.get(name).is_some_and(|answered| *answered != schema) {
+                renamed.insert(name.clone());
+            }
+        }
+        if renamed.len() == before {
+            break;
+        }
+    }
+    for (name, mut schema) in requests {
+        rename(&mut schema, &renamed);
+        all.insert(name_in_requests(&name, &renamed), schema);
+    }
+    (all, renamed)
+}
+
+/// Points references to schemas of requests at where they are in the end.
+pub(super) fn rename(value: &mut Value, renamed: &BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (member, value) in members.iter_mut() {
+                let name =
+                    value.as_str().and_then(|text| text.strip_prefix(&format!("#{REQUESTS}/")));
+                match name.filter(|_| member == "$ref") {
+                    Some(name) => {
+                        *value = format!("#{ANSWERS}/{}", name_in_requests(name, renamed)).into();
+                    }
+                    None => rename(value, renamed),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| rename(value, renamed)),
+        _ => {}
+    }
+}
+
+fn name_in_requests(name: &str, renamed: &BTreeSet<String>) -> String {
+    if renamed.contains(name) { format!("{name}Sent") } else { name.to_owned() }
+}
