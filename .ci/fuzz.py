@@ -44,7 +44,7 @@ def merchants(url, count=EACH):
 
 
 def customers(url):
-    who = {"email": "customer@example.com", "password": "demo-customer-1", "subdomain": "demo-store"}
+    who = {"email": "demo-customer@example.com", "password": "demo-customer-1", "subdomain": "demo-store"}
     for _ in range(EACH):
         session = system.call(url, "POST", "/v1/storefront/customer/login", who, X_Forwarded_For=network())
         yield bearer(session.get("access_token") or session["session"]["access_token"])
@@ -74,7 +74,8 @@ def fuzz(url, role, credentials):
             "CREDENTIALS": str(given),
         }
         command = [
-            Path(sys.executable).parent / "schemathesis", "run", "docs/openapi.json", "--url", url,
+            Path(sys.executable).parent / "schemathesis", "--config-file", ".ci/schemathesis.toml", "run",
+            "docs/openapi.json", "--url", url,
             "--seed", str(SEED), "--max-time", str(SECONDS), "--phases", "examples,coverage,fuzzing",
             "--max-examples", "5", "--checks", CHECKS, "--continue-on-failure", "--no-shrink",
             "--workers", "2", "--warnings", "off", "--request-timeout", "20",

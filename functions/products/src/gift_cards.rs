@@ -4,14 +4,13 @@ mod balance;
 
 use axum::extract::State;
 use delivery::mail::allowance;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::idempotency::Required;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::Page;
+use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{
     Body, Fault, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
@@ -188,7 +187,7 @@ pub async fn issue(
     State(app): State<App>,
     _: Required,
     Ruled(Body(ask)): Ruled<Body<IssueRequest>>,
-) -> Result<Answer, Problem> {
+) -> Result<NoStore<Created<IssuedGiftCardView>>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;
     // Whoever has an address of their own to answer for may write to somebody else's.
@@ -224,7 +223,7 @@ pub async fn issue(
         .emit(event);
     let write = store::keep_currency(write, store);
     with_customer(write, store, card.customer_id.as_ref())
-        .answer(Answer::created(&issued).version(card.version).no_store(), now)
+        .answer(Created::new(&issued).version(card.version).no_store(), now)
         .await
 }
 
@@ -243,8 +242,8 @@ async fn load(app: &App, store: &Store, id: &GiftCardId) -> Result<GiftCard, Pro
     app.table.get(&key::gift_card(&store.id, id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-fn shown(card: &GiftCard, now: Timestamp) -> Answer {
-    Answer::ok(&GiftCardView::of(card, now)).version(card.version)
+fn shown(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
+    Json::new(&GiftCardView::of(card, now)).version(card.version)
 }
 
 /// `GET /v1/products/gift-cards/{id}`: never with its code.
@@ -255,7 +254,7 @@ pub async fn show(
     caller: StoreAccess<ReadGiftCards>,
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<GiftCardView>, Problem> {
     Ok(shown(&load(&app, &caller.store, &id).await?, app.clock.now()))
 }
 
@@ -284,7 +283,7 @@ pub async fn update(
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<GiftCardView>, Problem> {
     let now = app.clock.now();
     let before = load(&app, &caller.store, &id).await?;
     if_match.check(before.version)?;
@@ -322,7 +321,7 @@ pub async fn disable(
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
-) -> Result<Answer, Problem> {
+) -> Result<Json<GiftCardView>, Problem> {
     catalogue::inventory::persist(|| async {
         let now = app.clock.now();
         let before = load(&app, &caller.store, &id).await?;

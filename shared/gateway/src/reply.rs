@@ -307,20 +307,3 @@ impl Reply for File {
         operation.answers_bytes(StatusCode::OK.as_u16());
     }
 }
-
-impl Reply for Answer {
-    fn as_answer(&self) -> &Answer {
-        self
-    }
-
-    fn into_answer(self) -> Answer {
-        self
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        change(self)
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(_: &mut Operation) {}
-}

@@ -54,6 +54,10 @@ pub(super) fn of(
     for answer in &operation.answers {
         responses.insert(answer.status.to_string(), success(answer, row));
     }
+    if row.method == Method::GET && row.access == Access::Public {
+        let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
+        responses.insert("304".to_owned(), json!({"description": meaning}));
+    }
     for (status, refusal) in problems::responses(&codes, row.oauth) {
         match responses.get_mut(&status) {
             Some(success) => join(success, refusal),

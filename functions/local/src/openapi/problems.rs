@@ -58,6 +58,8 @@ pub(super) fn oauth_schema() -> Value {
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     let mut codes =
         vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
+    // What the bridge may not reach.
+    codes.push(Code::PathNotAllowed);
     if row.cost != Cost::FREE {
         codes.extend([Code::RateLimited, Code::CostTooHigh]);
     }
@@ -81,18 +83,21 @@ fn of_access(access: Access) -> &'static [Code] {
     match access {
         Access::Public => &[Code::IdempotencyKeyTooShort],
         Access::Merchant => &[Code::CrossOrigin],
-        Access::Owner => &[Code::StoreRequired, Code::StoreNotOwned],
+        Access::Owner => &[Code::StoreRequired, Code::StoreNotOwned, Code::NotFound],
         Access::Scope(_) => &[
             Code::InsufficientScope,
             Code::StoreRequired,
             Code::StoreNotOwned,
+            Code::NotFound,
             Code::AppSuspended,
             Code::InstallationInactive,
         ],
         Access::Developer => &[Code::NotDeveloper],
         Access::Operator => &[Code::OperatorRequired],
         Access::Client => &[Code::InvalidClient],
-        Access::Embedded => &[Code::NotFound, Code::AppSuspended, Code::InstallationInactive],
+        Access::Embedded => {
+            &[Code::NotFound, Code::StoreNotOwned, Code::AppSuspended, Code::InstallationInactive]
+        }
         Access::Customer => &[Code::StoreNotFound],
     }
 }

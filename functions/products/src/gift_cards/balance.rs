@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use catalogue::inventory::persist;
-use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use ground::event::Event;
 use ground::id::GiftCardId;
@@ -17,6 +17,7 @@ use sales::gift_card::{
     GIFT_CARD_CREDITED, GIFT_CARD_DEBITED, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView,
     GiftCardMoved, GiftCardView,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{load, positive};
@@ -32,8 +33,8 @@ pub struct MoveRequest {
 }
 
 /// A card whose balance has changed.
-#[derive(Debug, Serialize)]
-struct MovedResponse {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MovedBalance {
     #[serde(flatten)]
     card: GiftCardView,
     /// What was added or taken.
@@ -52,7 +53,7 @@ pub async fn credit(
     if_match: IfMatch,
     _: Required,
     Body(ask): Body<MoveRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MovedBalance>, Problem> {
     change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Credited, &ask).await
 }
 
@@ -68,7 +69,7 @@ pub async fn debit(
     if_match: IfMatch,
     _: Required,
     Body(ask): Body<MoveRequest>,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MovedBalance>, Problem> {
     change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Debited, &ask).await
 }
 
@@ -78,7 +79,7 @@ async fn change(
     (id, if_match): (&GiftCardId, &IfMatch),
     kind: GiftCardEntryKind,
     ask: &MoveRequest,
-) -> Result<Answer, Problem> {
+) -> Result<Json<MovedBalance>, Problem> {
     let amount = ask.amount.in_currency(&store.currency).and_then(positive);
     let amount = amount
         .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
@@ -98,7 +99,7 @@ async fn change(
         let view = GiftCardView::of(&card, now);
         let transaction = GiftCardEntryView::from(&entry);
         let moved = GiftCardMoved { gift_card: view.clone(), entry: transaction.clone() };
-        let answer = Answer::ok(&MovedResponse { card: view, transaction }).version(card.version);
+        let answer = Json::new(&MovedBalance { card: view, transaction }).version(card.version);
         app.table
             .write()
             .replace(&card, Code::VersionConflict)

@@ -92,7 +92,7 @@ impl Entry {
 
     /// The JSON Schema of the whole body of such an event.
     pub fn schema(&self) -> Value {
-        let mut schema = self.body((self.schema)());
+        let mut schema = self.body(&(self.schema)());
         let dialect = json!("https://json-schema.org/draft/2020-12/schema");
         if let Value::Object(members) = &mut schema {
             members.insert("$schema".to_owned(), dialect);
@@ -102,10 +102,10 @@ impl Entry {
 
     /// The same where named types are referred to: the data's stand in the generator.
     pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
-        self.body((self.reference)(generator).to_value())
+        self.body((self.reference)(generator).as_value())
     }
 
-    fn body(&self, data: Value) -> Value {
+    fn body(&self, data: &Value) -> Value {
         let text = json!({"type": "string"});
         json!({
             "title": self.name,
