@@ -11,6 +11,7 @@ use support::{
 /// Reads that show no objects: logs, numbers, documents and bytes (`docs/ids.md`).
 const NO_OBJECTS: &[&str] = &[
     "/health",
+    "/v1/openapi.json",
     "/v1/app-store/installations/{id}/access-log",
     "/v1/app-store/installations/{id}/scopes",
     "/v1/app-store/oauth/jwks",

@@ -216,7 +216,7 @@ impl<'a> Operation<'a> {
 
     /// It answers so, with whatever was stored.
     pub(crate) fn answers_bytes(&mut self, status: u16) {
-        let schema = json_schema!({"type": "string", "format": "binary"});
+        let schema = json_schema!({});
         self.success(status, Some(Content { media_type: "*/*", schema }));
     }
 

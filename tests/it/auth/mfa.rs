@@ -298,7 +298,8 @@ async fn nothing_gets_around_the_second_factor() {
     right["totp"] = json!(owner.code());
     session.patch("/v1/auth/me").json(right).await.expect(200);
     // What an account leaves behind.
-    let ask = json!({"current_password": PASSWORD});
+    owner.gateway.advance(STEP);
+    let ask = json!({"current_password": PASSWORD, "totp": owner.code()});
     session.delete("/v1/auth/me").json(ask).await.expect(202);
     assert!(owner.gateway.items_of("mfa", "MER#").await.is_empty());
 }

@@ -46,8 +46,8 @@ async fn a_location_is_where_an_address_of_its_country_can_be() {
         (
             json!({"country": "US", "region": "ZZ", "postal_code": "x"}),
             vec![
-                ("/address/region", "invalid_region"),
                 ("/address/postal_code", "invalid_postal_code"),
+                ("/address/region", "invalid_region"),
             ],
         ),
         (json!({"country": "US", "postal_code": "94105"}), vec![("/address/region", "required")]),

@@ -60,8 +60,13 @@ pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
         vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
     // What the bridge may not reach.
     codes.push(Code::PathNotAllowed);
+    // What is free costs whoever is refused.
+    codes.push(Code::RateLimited);
     if row.cost != Cost::FREE {
-        codes.extend([Code::RateLimited, Code::CostTooHigh]);
+        codes.push(Code::CostTooHigh);
+    }
+    if row.path.contains('{') {
+        codes.push(Code::NotFound);
     }
     if row.method != Method::GET {
         codes.extend([Code::BodyTooLarge, Code::InvalidJson, Code::UnsupportedMediaType]);
