@@ -182,7 +182,7 @@ async fn register(gateway: &Gateway, subdomain: &str, email: &str) {
 /// Waits until no mail is on its way.
 async fn all_sent(gateway: &Gateway) {
     let none_left = || async { gateway.items_of("mail", "MAI#").await.is_empty().then_some(()) };
-    support::eventually(Duration::from_secs(60), none_left).await;
+    support::eventually(Duration::from_mins(1), none_left).await;
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ fn line(attribute: &Attribute) -> Option<String> {
 fn unwrapped(text: &str) -> String {
     let paragraph = |paragraph: &str| {
         let keeps_lines = paragraph.lines().any(|line| line.starts_with(['-', '|', '`', ' ']));
-        let keeps_lines = keeps_lines && !paragraph.starts_with("`");
+        let keeps_lines = keeps_lines && !paragraph.starts_with('`');
         if keeps_lines { paragraph.to_owned() } else { paragraph.replace('\n', " ") }
     };
     let paragraphs = text.trim().split("\n\n").map(paragraph);

@@ -15,7 +15,7 @@ pub(super) fn refusals(paths: &mut Value) -> Map<String, Value> {
         for (status, response) in responses.iter_mut() {
             let is_refusal = status.starts_with(['4', '5']);
             // One that shares its status with an answer is this operation's own.
-            let contents = response["content"].as_object().map_or(0, Map::len);
+            let contents = response.get("content").and_then(Value::as_object).map_or(0, Map::len);
             if !is_refusal || contents != 1 {
                 continue;
             }
@@ -34,8 +34,9 @@ fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Value> {
 
 /// `404-not_found-store_not_found`: the status, and the codes.
 fn name_of(status: &str, response: &Value) -> String {
-    let content = &response["content"]["application/problem+json"];
-    let codes = content.pointer("/schema/allOf/1/properties/code/enum").and_then(Value::as_array);
+    let codes = response
+        .pointer("/content/application~1problem+json/schema/allOf/1/properties/code/enum")
+        .and_then(Value::as_array);
     let Some(codes) = codes else { return format!("{status}-oauth") };
     let codes = codes.iter().filter_map(Value::as_str);
     let name = std::iter::once(status).chain(codes).collect::<Vec<_>>();

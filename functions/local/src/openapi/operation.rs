@@ -89,8 +89,8 @@ pub(super) fn of(
 
 /// Adds the contents of a refusal to those of an answer with the same status.
 fn join(success: &mut Value, mut refusal: Value) {
-    if let Some(contents) = refusal["content"].as_object_mut()
-        && let Some(known) = success["content"].as_object_mut()
+    if let Some(contents) = refusal.get_mut("content").and_then(Value::as_object_mut)
+        && let Some(known) = success.get_mut("content").and_then(Value::as_object_mut)
     {
         known.append(contents);
     }

@@ -50,7 +50,7 @@ pub async fn process(
         return Ok(false);
     }
     if !order.is_over() {
-        return expire(app, order, deadline, now).await;
+        return Box::pin(expire(app, order, deadline, now)).await;
     }
     void_open_payments(app, &order.store_id, &order.id, deadline).await
 }

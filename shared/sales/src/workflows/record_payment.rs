@@ -294,9 +294,7 @@ fn supersede(
     let superseded: Vec<PaymentChange> =
         others.iter().map(|payment| payment.superseded(now)).collect();
     let payments = superseded.iter().map(|change| change.payment.clone()).collect();
-    let change = superseded
-        .into_iter()
-        .fold(change.without_promises(), |change, payment| change.with_payment(payment));
+    let change = superseded.into_iter().fold(change.without_promises(), OrderChange::with_payment);
     (change, payments)
 }
 
