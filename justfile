@@ -21,6 +21,11 @@ lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
 
+# Make the OpenAPI document anew.
+openapi:
+    cargo run --quiet -p local -- --openapi > target/openapi.json
+    mv target/openapi.json docs/openapi.json
+
 # Check the documents' links, citations and examples.
 docs:
     python3 .ci/check_documents.py
