@@ -83,12 +83,12 @@ impl Front {
         .await
     }
 
-    /// Waits until so many products lie on the store's shelf.
-    async fn shelved(&self, count: usize) {
-        let on_shelf = |shelf: &Value| shelf["products"].as_array().map(Vec::len);
+    /// Waits until so many products are candidates for related products.
+    async fn has_candidates(&self, count: usize) {
+        let candidates = |item: &Value| item["products"].as_array().map(Vec::len);
         eventually(SOON, || async {
-            let shelves = self.gateway.items_of("shelf", "SHF#").await;
-            shelves.iter().any(|shelf| on_shelf(shelf) == Some(count)).then_some(())
+            let items = self.gateway.items_of("shelf", "SHF#").await;
+            items.iter().any(|item| candidates(item) == Some(count)).then_some(())
         })
         .await;
     }

@@ -15,11 +15,11 @@
 //! What asks payment providers is handed out to workers ([`work`]), which this function is as well:
 //! a run of the schedule waits for nobody.
 
-mod emptying;
+mod category_drains;
 mod handout;
 mod order;
 mod publish;
-mod shelves;
+mod related_products;
 mod sweep;
 
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
@@ -32,7 +32,7 @@ use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use shelves::Changed;
+use related_products::Changed;
 
 pub use handout::{Worked, work};
 pub use publish::publish;
@@ -78,8 +78,8 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
     Ok(serde_json::to_value(report)?)
 }
 
-/// A batch of the table's stream: new events are published, new mails queued; then the shelves of
-/// the stores whose products changed are rebuilt.
+/// A batch of the table's stream: new events are published, new mails queued; then the related
+/// products of the stores whose products changed are rebuilt.
 pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
     let outcomes = futures_util::stream::iter(event.records)
         .map(|record| async move {
@@ -99,7 +99,7 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
             }
         }
     }
-    changed.shelve(app).await;
+    changed.rebuild(app).await;
     BatchResponse { batch_item_failures: failed }
 }
 

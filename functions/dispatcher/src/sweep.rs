@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use catalogue::category::Emptying;
-use catalogue::product::Remainder;
+use catalogue::category::CategoryDrain;
+use catalogue::product::DeferredWork;
 use delivery::delivery::{Delivery, DeliveryMessage};
 use futures_util::StreamExt;
 use gateway::app::App;
@@ -22,10 +22,10 @@ use identity::store::{self, STORE_REDACTED, Store, StoreStatus, StoreView};
 use serde::Serialize;
 
 use crate::PARALLEL;
-use crate::emptying::go_on;
+use crate::category_drains::go_on;
 use crate::handout::{Kind, Worked, hand_out};
 use crate::publish::publish;
-use crate::shelves::Changed;
+use crate::related_products::Changed;
 
 /// Work taken up of one kind and shard in one sweep: 16 times as much of a kind. What is beyond
 /// it is older than what follows and comes first in the next sweep.
@@ -71,7 +71,7 @@ impl SweepReport {
     }
 }
 
-/// Takes up everything that is due, or hands it out. The shelves of the stores whose products
+/// Does everything that is due, or hands it out. The related products of the stores whose products
 /// changed are rebuilt last: that may last longer than the sweep is given.
 pub async fn sweep(app: &App) -> SweepReport {
     let mut report = SweepReport::default();
@@ -106,7 +106,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
-    changed.shelve(app).await;
+    changed.rebuild(app).await;
     report
 }
 
@@ -260,9 +260,9 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 
 /// Deleted categories, of which each loses the next part of its products.
 async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for emptying in load::<Emptying>(app, keys, tally).await? {
-        if emptying.is_due(app.clock.now()) {
-            tally.count(happened(go_on(app, &emptying).await));
+    for drain in load::<CategoryDrain>(app, keys, tally).await? {
+        if drain.is_due(app.clock.now()) {
+            tally.count(happened(go_on(app, &drain).await));
         }
     }
     Ok(())
@@ -270,9 +270,9 @@ async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 
 /// What changes of large products have left to do, and nobody has done.
 async fn products(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for remainder in load::<Remainder>(app, keys, tally).await? {
-        if remainder.is_due(app.clock.now()) {
-            tally.count(happened(remainder.carry_out(app).await));
+    for deferred in load::<DeferredWork>(app, keys, tally).await? {
+        if deferred.is_due(app.clock.now()) {
+            tally.count(happened(deferred.execute(app).await));
         }
     }
     Ok(())

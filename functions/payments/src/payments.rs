@@ -92,7 +92,7 @@ pub async fn locate(
     store: &StoreId,
     id: &PaymentId,
 ) -> Result<ProviderReference, Problem> {
-    let found: Option<PaymentLocator> = app.table.get(&key::payment_place(store, id)).await?;
+    let found: Option<PaymentLocator> = app.table.get(&key::payment_locator(store, id)).await?;
     found.map(|locator| locator.0).ok_or_else(|| Code::NotFound.into())
 }
 

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use catalogue::category::{
-    CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryView, Emptying, Tree,
-    TreeGuard,
+    CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
+    Tree, TreeGuard,
 };
 use catalogue::product::slug;
 use gateway::app::App;
@@ -231,7 +231,7 @@ pub async fn remove(
         let gone = Category { updated_at: now, version, ..category.clone() };
         let write = guarded(&app, &guard)
             .delete_unchanged(category, Code::VersionConflict)
-            .create(&Emptying::of(category, now), Code::VersionConflict);
+            .create(&CategoryDrain::of(category, now), Code::VersionConflict);
         let view = CategoryView::of(&gone, &tree);
         conclude(write, (&gone, &view), &CATEGORY_DELETED, NoContent::default(), now).await
     })

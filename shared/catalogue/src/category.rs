@@ -5,7 +5,7 @@
 //! [`TreeGuard`], so that two moves at the same moment cannot close a circle, and no child comes
 //! under a parent that is being deleted.
 
-mod emptying;
+mod drain;
 mod topics;
 
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use emptying::Emptying;
+pub use drain::CategoryDrain;
 pub use topics::*;
 
 /// Categories of one store (our choice).

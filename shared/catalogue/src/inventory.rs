@@ -12,7 +12,7 @@
 //! would also allow an event consumer to append it later). That is one action more per line, and
 //! in return a level and its ledger never differ, not even for a moment.
 
-mod by_hand;
+mod adjustment;
 mod orders;
 mod samples;
 mod topics;
@@ -28,7 +28,7 @@ use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-pub use by_hand::{Adjustment, Ground, MAX_LEVELS, Place, Wanted, plan};
+pub use adjustment::{Adjustment, InventoryChange, LevelLocator, MAX_LEVELS, StockSnapshot, plan};
 pub use orders::{Line, Step, apply, oversell};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};

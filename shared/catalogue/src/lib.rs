@@ -1,6 +1,6 @@
 //! What a store shows, and what it has in stock.
 //!
-//! - A [`product`] and its variants, in [`collection`]s and a [`category`]; [`shelf`] chooses what is
+//! - A [`product`] and its variants, in [`collection`]s and a [`category`]; [`related_products`] are
 //!   shown beside it.
 //! - [`inventory`]: how many there are, at each [`location`].
 //! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
@@ -16,6 +16,6 @@ pub mod media;
 pub mod navigation;
 pub mod policy;
 pub mod product;
+pub mod related_products;
 pub mod review;
-pub mod shelf;
 pub mod wishlist;

@@ -5,15 +5,15 @@
 //! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
 //!   transaction that changes the product or the variant.
 //! - Handles and SKUs are unique by items of their own ([`UniqueHandle`], [`UniqueSku`]).
-//! - What a change cannot do in one transaction it leaves to do ([`Remainder`]).
+//! - What a change cannot do in one transaction it leaves to do ([`DeferredWork`]).
 //!
 //! A product and its variants are one query ([`load`]).
 
 mod ask;
+mod deferred_work;
 mod find;
 mod options;
 mod outline;
-mod remainder;
 mod sellable;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -35,10 +35,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
+pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
 pub use find::{find, get_many, load, visible};
 pub use options::{Faults, slug, variant_title};
 pub use outline::Outline;
-pub use remainder::{Leaving, Remainder, refresh};
 pub use sellable::{Sellable, note_ordered};
 pub use topics::*;
 pub use unique::{UniqueHandle, UniqueSku};

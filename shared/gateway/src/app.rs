@@ -11,7 +11,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 
-use crate::budget::Doorkeeper;
+use crate::budget::Admissions;
 use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::{Config, Setting};
@@ -46,7 +46,7 @@ pub struct Parts {
     /// What may be a few seconds old.
     pub cache: Cache,
     /// What is remembered of budgets.
-    pub doorkeeper: Doorkeeper,
+    pub admissions: Admissions,
 }
 
 impl Deref for App {
@@ -123,7 +123,7 @@ impl App {
             ),
             egress,
             cache: Cache::default(),
-            doorkeeper: Doorkeeper::default(),
+            admissions: Admissions::default(),
             clock,
             config,
         }))

@@ -2,8 +2,8 @@
 //! ([`bucket`]). Whoever is refused before it is known whose bucket pays costs the network they come
 //! from: a refusal is no cheaper for us than an answer.
 
+mod admission;
 mod bucket;
-mod door;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use crate::context::Context;
 use crate::problem::{Code, Problem};
 use crate::request::Inbound;
 
+pub use admission::Admissions;
 use bucket::{Bucket, Taken, micros};
-pub use door::Doorkeeper;
 
 /// What a request costs, in points. The constants are the one table of costs; routes name them,
 /// and `GET /v1/operations/rate-limits` publishes them.
@@ -46,7 +46,7 @@ impl Cost {
     /// Bulk, replay or report.
     pub const BULK: Self = Self::Fixed(100);
 
-    /// What a caller who is refused at the door costs the network they come from: what was read to
+    /// What a caller who is not admitted costs the network they come from: what was read to
     /// find it out. The same for every route, for nothing of it was done.
     pub const REFUSED: Self = Self::Fixed(Self::REFUSAL);
     const REFUSAL: u32 = 2;
@@ -267,18 +267,18 @@ async fn take(app: &App, asked: Charge) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `rate_limited`.
-pub(crate) fn at_the_door(app: &App, network: &str, inbound: &Inbound) -> Result<(), Problem> {
+pub(crate) fn check_network(app: &App, network: &str, inbound: &Inbound) -> Result<(), Problem> {
     let now = micros(app.clock.now());
-    let shown = door::shown(inbound);
-    let Some(wait) = app.doorkeeper.wait(network, shown.as_deref(), now) else { return Ok(()) };
+    let shown = admission::shown(inbound);
+    let Some(wait) = app.admissions.wait(network, shown.as_deref(), now) else { return Ok(()) };
     Charge::nothing(app, &Identity::of_network(network), Cost::REFUSAL).stands();
     Err(limited(wait))
 }
 
 /// Remembers who was let in.
-pub(crate) fn let_in(app: &App, inbound: &Inbound) {
-    if let Some(shown) = door::shown(inbound) {
-        app.doorkeeper.know(&shown, micros(app.clock.now()));
+pub(crate) fn admitted(app: &App, inbound: &Inbound) {
+    if let Some(shown) = admission::shown(inbound) {
+        app.admissions.know(&shown, micros(app.clock.now()));
     }
 }
 
@@ -290,10 +290,10 @@ pub(crate) async fn refused(
     inbound: Option<&Inbound>,
     problem: Problem,
 ) -> Problem {
-    if let Some(shown) = inbound.and_then(door::shown) {
-        app.doorkeeper.forget(&shown);
+    if let Some(shown) = inbound.and_then(admission::shown) {
+        app.admissions.forget(&shown);
     }
-    // Said at the door, or not the caller's fault.
+    // Already refused for it, or not the caller's fault.
     if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
         return problem;
     }
@@ -307,7 +307,7 @@ pub(crate) async fn refused(
         Ok(Taken::Refused { available, wait }) => {
             Charge { available, ..refusal }.stands();
             let now = micros(app.clock.now());
-            app.doorkeeper.close(network, now.saturating_add(wait), now);
+            app.admissions.close(network, now.saturating_add(wait), now);
             limited(wait)
         }
         Err(unreachable) => {
@@ -329,7 +329,7 @@ fn signs_in(path: &str) -> bool {
 pub(crate) async fn refund(app: &App, charge: &Charge, actual: u32) {
     let unused = charge.taken.saturating_sub(actual);
     if unused > 0 {
-        charge.bucket.give_back(app, unused).await;
+        charge.bucket.refund(app, unused).await;
     }
 }
 

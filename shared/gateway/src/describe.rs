@@ -8,7 +8,7 @@ use crate::problem::Code;
 
 /// Where a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum ParameterLocation {
     /// In the path.
     Path,
     /// In the query.
@@ -21,7 +21,7 @@ pub enum Place {
 #[derive(Debug, Clone)]
 pub struct Parameter {
     /// Where it is.
-    pub place: Place,
+    pub location: ParameterLocation,
     /// What it is called.
     pub name: String,
     /// Whether it must be there.
@@ -132,16 +132,21 @@ impl<'a> Operation<'a> {
     }
 
     /// It takes a parameter.
-    pub fn takes<T: JsonSchema>(&mut self, place: Place, name: &str, required: bool) {
+    pub fn takes<T: JsonSchema>(
+        &mut self,
+        location: ParameterLocation,
+        name: &str,
+        required: bool,
+    ) {
         let schema = self.schemas.requests.subschema_for::<T>();
         let name = name.to_owned();
-        self.parameters.push(Parameter { place, name, required, schema, description: None });
+        self.parameters.push(Parameter { location, name, required, schema, description: None });
     }
 
-    /// It takes a parameter at this place of its path.
-    pub fn takes_in_path<T: JsonSchema>(&mut self, place: usize) {
-        let Some(name) = self.path.get(place).copied() else { return };
-        self.takes::<T>(Place::Path, name, true);
+    /// It takes a parameter at this index of its path.
+    pub fn takes_in_path<T: JsonSchema>(&mut self, index: usize) {
+        let Some(name) = self.path.get(index).copied() else { return };
+        self.takes::<T>(ParameterLocation::Path, name, true);
         self.refuses(&[Code::NotFound]);
     }
 
@@ -158,7 +163,7 @@ impl<'a> Operation<'a> {
             let Ok(schema) = Schema::try_from(schema.clone()) else { continue };
             let described = schema.get("description").and_then(|text| text.as_str());
             self.parameters.push(Parameter {
-                place: Place::Query,
+                location: ParameterLocation::Query,
                 name: name.clone(),
                 required: is_required(name),
                 description: described.map(str::to_owned),
@@ -169,7 +174,8 @@ impl<'a> Operation<'a> {
 
     /// Whether it takes a parameter of its query that is called so.
     pub fn takes_from_query(&self, name: &str) -> bool {
-        let is_it = |known: &Parameter| known.place == Place::Query && known.name == name;
+        let is_it =
+            |known: &Parameter| known.location == ParameterLocation::Query && known.name == name;
         self.parameters.iter().any(is_it)
     }
 

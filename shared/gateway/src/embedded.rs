@@ -294,7 +294,7 @@ impl Embedded {
     }
 }
 
-/// SDK settings with a machine's patience instead of a Lambda's: two cores that run a compiler, a
+/// SDK settings with longer timeouts than a Lambda's: two cores that run a compiler, a
 /// database and 200 parallel requests miss a deadline of one second.
 fn patient_sdk() -> SdkConfig {
     let credentials = Credentials::new("local", "local", None, None, "embedded");

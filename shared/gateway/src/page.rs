@@ -2,7 +2,7 @@
 //! the filter, the store and the principal (docs/conventions.md §3). A full walk meets every item
 //! that is there throughout exactly once: a cursor names items, and never counts them.
 
-mod place;
+mod position;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ use crate::bridged;
 use crate::budget::Cost;
 use crate::context::Context;
 #[cfg(feature = "openapi")]
-use crate::describe::{Operation, Place};
+use crate::describe::{Operation, ParameterLocation};
 use crate::item::{Attributes, Item};
 use crate::problem::{Code, FieldError, Problem};
 use crate::reply::Page;
@@ -31,7 +31,7 @@ use crate::seal::{self, SteadyKey};
 use crate::size::{BRIDGED_PAGE_LIMIT, Escaped, PAGE_LIMIT};
 use crate::table::{Query, Scanned};
 
-pub use place::{is_of_query, place_at, place_of, recall, resume, sorted};
+pub use position::{is_of_query, position_at, position_of, recall, resume, sorted};
 
 /// How many items a page may have.
 const LIMITS: RangeInclusive<u32> = 1..=100;
@@ -100,8 +100,8 @@ impl Argument for Paging {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.takes::<Int<1, 100>>(Place::Query, "limit", false);
-        operation.takes::<String>(Place::Query, "cursor", false);
+        operation.takes::<Int<1, 100>>(ParameterLocation::Query, "limit", false);
+        operation.takes::<String>(ParameterLocation::Query, "cursor", false);
         operation.refuses(&[Code::InvalidCursor, Code::ValidationFailed]);
     }
 }
@@ -172,7 +172,7 @@ impl<E: Serialize> Paging<E> {
     }
 
     /// Where a query goes on from.
-    fn place(&self) -> Result<Option<Attributes>, Problem> {
+    fn position(&self) -> Result<Option<Attributes>, Problem> {
         match &self.start {
             Some(start) if !is_of_query(start) => Err(Code::InvalidCursor.into()),
             start => Ok(start.clone()),
@@ -187,7 +187,7 @@ impl<E: Serialize> Paging<E> {
         query: &Query,
         filter: impl Fn(&T) -> bool,
     ) -> Result<Scanned<T>, Problem> {
-        app.table.page(query, self.limit(), self.place()?, filter).await
+        app.table.page(query, self.limit(), self.position()?, filter).await
     }
 
     /// Runs the query and answers with the page, each item as `view` shows it.
@@ -203,7 +203,7 @@ impl<E: Serialize> Paging<E> {
     }
 
     /// Runs several queries as one list, in their order: the days of a range. A cursor says in
-    /// which partition it goes on, and where in it; without a place, at its beginning. All of
+    /// which partition it goes on, and where in it; without one, at its beginning. All of
     /// them share one budget of queries: a filter that passes little ends the page early, with a
     /// cursor.
     pub async fn answer_over<T: Item, V: Serialize>(
@@ -254,9 +254,9 @@ impl<E: Serialize> Paging<E> {
             let partition = start.get(query.partition_name()).and_then(|name| name.as_s().ok());
             partition.is_some_and(|name| name == query.partition_key())
         };
-        let position = queries.iter().position(is_here).ok_or(Code::InvalidCursor)?;
+        let first = queries.iter().position(is_here).ok_or(Code::InvalidCursor)?;
         let in_partition = start.contains_key("PK").then(|| start.clone());
-        Ok((position, in_partition))
+        Ok((first, in_partition))
     }
 
     /// Answers with a page that was read elsewhere. It ends early, with a cursor, where more would
@@ -272,8 +272,8 @@ impl<E: Serialize> Paging<E> {
             self.key = Some(app.secrets.keys().await?.pages.clone());
         }
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
-        let next = next.map(|place| place.into_iter().chain(leader).collect());
-        let next = next.and_then(|place| self.seal(&place));
+        let next = next.map(|position| position.into_iter().chain(leader).collect());
+        let next = next.and_then(|position| self.seal(&position));
         Ok(Page::of(self.respond(data, next)))
     }
 
@@ -297,7 +297,7 @@ impl<E: Serialize> Paging<E> {
     /// # Errors
     /// `invalid_cursor`.
     pub fn part<T>(&self, all: Vec<T>, key: impl Fn(&T) -> String) -> Result<Scanned<T>, Problem> {
-        place::part(all, self.limit(), self.start.as_ref(), key)
+        position::part(all, self.limit(), self.start.as_ref(), key)
     }
 
     fn respond(self, data: Vec<Value>, next: Option<String>) -> Answer {
@@ -335,20 +335,20 @@ impl<E: Serialize> Paging<E> {
         cost.min(context.charge().map_or(u32::MAX, |charge| charge.requested()))
     }
 
-    /// The place, sealed under the list it belongs to: keys tell what views do not. The same place
-    /// is the same cursor, so that a page which has a next one revalidates.
-    fn seal(&self, place: &Attributes) -> Option<String> {
-        let keys: BTreeMap<&str, &str> = place
+    /// The position, sealed under the list it belongs to: keys tell what views do not. The same
+    /// position is the same cursor, so that a page which has a next one revalidates.
+    fn seal(&self, position: &Attributes) -> Option<String> {
+        let keys: BTreeMap<&str, &str> = position
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.as_s().ok()?.as_str())))
             .collect();
-        let place = serde_json::to_vec(&keys).ok()?;
-        Some(self.key.as_ref()?.seal(&place, self.binding.as_bytes()))
+        let position = serde_json::to_vec(&keys).ok()?;
+        Some(self.key.as_ref()?.seal(&position, self.binding.as_bytes()))
     }
 
     fn open(&self, cursor: &str, key: &SteadyKey) -> Option<Attributes> {
-        let place = key.open(cursor, self.binding.as_bytes()).ok()?;
-        let keys: BTreeMap<String, String> = serde_json::from_slice(&place).ok()?;
+        let position = key.open(cursor, self.binding.as_bytes()).ok()?;
+        let keys: BTreeMap<String, String> = serde_json::from_slice(&position).ok()?;
         Some(keys.into_iter().map(|(name, text)| (name, AttributeValue::S(text))).collect())
     }
 }
@@ -391,13 +391,13 @@ mod tests {
         for (number, size) in sizes.iter().enumerate() {
             // Two quotes, escaped, and a comma.
             let text = "x".repeat(size.saturating_sub(5));
-            let place = [(number.to_string(), AttributeValue::Bool(true))].into();
-            found.push(text, Some(place));
+            let position = [(number.to_string(), AttributeValue::Bool(true))].into();
+            found.push(text, Some(position));
         }
         found.next = None;
         let (data, next) = fitting(found, PAGE_LIMIT, |text| text);
         let after = data.len().saturating_sub(1).to_string();
-        assert!(next.as_ref().is_none_or(|place| place.contains_key(&after)));
+        assert!(next.as_ref().is_none_or(|position| position.contains_key(&after)));
         (data.len(), next.is_some())
     }
 

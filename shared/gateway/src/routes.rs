@@ -249,11 +249,11 @@ async fn admit<C: Caller>(
         Err(problem) => return Err(budget::refused(app, &network, None, problem).await),
     };
     if C::reads(&inbound) {
-        budget::at_the_door(app, &network, &inbound)?;
+        budget::check_network(app, &network, &inbound)?;
     }
     match C::authenticate(app, &inbound).await {
         Ok(caller) => {
-            budget::let_in(app, &inbound);
+            budget::admitted(app, &inbound);
             Ok((caller, inbound))
         }
         Err(problem) => Err(budget::refused(app, &network, Some(&inbound), problem).await),

@@ -23,7 +23,7 @@ pub fn hold(write: Write, store: &StoreId, id: &MediaId, refused: impl Into<Prob
 }
 
 /// Says that one thing less shows an image.
-pub fn let_go(write: Write, store: &StoreId, id: &MediaId) -> Write {
+pub fn release(write: Write, store: &StoreId, id: &MediaId) -> Write {
     let change = Change::new("SET uses = uses - :one").only_if("uses >= :one").value(":one", 1);
     write.update(&key::media(store, id), change, Code::VersionConflict)
 }

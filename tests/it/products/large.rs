@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use catalogue::product::{ProductStatus, Remainder, Sellable};
+use catalogue::product::{DeferredWork, ProductStatus, Sellable};
 use ground::id::{StoreId, VariantId};
 use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
@@ -94,7 +94,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     let (table, key) = (&market.gateway.app().table, ground::key::sellable(&store, &last));
     let known: Sellable = table.get(&key).await.unwrap().unwrap();
     let behind = Sellable { status: ProductStatus::Draft, was_ordered: true, ..known };
-    let remainder = Remainder {
+    let deferred = DeferredWork {
         store_id: store,
         product_id: behind.product_id.clone(),
         images: Vec::new(),
@@ -102,7 +102,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
         created_at: market.gateway.now(),
         version: 1,
     };
-    table.write().put(&behind).put(&remainder).commit().await.unwrap();
+    table.write().put(&behind).put(&deferred).commit().await.unwrap();
     assert!(!is_sold(&market, last.as_str()).await);
     assert_eq!(market.gateway.sweep().await.products, 0, "somebody may be at it");
     market.gateway.advance(gateway::clock::MINUTE * 2);

@@ -13,7 +13,7 @@ async fn what_is_beside_a_product_is_for_sale_now() {
     for number in 0..6 {
         others.push(front.sell(&format!("Cup {number}"), 500, number, json!({})).await);
     }
-    front.shelved(7).await;
+    front.has_candidates(7).await;
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!(related(&page), ["Cup 5", "Cup 4", "Cup 3", "Cup 2"]);
     // What is put away is gone at once, and another is there for it.
@@ -22,7 +22,7 @@ async fn what_is_beside_a_product_is_for_sale_now() {
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!(related(&page), ["Cup 4", "Cup 3", "Cup 2", "Cup 1"]);
     front.owner.delete(&format!("{}?hard=true", path(4))).await.expect(204);
-    front.shelved(5).await;
+    front.has_candidates(5).await;
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!(related(&page), ["Cup 3", "Cup 2", "Cup 1", "Cup 0"]);
     let in_stock = |place: usize| page.at(&format!("/related/{place}/in_stock")).clone();
@@ -36,8 +36,8 @@ async fn what_is_beside_a_product_is_for_sale_now() {
     });
     assert_eq!(changed.await.trips(), 2);
     // Another store's are never beside it.
-    let shelves = front.gateway.items_of("shelf", "SHF#").await;
-    assert_eq!(shelves.len(), 1);
+    let items = front.gateway.items_of("shelf", "SHF#").await;
+    assert_eq!(items.len(), 1);
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn what_is_in_stock_follows_the_stores_policy() {
         let page = front.get("/products/follows").await.expect(200);
         assert_eq!(page.at("/in_stock"), &json!(said == "continue"));
     }
-    front.shelved(3).await;
+    front.has_candidates(3).await;
     let page = front.get("/products/stops").await.expect(200);
     let on_sale = ["/related/0/in_stock", "/related/1/in_stock"].map(|at| page.at(at).clone());
     assert_eq!(
@@ -189,7 +189,7 @@ async fn many_variants_at_many_locations_cost_no_more_than_a_few_batches() {
     }
     front.sell("Mug", 500, 0, json!({})).await;
     front.sell("Cup", 500, 1, json!({})).await;
-    front.shelved(6).await;
+    front.has_candidates(6).await;
     let list = front.get("/products?limit=100").await.expect(200);
     assert!(list.trips() <= 5, "store, page and three batches of stock: {}", list.trips());
     let said = |list: &Reply| -> Vec<(String, bool)> {

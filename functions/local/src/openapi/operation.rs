@@ -2,7 +2,7 @@
 
 use gateway::budget::Cost;
 use gateway::caller::Access;
-use gateway::describe::{Content, Operation, Parameter, Place, Schemas, Success};
+use gateway::describe::{Content, Operation, Parameter, ParameterLocation, Schemas, Success};
 use gateway::routes::{Described, Row};
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -168,13 +168,13 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
 }
 
 fn parameter(parameter: &Parameter) -> Value {
-    let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
+    let location = match parameter.location {
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "query",
+        ParameterLocation::Header => "header",
     };
     let mut members = json!({
-        "name": parameter.name, "in": place, "required": parameter.required,
+        "name": parameter.name, "in": location, "required": parameter.required,
         "schema": parameter.schema,
     });
     if let (Some(text), Value::Object(members)) = (&parameter.description, &mut members) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use catalogue::inventory::{
-    AdjustmentView, MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState, Wanted,
+    AdjustmentView, InventoryChange, MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState,
 };
 use gateway::app::App;
 use gateway::idempotency::Required;
@@ -118,8 +118,8 @@ pub async fn adjust(
     _: Required,
     Ruled(Body(ask)): Ruled<Body<AdjustRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let wanted = ask.changes.0.into_iter().map(|change| Wanted::Adjust {
-        place: (change.item_id, change.location_id),
+    let wanted = ask.changes.0.into_iter().map(|change| InventoryChange::Adjust {
+        locator: (change.item_id, change.location_id),
         state: change.state.unwrap_or(CountedState::Available).into(),
         delta: change.delta.0,
         from: change.change_from.map(|from| from.0),
@@ -182,10 +182,10 @@ pub async fn set(
     _: Required,
     Ruled(Body(ask)): Ruled<Body<SetRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let (mut wanted, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut wanted, mut errors, mut locators) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (number, change) in ask.changes.0.into_iter().enumerate() {
-        let place = (change.item_id, change.location_id);
-        if !places.insert(place.clone()) {
+        let locator = (change.item_id, change.location_id);
+        if !locators.insert(locator.clone()) {
             let detail = "Another change sets a quantity of this item at this location.";
             errors.push(fault(number, "item_id", "duplicate_change", detail));
         }
@@ -199,7 +199,7 @@ pub async fn set(
             }
         };
         let state = change.state.unwrap_or(CountedState::Available).into();
-        wanted.push(Wanted::Set { place, state, quantity: change.quantity.0, from });
+        wanted.push(InventoryChange::Set { locator, state, quantity: change.quantity.0, from });
     }
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
@@ -255,7 +255,7 @@ struct MoveChange {
 }
 
 impl MoveChange {
-    fn wanted(self, number: usize) -> Result<Wanted, FieldError> {
+    fn wanted(self, number: usize) -> Result<InventoryChange, FieldError> {
         let (from, to) = match (self.location_id, self.from_location, self.to_location) {
             (Some(at), None, None) => (at.clone(), at),
             (None, Some(from), Some(to)) => (from, to),
@@ -280,7 +280,7 @@ impl MoveChange {
             let detail = "It must move to another state or another location.";
             return Err(fault(number, "to_state", "nothing_moves", detail));
         }
-        Ok(Wanted::Move {
+        Ok(InventoryChange::Move {
             from: ((self.item_id.clone(), from), from_state.into()),
             to: ((self.item_id, to), to_state.into()),
             quantity: self.quantity.0,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::inventory::{
-    Adjustment, AdjustmentView, Ground, INVENTORY_ADJUSTED, Level, MAX_LEVELS, MovementKind, Place,
-    Wanted, persist, plan,
+    Adjustment, AdjustmentView, INVENTORY_ADJUSTED, InventoryChange, Level, LevelLocator,
+    MAX_LEVELS, MovementKind, StockSnapshot, persist, plan,
 };
 use catalogue::location::Location;
 use catalogue::product::Sellable;
@@ -27,7 +27,7 @@ pub(super) struct Asked {
     pub(super) reason: String,
     pub(super) reference: Option<String>,
     pub(super) dry_run: bool,
-    pub(super) wanted: Vec<Wanted>,
+    pub(super) wanted: Vec<InventoryChange>,
 }
 
 /// Decides and writes. Levels that orders change meanwhile are read again.
@@ -36,22 +36,23 @@ pub(super) async fn execute(
     store: &Store,
     asked: &Asked,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let places: BTreeSet<&Place> = asked.wanted.iter().flat_map(Wanted::places).collect();
-    if places.is_empty() {
+    let locators: BTreeSet<&LevelLocator> =
+        asked.wanted.iter().flat_map(InventoryChange::locators).collect();
+    if locators.is_empty() {
         return Err(Problem::field("/changes", "too_few", "Name at least one change."));
     }
-    if places.len() > MAX_LEVELS {
+    if locators.len() > MAX_LEVELS {
         let detail = format!("The changes may touch at most {MAX_LEVELS} levels.");
         return Err(Problem::field("/changes", "too_many", detail));
     }
-    let said = (asked.reason.as_str(), asked.reference.as_deref());
-    let terms = Terms::read(app, store, asked, &places).await?;
+    let note = (asked.reason.as_str(), asked.reference.as_deref());
+    let terms = Terms::read(app, store, asked, &locators).await?;
     persist(|| async {
         let now = app.clock.now();
         let decide = async || {
-            let levels = read_levels(app, store, &places).await?;
-            let ground = Ground { levels, oversold: terms.oversold.clone() };
-            let adjustment = plan(&store.id, (&asked.wanted, &ground), asked.kind, now)?;
+            let levels = read_levels(app, store, &locators).await?;
+            let snapshot = StockSnapshot { levels, oversold: terms.oversold.clone() };
+            let adjustment = plan(&store.id, (&asked.wanted, &snapshot), asked.kind, now)?;
             check_locations(&adjustment, &terms.locations)?;
             Ok::<_, Problem>(adjustment)
         };
@@ -61,8 +62,8 @@ pub(super) async fn execute(
             adjustment = decide().await?;
         }
         let id = MovementId::mint(now);
-        let adjustment = adjustment.said(&id, said.0, said.1);
-        let view = adjustment.view(id, said, asked.kind, now);
+        let adjustment = adjustment.annotated(&id, note.0, note.1);
+        let view = adjustment.view(id, note, asked.kind, now);
         if asked.dry_run {
             let nothing = AdjustmentView { dry_run: true, ledger_ids: Vec::new(), ..view };
             return Ok(Json::new(&nothing));
@@ -133,10 +134,10 @@ impl Terms {
         app: &App,
         store: &Store,
         asked: &Asked,
-        places: &BTreeSet<&Place>,
+        locators: &BTreeSet<&LevelLocator>,
     ) -> Result<Self, Problem> {
-        let items: BTreeSet<&VariantId> = places.iter().map(|(item, _)| item).collect();
-        let at: BTreeSet<&LocationId> = places.iter().map(|(_, location)| location).collect();
+        let items: BTreeSet<&VariantId> = locators.iter().map(|(item, _)| item).collect();
+        let at: BTreeSet<&LocationId> = locators.iter().map(|(_, location)| location).collect();
         let sellables = items.iter().map(|item| key::sellable(&store.id, item));
         let locations = at.iter().map(|at| key::location(&store.id, at));
         let keys: Vec<Key> = sellables.chain(locations).collect();
@@ -161,18 +162,18 @@ impl Terms {
     }
 }
 
-/// The levels that there are of these places; one round trip.
+/// Those of these levels that exist; one round trip.
 async fn read_levels(
     app: &App,
     store: &Store,
-    places: &BTreeSet<&Place>,
-) -> Result<BTreeMap<Place, Level>, Problem> {
-    let key = |(item, location): &&Place| key::level(&store.id, item, location);
-    let keys: Vec<Key> = places.iter().map(key).collect();
+    locators: &BTreeSet<&LevelLocator>,
+) -> Result<BTreeMap<LevelLocator, Level>, Problem> {
+    let key = |(item, location): &&LevelLocator| key::level(&store.id, item, location);
+    let keys: Vec<Key> = locators.iter().map(key).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut levels = BTreeMap::new();
-    for (place, key) in places.iter().zip(&keys) {
-        levels.extend(batch.take::<Level>(key)?.map(|level| ((*place).clone(), level)));
+    for (locator, key) in locators.iter().zip(&keys) {
+        levels.extend(batch.take::<Level>(key)?.map(|level| ((*locator).clone(), level)));
     }
     Ok(levels)
 }
@@ -181,7 +182,7 @@ async fn read_levels(
 fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
     let detail = "There is no such item.";
     Problem::invalid(vec![fault(
-        position(asked, |place| place.0 == *item),
+        position(asked, |locator| locator.0 == *item),
         "item_id",
         "unknown_item",
         detail,
@@ -190,25 +191,22 @@ fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
 
 /// The change that names a location that there is not.
 fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
-    let number = position(asked, |place| place.1 == *location);
-    let field = match asked.wanted.get(number) {
-        Some(Wanted::Move { from, to, .. }) if from.0 != to.0 => {
-            if from.0.1 == *location {
-                "from_location"
-            } else {
-                "to_location"
+    let number = position(asked, |locator| locator.1 == *location);
+    let field =
+        match asked.wanted.get(number) {
+            Some(InventoryChange::Move { from, to, .. }) if from.0 != to.0 => {
+                if from.0.1 == *location { "from_location" } else { "to_location" }
             }
-        }
-        _ => "location_id",
-    };
+            _ => "location_id",
+        };
     let detail = "There is no such location.";
     Problem::invalid(vec![fault(number, field, "unknown_location", detail)])
 }
 
-/// The first change that names such a place.
-fn position(asked: &Asked, names: impl Fn(&Place) -> bool) -> usize {
-    let place = asked.wanted.iter().position(|want| want.places().into_iter().any(&names));
-    place.unwrap_or_default()
+/// The index of the first change that names such a level.
+fn position(asked: &Asked, names: impl Fn(&LevelLocator) -> bool) -> usize {
+    let first = asked.wanted.iter().position(|want| want.locators().into_iter().any(&names));
+    first.unwrap_or_default()
 }
 
 /// Nothing comes to a location that is not in use; what lies there may still go.

@@ -13,7 +13,7 @@ use catalogue::inventory::{Delta, Level, Movement, Quantities};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Attributes, Item, Key};
-use gateway::page::{Paging, place_of, recall};
+use gateway::page::{Paging, position_of, recall};
 use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Int, Path, Query, Written, request};
@@ -68,7 +68,7 @@ impl Sum {
             ("held", held.to_string()),
             ("movements", self.movements.to_string()),
         ];
-        place_of(at, notes)
+        position_of(at, notes)
     }
 
     /// The sum that such a position remembers.

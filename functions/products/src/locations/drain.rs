@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use catalogue::inventory::{
-    Ground, INVENTORY_ADJUSTED, Level, MovementKind, Place, StockState, Wanted, persist, plan,
+    INVENTORY_ADJUSTED, InventoryChange, Level, LevelLocator, MovementKind, StockSnapshot,
+    StockState, persist, plan,
 };
 use catalogue::location::Location;
 use catalogue::product::Sellable;
@@ -100,8 +101,8 @@ pub async fn drain(app: &App, from: &Location, to: Option<&Location>) -> Result<
 /// what lies there wants to see what is sold out too.
 fn levels_of(location: &Location) -> Query {
     let probe = VariantId::derive(&[]);
-    let (index, place) = key::levels_of_location(&location.store_id, &location.id, &probe);
-    Query::index(index, place.pk).looking_ahead(PAGE, TRIPS)
+    let (index, first) = key::levels_of_location(&location.store_id, &location.id, &probe);
+    Query::index(index, first.pk).looking_ahead(PAGE, TRIPS)
 }
 
 fn in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {
@@ -148,7 +149,7 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
         let parts =
             [(StockState::Available, current.available), (StockState::Reserved, current.held)];
         let parts = parts.into_iter().filter(|(_, quantity)| *quantity > 0);
-        wanted.extend(parts.map(|(state, quantity)| Wanted::Move {
+        wanted.extend(parts.map(|(state, quantity)| InventoryChange::Move {
             from: (from.clone(), state),
             to: (to.clone(), state),
             quantity,
@@ -157,10 +158,10 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
     if wanted.is_empty() {
         return Ok(false);
     }
-    let ground = Ground { levels: known, oversold: Vec::new() };
+    let snapshot = StockSnapshot { levels: known, oversold: Vec::new() };
     let id = MovementId::mint(now);
-    let adjustment =
-        plan(&to.store_id, (&wanted, &ground), MovementKind::Moved, now)?.said(&id, REASON, None);
+    let adjustment = plan(&to.store_id, (&wanted, &snapshot), MovementKind::Moved, now)?
+        .annotated(&id, REASON, None);
     let view = adjustment.view(id, (REASON, None), MovementKind::Moved, now);
     let open =
         Condition::new("active = :yes AND closing = :no").value(":yes", true).value(":no", false);
@@ -185,7 +186,7 @@ async fn read(
     app: &App,
     levels: &[Level],
     to: &Location,
-) -> Result<BTreeMap<Place, Level>, Problem> {
+) -> Result<BTreeMap<LevelLocator, Level>, Problem> {
     let keys: Vec<_> = levels
         .iter()
         .flat_map(|level| [&level.location_id, &to.id].map(|at| (&level.variant_id, at)))

@@ -6,12 +6,12 @@
 //! removed, SKUs, the images shown, the event, the answer. What does not fit beside it:
 //!
 //! - *A change* has only [`Chore`]s beyond that, which nothing refuses. They are left to a
-//!   [`Remainder`], written with the change and done after it; a crash in between is mended by the
-//!   sweep, and until then checkouts know the last variants of a large product as they were.
+//!   [`DeferredWork`], written with the change and done after it; a crash in between is mended by
+//!     sweep, and until then checkouts know the last variants of a large product as they were.
 //! - *A removal* of more variants than fit begins by archiving the product: what was never ordered
 //!   cannot be ordered then, for an order marks it under the condition that it is what the cart was
 //!   priced by. So the transaction that removes the product needs to name no variant, and they are
-//!   its remainder. When it is refused after all, the product stays, whole and archived.
+//!   its deferred work. When it is refused after all, the product stays, whole and archived.
 //! - *A new product*'s surplus goes before, and is invisible, because nothing leads to a variant
 //!   but its product. When the last transaction is refused, the surplus is taken back; when a crash
 //!   prevents even that, only claims of SKUs are left over, and these are given up when somebody
@@ -22,7 +22,7 @@ mod steps;
 use std::collections::HashSet;
 
 use catalogue::product::{
-    self, COUNTED, Leaving, Product, ProductView, Remainder, UniqueSku, Variant,
+    self, COUNTED, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
 };
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -158,7 +158,7 @@ impl Revision<'_> {
         (steps, chores): (Vec<Step>, Vec<Chore>),
         topic: &Topic<ProductView>,
         now: Timestamp,
-    ) -> (Write, Option<Remainder>) {
+    ) -> (Write, Option<DeferredWork>) {
         let (before, (product, variants)) = (self.before.0, self.after);
         let everything = Condition::default();
         let mut write =
@@ -179,18 +179,18 @@ impl Revision<'_> {
         let later = chores.split_off(room);
         let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
         let write = chores.iter().fold(write, |write, chore| chore.put_into(write));
-        let remainder = (!later.is_empty()).then(|| {
-            let mut remainder = Remainder::of(product, now);
+        let deferred = (!later.is_empty()).then(|| {
+            let mut deferred = DeferredWork::of(product, now);
             for chore in later {
-                chore.leave_to(&mut remainder);
+                chore.defer_to(&mut deferred);
             }
-            remainder
+            deferred
         });
         let view = ProductView::of(product, variants);
         let write = write
-            .also(remainder.as_ref(), |write, left| write.create(left, Code::VersionConflict))
+            .also(deferred.as_ref(), |write, left| write.create(left, Code::VersionConflict))
             .emit(Event::new(topic, about(product), &view, now));
-        (write, remainder)
+        (write, deferred)
     }
 
     /// Writes the change with these steps and chores besides its own, and answers.
@@ -202,9 +202,9 @@ impl Revision<'_> {
         reply: R,
         now: Timestamp,
     ) -> Result<R, Problem> {
-        let (write, remainder) = self.decide(app, more, topic, now);
+        let (write, deferred) = self.decide(app, more, topic, now);
         let reply = write.answer(reply, now).await?;
-        finish(app, remainder).await;
+        finish(app, deferred).await;
         Ok(reply)
     }
 
@@ -215,17 +215,17 @@ impl Revision<'_> {
         topic: &Topic<ProductView>,
         now: Timestamp,
     ) -> Result<(), Problem> {
-        let (write, remainder) = self.decide(app, (Vec::new(), Vec::new()), topic, now);
+        let (write, deferred) = self.decide(app, (Vec::new(), Vec::new()), topic, now);
         write.commit().await?;
-        finish(app, remainder).await;
+        finish(app, deferred).await;
         Ok(())
     }
 }
 
 /// Does at once what a change has left to do. The change is made: what fails stays due.
-async fn finish(app: &App, remainder: Option<Remainder>) {
-    let Some(remainder) = remainder else { return };
-    match remainder.carry_out(app).await {
+async fn finish(app: &App, deferred: Option<DeferredWork>) {
+    let Some(deferred) = deferred else { return };
+    match deferred.execute(app).await {
         // The sweep was faster.
         Err(problem) if problem.code == Code::VersionConflict => {}
         Err(problem) => tracing::warn!(cause = %problem, "left to the sweep"),
@@ -256,17 +256,17 @@ pub(crate) async fn remove(
     let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
     let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
-    let remainder = Remainder {
+    let deferred = DeferredWork {
         images: own_images(product).into_iter().collect(),
-        variants: variants.iter().map(Leaving::from).collect(),
-        ..Remainder::of(&gone, now)
+        variants: variants.iter().map(RemovedVariant::from).collect(),
+        ..DeferredWork::of(&gone, now)
     };
     let answer = release_handle(write, product, now)
-        .create(&remainder, Code::VersionConflict)
+        .create(&deferred, Code::VersionConflict)
         .emit(Event::new(topic, about(&gone), &ProductView::of(&gone, variants), now))
         .answer(NoContent::default(), now)
         .await?;
-    finish(app, Some(remainder)).await;
+    finish(app, Some(deferred)).await;
     Ok(answer)
 }
 

@@ -1,16 +1,16 @@
 //! All that a product's page shows, in two readings.
 //!
 //! The first finds out what to read: the claim of the handle, which names the product and its
-//! variants and says what the product is likened by, and the store's shelf, from which those
-//! beside it are chosen. The second reads all of it at once: the product, its variants, the others,
-//! and the stock. Claim and shelf only say what to read; what is shown is what the second reading
+//! variants and says what the product is likened by, and the store's candidates for related
+//! products. The second reads all of it at once: the product, its variants, the others,
+//! and the stock. They only say what to read; what is shown is what the second reading
 //! says. Where it names variants that nobody asked for, there is a third. Each reads a bounded
 //! number of items.
 
 use std::collections::HashSet;
 
 use catalogue::product::{self, Product, UniqueHandle, Variant};
-use catalogue::shelf::Shelf;
+use catalogue::related_products::RelatedProducts;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
@@ -62,11 +62,12 @@ impl ProductPage {
     /// The page as two reads show it that may be a moment old; none when they do not.
     async fn glance(app: &App, store: &Store, handle: &Handle) -> Result<Option<Self>, Problem> {
         let claim_key = key::unique_product_handle(&store.id, handle.as_str());
-        let shelf_key = key::shelf(&store.id);
-        let mut hints = app.table.glance(&[&claim_key, &shelf_key]).await?;
+        let related_key = key::related_products(&store.id);
+        let mut hints = app.table.glance(&[&claim_key, &related_key]).await?;
         let Some(claim) = hints.take::<UniqueHandle>(&claim_key)? else { return Ok(None) };
-        let shelf = hints.take(&shelf_key)?.unwrap_or_else(|| Shelf::empty(&store.id));
-        let chosen = shelf.beside(&claim.product_id, &claim.outline, CHOSEN);
+        let candidates =
+            hints.take(&related_key)?.unwrap_or_else(|| RelatedProducts::empty(&store.id));
+        let chosen = candidates.closest_to(&claim.product_id, &claim.outline, CHOSEN);
 
         let named = &claim.outline.variant_ids;
         let product_key = key::product(&store.id, &claim.product_id);

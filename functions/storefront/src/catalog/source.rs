@@ -100,7 +100,7 @@ impl Source {
         match &self.order {
             Order::Index { newest_first } => {
                 // The merchant may have changed a collection's order since the page before.
-                if start.as_ref().is_some_and(|place| !page::is_of_query(place)) {
+                if start.as_ref().is_some_and(|position| !page::is_of_query(position)) {
                     return Err(Code::InvalidCursor.into());
                 }
                 let mut query = visible(&self.store);
@@ -131,7 +131,7 @@ impl Source {
         start: Option<Attributes>,
     ) -> Result<Scanned<Product>, Problem> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
-        let mut next = start.map_or(Ok(0), |place| page::resume(&keys, &place))?;
+        let mut next = start.map_or(Ok(0), |position| page::resume(&keys, &position))?;
         let mut found = Scanned::at(None);
         for _ in 0..TRIPS {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(BATCH).cloned().collect();
@@ -143,14 +143,14 @@ impl Source {
                 next = next.saturating_add(1);
                 let product = products.iter().find(|product| product.id == id);
                 if let Some(product) = product.filter(|product| self.filter.admits(product)) {
-                    found.push(product.clone(), page::place_at(&keys, next));
+                    found.push(product.clone(), page::position_at(&keys, next));
                 }
             }
             if found.items.len() >= limit || next >= listed.len() {
                 break;
             }
         }
-        found.next = page::place_at(&keys, next);
+        found.next = page::position_at(&keys, next);
         Ok(found)
     }
 }

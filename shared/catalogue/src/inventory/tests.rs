@@ -16,25 +16,25 @@ fn level(available: i64) -> Level {
     Level::open(&store, &variant, &location, available, NOW)
 }
 
-fn place(name: &str) -> Place {
+fn locator(name: &str) -> LevelLocator {
     (VariantId::derive(&["v"]), LocationId::derive(&[name]))
 }
 
-fn ground(levels: &[(&str, i64)]) -> Ground {
+fn snapshot(levels: &[(&str, i64)]) -> StockSnapshot {
     let at = |(name, available): &(&str, i64)| {
-        let place = place(name);
-        let level = Level::open(&ids().0, &place.0, &place.1, *available, NOW);
-        (place, level)
+        let locator = locator(name);
+        let level = Level::open(&ids().0, &locator.0, &locator.1, *available, NOW);
+        (locator, level)
     };
-    Ground { levels: levels.iter().map(at).collect(), oversold: Vec::new() }
+    StockSnapshot { levels: levels.iter().map(at).collect(), oversold: Vec::new() }
 }
 
-fn planned(wanted: &[Wanted], ground: &Ground) -> Result<Adjustment, Problem> {
-    plan(&ids().0, (wanted, ground), MovementKind::Adjusted, NOW)
+fn planned(wanted: &[InventoryChange], snapshot: &StockSnapshot) -> Result<Adjustment, Problem> {
+    plan(&ids().0, (wanted, snapshot), MovementKind::Adjusted, NOW)
 }
 
-fn adjust(name: &str, state: StockState, delta: i64, from: Option<i64>) -> Wanted {
-    Wanted::Adjust { place: place(name), state, delta, from }
+fn adjust(name: &str, state: StockState, delta: i64, from: Option<i64>) -> InventoryChange {
+    InventoryChange::Adjust { locator: locator(name), state, delta, from }
 }
 
 proptest! {
@@ -71,34 +71,34 @@ proptest! {
     fn changes_by_hand_keep_the_balance_and_leave_orders_theirs(
         changes in prop::collection::vec((0..4_u8, -30_i64..30), 0..100),
     ) {
-        let mut levels = ground(&[("a", 20), ("b", 0)]);
+        let mut levels = snapshot(&[("a", 20), ("b", 0)]);
         let reserved = Step::Reserve.delta(5);
-        let first = levels.levels.get_mut(&place("a")).unwrap();
+        let first = levels.levels.get_mut(&locator("a")).unwrap();
         *first = first.after(reserved, false, NOW).unwrap();
         for (kind, number) in changes {
-            let (from, to) = (place("a"), place("b"));
+            let (from, to) = (locator("a"), locator("b"));
             let quantity = number.abs() + 1;
             let wanted = match kind {
                 0 => adjust("a", StockState::OnHand, number, None),
-                1 => Wanted::Set {
-                    place: from, state: StockState::Available, quantity, from: None,
+                1 => InventoryChange::Set {
+                    locator: from, state: StockState::Available, quantity, from: None,
                 },
-                2 => Wanted::Move {
+                2 => InventoryChange::Move {
                     from: (from.clone(), StockState::Available),
                     to: (from, if number > 0 { StockState::Reserved } else { StockState::Available }),
                     quantity,
                 },
-                _ => Wanted::Move {
+                _ => InventoryChange::Move {
                     from: (from, StockState::Reserved), to: (to, StockState::Available), quantity,
                 },
             };
             for (_, next) in planned(&[wanted], &levels).map(|all| all.levels).unwrap_or_default() {
                 prop_assert_eq!(next.on_hand, next.available + next.committed + next.reserved);
                 prop_assert!(next.available >= 0 && next.held >= 0);
-                let place = (next.variant_id.clone(), next.location_id.clone());
-                levels.levels.insert(place, next);
+                let locator = (next.variant_id.clone(), next.location_id.clone());
+                levels.levels.insert(locator, next);
             }
-            let first = &levels.levels[&place("a")];
+            let first = &levels.levels[&locator("a")];
             prop_assert_eq!(first.reserved - first.held, 5);
         }
     }
@@ -112,10 +112,10 @@ fn equal_changes_are_merged_and_a_level_is_written_once() {
         adjust("a", StockState::OnHand, 5, None),
         adjust("b", StockState::Available, 4, None),
     ];
-    let planned = planned(&wanted, &ground(&[("a", 10)])).unwrap();
+    let planned = planned(&wanted, &snapshot(&[("a", 10)])).unwrap();
     assert_eq!((planned.levels.len(), planned.movements.len(), planned.changes.len()), (2, 2, 3));
     let of = |name: &str, state| {
-        let (_, location) = place(name);
+        let (_, location) = locator(name);
         let mut changes = planned.changes.iter();
         changes.find(|c| c.location_id == location && c.state == state).unwrap().clone()
     };
@@ -129,24 +129,24 @@ fn equal_changes_are_merged_and_a_level_is_written_once() {
 
 #[test]
 fn a_change_of_another_quantity_than_compared_is_stale() {
-    let ground = ground(&[("a", 10)]);
-    let stale = planned(&[adjust("a", StockState::Available, 1, Some(9))], &ground);
+    let snapshot = snapshot(&[("a", 10)]);
+    let stale = planned(&[adjust("a", StockState::Available, 1, Some(9))], &snapshot);
     assert_eq!(stale.unwrap_err().code, Code::StaleQuantity);
-    let short = planned(&[adjust("a", StockState::Available, -11, None)], &ground);
+    let short = planned(&[adjust("a", StockState::Available, -11, None)], &snapshot);
     assert_eq!(short.unwrap_err().code, Code::InsufficientQuantity);
 }
 
 #[test]
 fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
-    let mut ground = ground(&[("a", 3)]);
-    let level = ground.levels.get_mut(&place("a")).unwrap();
+    let mut snapshot = snapshot(&[("a", 3)]);
+    let level = snapshot.levels.get_mut(&locator("a")).unwrap();
     *level = level.after(Step::Reserve.delta(5), true, NOW).unwrap();
     assert_eq!((level.available, level.reserved, level.on_hand), (-2, 5, 3));
     let down = [adjust("a", StockState::Available, -3, None)];
-    assert!(planned(&down, &ground).is_err(), "it is not sold beyond its stock any more");
-    ground.oversold.push(place("a").0);
-    assert_eq!(planned(&down, &ground).unwrap().levels[0].1.on_hand, 0);
-    assert!(planned(&[adjust("a", StockState::Available, -4, None)], &ground).is_err());
+    assert!(planned(&down, &snapshot).is_err(), "it is not sold beyond its stock any more");
+    snapshot.oversold.push(locator("a").0);
+    assert_eq!(planned(&down, &snapshot).unwrap().levels[0].1.on_hand, 0);
+    assert!(planned(&[adjust("a", StockState::Available, -4, None)], &snapshot).is_err());
 }
 
 /// From which locations so many are taken, by name, of what is there in priority order.
@@ -189,14 +189,14 @@ fn a_line_is_taken_from_as_few_locations_as_hold_it_and_from_the_first_of_those(
 
 #[test]
 fn what_is_sold_beyond_its_stock_is_owed_by_one_location() {
-    let ground = ground(&[("a", 2), ("b", 9)]);
-    let levels: Vec<Level> = ground.levels.into_values().collect();
-    let online = [place("c").1, place("a").1, place("b").1];
+    let snapshot = snapshot(&[("a", 2), ("b", 9)]);
+    let levels: Vec<Level> = snapshot.levels.into_values().collect();
+    let online = [locator("c").1, locator("a").1, locator("b").1];
     let chosen = |quantity| allocate(&levels, &online, quantity, true, 40);
-    assert_eq!(chosen(2), Some(vec![(place("a").1, 2)]));
-    assert_eq!(chosen(10), Some(vec![(place("a").1, 2), (place("b").1, 8)]));
-    assert_eq!(chosen(12), Some(vec![(place("a").1, 12)]));
-    assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(place("c").1, 1)]));
+    assert_eq!(chosen(2), Some(vec![(locator("a").1, 2)]));
+    assert_eq!(chosen(10), Some(vec![(locator("a").1, 2), (locator("b").1, 8)]));
+    assert_eq!(chosen(12), Some(vec![(locator("a").1, 12)]));
+    assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(locator("c").1, 1)]));
     assert_eq!(allocate(&levels, &[], 1, true, 40), None);
 }
 

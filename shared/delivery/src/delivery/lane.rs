@@ -62,7 +62,7 @@ pub struct Place {
 impl Item for Place {
     const KIND: &'static str = "delivery_place";
     fn key(&self) -> Key {
-        key::lane_place(&self.subscription_id, &self.lane.entity_id, &self.lane.order)
+        key::lane_position(&self.subscription_id, &self.lane.entity_id, &self.lane.order)
     }
     fn version(&self) -> u64 {
         self.version

@@ -41,7 +41,7 @@ impl Bucket {
     /// other processes take out of it, too.
     pub(super) fn last_known(&self, app: &App) -> u32 {
         let now = micros(app.clock.now());
-        app.doorkeeper.tat(&self.key.pk).map_or(self.tier.capacity(), |tat| self.room(now, tat))
+        app.admissions.tat(&self.key.pk).map_or(self.tier.capacity(), |tat| self.room(now, tat))
     }
 
     /// What is in it.
@@ -88,7 +88,7 @@ impl Bucket {
             }
             let fits_at = tat.saturating_add(increment).saturating_sub(burst);
             if tat > now && fits_at > now {
-                app.doorkeeper.saw(&self.key.pk, tat, now);
+                app.admissions.saw(&self.key.pk, tat, now);
                 let (available, wait) = (self.room(now, tat), fits_at.saturating_sub(now));
                 return Ok(Taken::Refused { available, wait });
             }
@@ -99,7 +99,7 @@ impl Bucket {
 
     /// Gives back what was taken and not used. Sent once and never again: a repeated refund would
     /// admit too much, a lost one only a little less.
-    pub(super) async fn give_back(&self, app: &App, unused: u32) {
+    pub(super) async fn refund(&self, app: &App, unused: u32) {
         let back = i64::from(unused).saturating_mul(self.tier.interval());
         let now = micros(app.clock.now());
         let once = aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled());
@@ -119,8 +119,8 @@ impl Bucket {
             .await;
         match sent {
             Ok(_) => {
-                let tat = app.doorkeeper.tat(&self.key.pk).unwrap_or(now);
-                app.doorkeeper.saw(&self.key.pk, tat.saturating_sub(back), now);
+                let tat = app.admissions.tat(&self.key.pk).unwrap_or(now);
+                app.admissions.saw(&self.key.pk, tat.saturating_sub(back), now);
             }
             Err(error) if is_refusal(&error) => {}
             Err(error) => tracing::debug!(cause = %table::unavailable(&error), "refund lost"),
@@ -128,7 +128,7 @@ impl Bucket {
     }
 
     fn admitted(&self, app: &App, now: i64, tat: i64) -> Taken {
-        app.doorkeeper.saw(&self.key.pk, tat, now);
+        app.admissions.saw(&self.key.pk, tat, now);
         Taken::Admitted(self.room(now, tat))
     }
 

@@ -563,6 +563,6 @@ fn ipv6_loopback_needs_the_policy() {
 
 /// What a deadline must cut off: without one it would never end.
 async fn in_time<F: Future>(cut_off: F) -> F::Output {
-    let patience = Duration::from_secs(30);
-    tokio::time::timeout(patience, cut_off).await.expect("the deadline cuts it off")
+    let limit = Duration::from_secs(30);
+    tokio::time::timeout(limit, cut_off).await.expect("the deadline cuts it off")
 }

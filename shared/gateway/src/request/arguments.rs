@@ -16,7 +16,7 @@ use super::{
 };
 use crate::app::App;
 #[cfg(feature = "openapi")]
-use crate::describe::{Operation, Place};
+use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
 use crate::problem::{Code, FieldError, Problem};
 
@@ -269,7 +269,7 @@ impl Argument for IfMatch {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.takes::<String>(Place::Header, "If-Match", false);
+        operation.takes::<String>(ParameterLocation::Header, "If-Match", false);
         operation.refuses(&[Code::InvalidHeader, Code::PreconditionFailed]);
     }
 }
@@ -282,7 +282,7 @@ impl Argument for Required {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.takes::<String>(Place::Header, "Idempotency-Key", true);
+        operation.takes::<String>(ParameterLocation::Header, "Idempotency-Key", true);
         operation.refuses(&[Code::IdempotencyKeyRequired]);
     }
 }

@@ -274,10 +274,10 @@ impl Table {
             let all = found.len();
             let last = all.saturating_sub(1);
             for (position, attributes) in found.into_iter().enumerate() {
-                let place = place_of(query.index, &attributes);
+                let after = position_of(query.index, &attributes);
                 let parsed: T = item::parse(attributes)?;
                 if filter(&parsed) {
-                    scanned.push(parsed, Some(place));
+                    scanned.push(parsed, Some(after));
                 }
                 if scanned.items.len() >= limit {
                     Context::count_listed(1, position.saturating_add(1));
@@ -373,7 +373,7 @@ fn distinct(keys: &[&Key]) -> Vec<Attributes> {
 }
 
 /// The key from which a query goes on after this item.
-fn place_of(index: Option<Index>, attributes: &Attributes) -> Attributes {
+fn position_of(index: Option<Index>, attributes: &Attributes) -> Attributes {
     let index_keys = index.map(Index::key_names).map(|(pk, sk)| [pk, sk]);
     let names = ["PK", "SK"].into_iter().chain(index_keys.into_iter().flatten());
     names.filter_map(|name| Some((name.to_owned(), attributes.get(name)?.clone()))).collect()

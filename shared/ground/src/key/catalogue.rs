@@ -24,7 +24,7 @@ pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
 /// its variants, without its reviews.
 pub const VARIANTS: &str = "A#VAR#";
 /// What a change of a product, which made it this version, has left to do.
-pub fn product_remainder(store: &StoreId, product: &ProductId, version: u64) -> Key {
+pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64) -> Key {
     Key::new(format!("STO#{store}#PRD#{product}"), format!("RST#{version:010}"))
 }
 /// A store's products, by creation.
@@ -45,7 +45,7 @@ pub fn products_with_status(store: &StoreId, status: &str) -> String {
     format!("STO#{store}#PRD#{status}")
 }
 /// What a store's product pages choose the products beside a product from.
-pub fn shelf(store: &StoreId) -> Key {
+pub fn related_products(store: &StoreId) -> Key {
     Key::new(format!("SHF#{store}"), "A")
 }
 /// The one product of a handle.
@@ -116,7 +116,7 @@ pub fn category_tree(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#CAT")
 }
 /// What is left to do about a deleted category.
-pub fn category_emptying(store: &StoreId, id: &CategoryId) -> Key {
+pub fn category_drain(store: &StoreId, id: &CategoryId) -> Key {
     Key::new(format!("STO#{store}#CATDEL#{id}"), "A")
 }
 /// What sort keys of categories begin with.

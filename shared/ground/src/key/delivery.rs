@@ -73,8 +73,8 @@ pub fn deliveries_of_subscription(
 pub fn lane(subscription: &SubscriptionId, entity: &str) -> String {
     format!("WHS#{subscription}#ENT#{entity}")
 }
-/// A delivery's place in its lane.
-pub fn lane_place(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
+/// A delivery's position in its lane.
+pub fn lane_position(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
     Key::new(lane(subscription, entity), order)
 }
 /// The pace of a subscription with a rate.

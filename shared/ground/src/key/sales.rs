@@ -79,7 +79,7 @@ pub fn payments_open_with(
     gsi2(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
 }
 /// Where a store's payment lies: its id alone does not say which order it is of.
-pub fn payment_place(store: &StoreId, id: &PaymentId) -> Key {
+pub fn payment_locator(store: &StoreId, id: &PaymentId) -> Key {
     Key::new(format!("UQ#{store}#PAY#{id}"), "U")
 }
 /// Which order has this number.

@@ -178,7 +178,7 @@ pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &B
         image::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))
     });
     let gone = before.beyond(after).into_iter();
-    gone.fold(write, |write, (_, id)| image::let_go(write, store, id))
+    gone.fold(write, |write, (_, id)| image::release(write, store, id))
 }
 
 /// A picture as it is shown.

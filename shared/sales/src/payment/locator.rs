@@ -16,7 +16,7 @@ pub struct PaymentLocator(pub ProviderReference);
 impl Item for PaymentLocator {
     const KIND: &'static str = "payment_place";
     fn key(&self) -> Key {
-        key::payment_place(&self.0.store_id, &self.0.payment_id)
+        key::payment_locator(&self.0.store_id, &self.0.payment_id)
     }
     fn version(&self) -> u64 {
         self.0.version

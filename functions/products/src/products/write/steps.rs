@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use catalogue::inventory::Level;
-use catalogue::product::{Leaving, Product, Remainder, Sellable, UniqueSku, Variant};
+use catalogue::product::{DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
@@ -15,7 +15,7 @@ use ground::key;
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
 /// What a transaction keeps free for all but [`Step`]s and [`Chore`]s: product, handle, the handle
-/// before or the store's mark, category, remainder, event, idempotency record.
+/// before or the store's mark, category, deferred work, event, idempotency record.
 const RESERVED: usize = 7;
 /// What is left of it for these.
 pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
@@ -99,7 +99,7 @@ impl Step {
     /// Takes back what adding a variant has written.
     pub(super) fn take_back(&self, write: Write) -> Write {
         if let Self::Show(store, id) = self {
-            return image::let_go(write, store, id);
+            return image::release(write, store, id);
         }
         let Self::Add(variant, sellable, levels) = self else { return write };
         let write = write.delete(&variant.key()).delete(&sellable.key());
@@ -116,20 +116,20 @@ impl Chore {
                     Condition::new("committed = :none AND reserved = :none").value(":none", 0);
                 write.delete_if(&level.key(), idle, Code::ProductInUse)
             }
-            Self::Hide(store, id) => image::let_go(write, store, id),
+            Self::Hide(store, id) => image::release(write, store, id),
             Self::Refresh(sellable) => {
                 write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
             }
         }
     }
 
-    /// Leaves it to do. What checkouts need is brought up to date by every remainder.
-    pub(super) fn leave_to(self, remainder: &mut Remainder) {
+    /// Leaves it to do. What checkouts need is brought up to date by all deferred work.
+    pub(super) fn defer_to(self, deferred: &mut DeferredWork) {
         match self {
-            Self::Hide(_, id) => remainder.images.push(id),
+            Self::Hide(_, id) => deferred.images.push(id),
             Self::Close(level) => {
-                if remainder.variants.iter().all(|leaving| leaving.id != level.variant_id) {
-                    remainder.variants.push(Leaving { id: level.variant_id, sku: None });
+                if deferred.variants.iter().all(|removed| removed.id != level.variant_id) {
+                    deferred.variants.push(RemovedVariant { id: level.variant_id, sku: None });
                 }
             }
             Self::Refresh(_) => {}

@@ -1,20 +1,20 @@
-//! Shelves: what the products beside a product are chosen from, kept as products change.
+//! The candidates for related products, rebuilt as products change.
 //!
-//! - *Whole each time*: a shelf is rebuilt from the index, not changed by what happened, so that
+//! - *Whole each time*: a store's item is rebuilt from the index, not changed by what happened, so that
 //!   whatever was missed is mended by the next change of any product of the store. Rebuilding it
 //!   twice is rebuilding it once.
-//! - *The index is a moment behind*: the products that the events are about, and those on the shelf
+//! - *The index is a moment behind*: the products that the events are about, and the candidates
 //!   that the index does not name, are read from the table itself, and that decides.
-//! - *Two at once*: the shelf is read first and written at its next version; whoever was slower
+//! - *Two at once*: the item is read first and written at its next version; whoever was slower
 //!   builds again from what is there by then.
-//! - *After the events*: they are published by then, and a shelf that cannot be rebuilt is logged
-//!   and left as it was. A page reads what the shelf names before it shows it, so that at worst the
+//! - *After the events*: they are published by then, and an item that cannot be rebuilt is logged
+//!   and left as it was. A page reads what the item names before it shows it, so that at worst the
 //!   newest product is not beside others until another one changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use catalogue::product::{self, Product};
-use catalogue::shelf::{MAX_SHELVED, Shelf};
+use catalogue::related_products::{MAX_CANDIDATES, RelatedProducts};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
@@ -48,12 +48,12 @@ impl Changed {
         }
     }
 
-    /// Rebuilds the shelves concerned, each once.
-    pub(crate) async fn shelve(self, app: &App) {
+    /// Rebuilds the items of the stores concerned, each once.
+    pub(crate) async fn rebuild(self, app: &App) {
         let rebuild = |(store, products): (StoreId, BTreeSet<ProductId>)| async move {
             let outcome = retry(|| rebuild(app, &store, &products)).await;
             if let Err(problem) = outcome {
-                tracing::warn!(cause = %problem, store = store.as_str(), "shelf not rebuilt");
+                tracing::warn!(cause = %problem, store = store.as_str(), "related products not rebuilt");
             }
         };
         futures_util::stream::iter(self.0).for_each_concurrent(PARALLEL, rebuild).await;
@@ -61,21 +61,21 @@ impl Changed {
 }
 
 async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> Result<(), Problem> {
-    let place = key::shelf(store);
-    let present = app.table.get_many(&[&place]).await?.take(&place)?;
-    let before = present.unwrap_or_else(|| Shelf::empty(store));
+    let key = key::related_products(store);
+    let present = app.table.get_many(&[&key]).await?.take(&key)?;
+    let before = present.unwrap_or_else(|| RelatedProducts::empty(store));
     let newest = product::visible(store).newest_first();
-    let mut products: Vec<Product> = app.table.all(&newest, MAX_SHELVED).await?;
+    let mut products: Vec<Product> = app.table.all(&newest, MAX_CANDIDATES).await?;
     let listed: HashSet<ProductId> = products.iter().map(|product| product.id.clone()).collect();
-    let shelved = before.products.iter().map(|shelved| &shelved.id);
-    let unlisted = shelved.filter(|id| !listed.contains(id));
+    let candidates = before.products.iter().map(|candidate| &candidate.id);
+    let unlisted = candidates.filter(|id| !listed.contains(id));
     let doubtful: BTreeSet<&ProductId> = changed.iter().chain(unlisted).collect();
     products.retain(|product| !doubtful.contains(&product.id));
     let doubtful: Vec<ProductId> = doubtful.into_iter().cloned().collect();
     for ids in doubtful.chunks(BATCH) {
         products.extend(product::get_many(app, store, ids).await?);
     }
-    let Some(after) = before.holding(products) else { return Ok(()) };
+    let Some(after) = before.with_products(products) else { return Ok(()) };
     let write = app.table.write();
     let write = if after.version == 1 {
         write.create(&after, Code::VersionConflict)

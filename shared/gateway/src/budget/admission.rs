@@ -1,9 +1,9 @@
-//! What a process remembers of buckets and doors, so that it need not ask the table: how much it
+//! What a process remembers of buckets and callers, so that it need not ask the table: how much it
 //! last saw in a bucket, which networks used up what refusals cost, and which credentials and
 //! storefronts were good a moment ago.
 //!
-//! Nothing here lets anybody in. A closed network is refused before anything is read for it; who was
-//! let in from there a moment ago is not, and is judged as ever.
+//! Nothing here admits anybody. A closed network is refused before anything is read for it; who was
+//! admitted from there a moment ago is not, and is judged as ever.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use crate::seal;
 
 /// Entries of each kind at most; when all of them still count, all are forgotten (our choice).
 const MAX_ENTRIES: usize = 10_000;
-/// How long somebody who was let in may pass a closed network's door, in microseconds: as long as
+/// How long a caller who was admitted may still come from a closed network, in microseconds: as long as
 /// an admin's or a shopper's page lies still.
 const KNOWN_FOR: i64 = 5 * 60 * 1_000_000;
 
 /// The memory of a process.
 #[derive(Debug, Default)]
-pub struct Doorkeeper(Mutex<Memory>);
+pub struct Admissions(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
@@ -33,7 +33,7 @@ struct Memory {
     known: HashMap<String, i64>,
 }
 
-impl Doorkeeper {
+impl Admissions {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl Doorkeeper {
         Some(until.saturating_sub(now))
     }
 
-    /// Remembers that whoever showed this was let in.
+    /// Remembers that whoever showed this was admitted.
     pub(super) fn know(&self, shown: &str, now: i64) {
         keep(&mut self.memory().known, shown, now.saturating_add(KNOWN_FOR), now);
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_closed_network_is_closed_until_it_can_pay_and_to_whom_it_does_not_know() {
-        let keeper = Doorkeeper::default();
+        let keeper = Admissions::default();
         assert_eq!(keeper.wait("net", None, 0), None);
         keeper.close("net", 1_000, 0);
         assert_eq!(keeper.wait("net", None, 0), Some(1_000));
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn who_was_let_in_is_known_for_five_minutes() {
-        let keeper = Doorkeeper::default();
+    fn who_was_admitted_is_known_for_five_minutes() {
+        let keeper = Admissions::default();
         keeper.know("card", 0);
         keeper.close("net", i64::MAX, 0);
         assert_eq!(keeper.wait("net", Some("card"), KNOWN_FOR - 1), None);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn it_never_grows_beyond_its_bound() {
-        let keeper = Doorkeeper::default();
+        let keeper = Admissions::default();
         for number in 0..MAX_ENTRIES + 5 {
             keeper.close(&number.to_string(), i64::MAX, 0);
         }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_bucket_is_full_again_when_it_was_last_seen_to_be() {
-        let keeper = Doorkeeper::default();
+        let keeper = Admissions::default();
         assert_eq!(keeper.tat("bucket"), None);
         keeper.saw("bucket", 7, 0);
         keeper.saw("other", 8, 0);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_known_already_is_renewed_without_a_loss() {
-        let keeper = Doorkeeper::default();
+        let keeper = Admissions::default();
         for number in 0..MAX_ENTRIES {
             keeper.close(&number.to_string(), i64::MAX, 0);
         }

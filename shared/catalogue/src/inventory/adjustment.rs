@@ -1,4 +1,5 @@
-//! What people do to stock by hand: adjust, set and move, decided over the levels as read.
+//! Inventory adjustments made by the merchant: adjust, set and move, decided over the levels as
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +11,19 @@ use serde_json::json;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
 
-/// Levels that one request by hand may touch: each takes two actions of its transaction.
+/// Levels that one adjustment may touch: each takes two actions of its transaction.
 pub const MAX_LEVELS: usize = 45;
 
-/// Where stock is: a variant at a location.
-pub type Place = (VariantId, LocationId);
+/// What a level is found by: a variant and a location.
+pub type LevelLocator = (VariantId, LocationId);
 
 /// One change that a request wants.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum InventoryChange {
     /// So many more, or fewer, if there were `from`.
     Adjust {
-        /// The variant at its location.
-        place: Place,
+        /// Which level.
+        locator: LevelLocator,
         /// What is counted: `available` or `on_hand`, which change together.
         state: StockState,
         /// How many more.
@@ -32,8 +33,8 @@ pub enum Wanted {
     },
     /// So many, if there were `from`.
     Set {
-        /// The variant at its location.
-        place: Place,
+        /// Which level.
+        locator: LevelLocator,
         /// What is counted: `available` or `on_hand`.
         state: StockState,
         /// How many.
@@ -44,25 +45,25 @@ pub enum Wanted {
     /// So many from one state or location to another.
     Move {
         /// From here, in this state.
-        from: (Place, StockState),
+        from: (LevelLocator, StockState),
         /// To here, in this state.
-        to: (Place, StockState),
+        to: (LevelLocator, StockState),
         /// How many.
         quantity: i64,
     },
 }
 
-impl Wanted {
-    /// The places that it touches.
-    pub fn places(&self) -> Vec<&Place> {
+impl InventoryChange {
+    /// The levels that it touches.
+    pub fn locators(&self) -> Vec<&LevelLocator> {
         match self {
-            Self::Adjust { place, .. } | Self::Set { place, .. } => vec![place],
+            Self::Adjust { locator, .. } | Self::Set { locator, .. } => vec![locator],
             Self::Move { from, to, .. } => vec![&from.0, &to.0],
         }
     }
 }
 
-/// What a request by hand comes to.
+/// What the changes of one request come to.
 #[derive(Debug, Clone)]
 pub struct Adjustment {
     /// Each level that changes: as it was, none if there was none yet; and as it will be.
@@ -73,75 +74,79 @@ pub struct Adjustment {
     pub changes: Vec<ChangeView>,
 }
 
-/// What is known of the places that a request touches.
+/// The stock that a request touches, as it was read.
 #[derive(Debug, Default)]
-pub struct Ground {
+pub struct StockSnapshot {
     /// The levels that there are.
-    pub levels: BTreeMap<Place, Level>,
+    pub levels: BTreeMap<LevelLocator, Level>,
     /// The variants that are sold beyond their stock.
     pub oversold: Vec<VariantId>,
 }
 
-impl Ground {
-    fn quantity(&self, place: &Place, state: StockState) -> i64 {
-        self.levels.get(place).map_or(0, |level| level.quantity(state))
+impl StockSnapshot {
+    fn quantity(&self, locator: &LevelLocator, state: StockState) -> i64 {
+        self.levels.get(locator).map_or(0, |level| level.quantity(state))
     }
 }
 
-/// Decides about a request by hand as a whole: several changes of one level are one change of it.
+/// Decides about the changes of a request as a whole: several changes of one level are one change of it.
 ///
 /// # Errors
-/// `stale_quantity`, `insufficient_quantity`, both with the place.
+/// `stale_quantity`, `insufficient_quantity`, both with the item and the location.
 pub fn plan(
     store: &StoreId,
-    (wanted, ground): (&[Wanted], &Ground),
+    (wanted, snapshot): (&[InventoryChange], &StockSnapshot),
     kind: MovementKind,
     now: Timestamp,
 ) -> Result<Adjustment, Problem> {
-    let mut deltas: BTreeMap<Place, Delta> = BTreeMap::new();
-    let mut named: BTreeMap<(Place, StockState), i64> = BTreeMap::new();
+    let mut deltas: BTreeMap<LevelLocator, Delta> = BTreeMap::new();
+    let mut named: BTreeMap<(LevelLocator, StockState), i64> = BTreeMap::new();
     for want in wanted {
-        for (place, state, delta) in steps(want, ground)? {
-            let total = deltas.entry(place.clone()).or_default();
-            *total = total.plus(delta_of(state, delta, matches!(want, Wanted::Move { .. })));
-            let total = named.entry((place, state)).or_default();
+        for (locator, state, delta) in steps(want, snapshot)? {
+            let total = deltas.entry(locator.clone()).or_default();
+            *total =
+                total.plus(delta_of(state, delta, matches!(want, InventoryChange::Move { .. })));
+            let total = named.entry((locator, state)).or_default();
             *total = total.saturating_add(delta);
         }
     }
     let mut adjustment =
         Adjustment { levels: Vec::new(), movements: Vec::new(), changes: Vec::new() };
-    let mut after: BTreeMap<Place, Level> = BTreeMap::new();
-    for (place, delta) in deltas {
-        let before = ground.levels.get(&place);
-        let next = next_level(store, &place, (before, delta), ground, now)?;
+    let mut after: BTreeMap<LevelLocator, Level> = BTreeMap::new();
+    for (locator, delta) in deltas {
+        let before = snapshot.levels.get(&locator);
+        let next = next_level(store, &locator, (before, delta), snapshot, now)?;
         if !delta.is_nothing() {
-            let at = (store, &place.0, &place.1);
+            let at = (store, &locator.0, &locator.1);
             adjustment.movements.push(Movement::new(at, kind, delta, now));
             adjustment.levels.push((before.cloned(), next.clone()));
         }
-        after.insert(place, next);
+        after.insert(locator, next);
     }
-    for ((place, state), delta) in named {
-        let quantity_after = after.get(&place).map_or(0, |level| level.quantity(state));
-        let (item_id, location_id) = place;
+    for ((locator, state), delta) in named {
+        let quantity_after = after.get(&locator).map_or(0, |level| level.quantity(state));
+        let (item_id, location_id) = locator;
         adjustment.changes.push(ChangeView { item_id, location_id, state, delta, quantity_after });
     }
     Ok(adjustment)
 }
 
 /// The quantities that one change names, and by how much each changes.
-fn steps(want: &Wanted, ground: &Ground) -> Result<Vec<(Place, StockState, i64)>, Problem> {
+fn steps(
+    want: &InventoryChange,
+    snapshot: &StockSnapshot,
+) -> Result<Vec<(LevelLocator, StockState, i64)>, Problem> {
     match want {
-        Wanted::Adjust { place, state, delta, from } => {
-            compare(place, *state, *from, ground)?;
-            Ok(vec![(place.clone(), *state, *delta)])
+        InventoryChange::Adjust { locator, state, delta, from } => {
+            compare(locator, *state, *from, snapshot)?;
+            Ok(vec![(locator.clone(), *state, *delta)])
         }
-        Wanted::Set { place, state, quantity, from } => {
-            compare(place, *state, *from, ground)?;
-            let delta = quantity.saturating_sub(ground.quantity(place, *state));
-            Ok(vec![(place.clone(), *state, delta)])
+        InventoryChange::Set { locator, state, quantity, from } => {
+            compare(locator, *state, *from, snapshot)?;
+            let delta = quantity.saturating_sub(snapshot.quantity(locator, *state));
+            Ok(vec![(locator.clone(), *state, delta)])
         }
-        Wanted::Move { from, to, quantity } => Ok(vec![
+        InventoryChange::Move { from, to, quantity } => Ok(vec![
             (from.0.clone(), from.1, quantity.saturating_neg()),
             (to.0.clone(), to.1, *quantity),
         ]),
@@ -149,16 +154,16 @@ fn steps(want: &Wanted, ground: &Ground) -> Result<Vec<(Place, StockState, i64)>
 }
 
 fn compare(
-    place: &Place,
+    locator: &LevelLocator,
     state: StockState,
     from: Option<i64>,
-    ground: &Ground,
+    snapshot: &StockSnapshot,
 ) -> Result<(), Problem> {
-    let actual = ground.quantity(place, state);
+    let actual = snapshot.quantity(locator, state);
     match from {
         Some(expected) if expected != actual => Err(Code::StaleQuantity
-            .with("item_id", place.0.as_str())
-            .with("location_id", place.1.as_str())
+            .with("item_id", locator.0.as_str())
+            .with("location_id", locator.1.as_str())
             .with("state", state.as_str())
             .with("expected", expected)
             .with("actual", actual)),
@@ -178,23 +183,23 @@ fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
 
 fn next_level(
     store: &StoreId,
-    place: &Place,
+    locator: &LevelLocator,
     (before, delta): (Option<&Level>, Delta),
-    ground: &Ground,
+    snapshot: &StockSnapshot,
     now: Timestamp,
 ) -> Result<Level, Problem> {
-    let fresh = Level { version: 0, ..Level::open(store, &place.0, &place.1, 0, now) };
+    let fresh = Level { version: 0, ..Level::open(store, &locator.0, &locator.1, 0, now) };
     let before = before.unwrap_or(&fresh);
     // Beyond its stock a variant is sold, by orders; what lies there is never less than nothing.
-    let oversell =
-        ground.oversold.contains(&place.0) && before.on_hand.saturating_add(delta.on_hand()) >= 0;
+    let oversell = snapshot.oversold.contains(&locator.0)
+        && before.on_hand.saturating_add(delta.on_hand()) >= 0;
     before.after(delta, oversell, now).ok_or_else(|| {
         let needed = json!({
             "available": delta.available, "reserved": delta.reserved,
         });
         Code::InsufficientQuantity
-            .with("item_id", place.0.as_str())
-            .with("location_id", place.1.as_str())
+            .with("item_id", locator.0.as_str())
+            .with("location_id", locator.1.as_str())
             .with("available", before.available)
             .with("on_hand", before.on_hand)
             .with("change", needed)
@@ -241,7 +246,7 @@ impl Adjustment {
 
     /// The movements with what the request says of them all.
     #[must_use]
-    pub fn said(mut self, id: &MovementId, reason: &str, reference: Option<&str>) -> Self {
+    pub fn annotated(mut self, id: &MovementId, reason: &str, reference: Option<&str>) -> Self {
         for movement in &mut self.movements {
             movement.adjustment_id = Some(id.clone());
             movement.reason = Some(reason.to_owned());

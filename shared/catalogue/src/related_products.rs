@@ -1,8 +1,8 @@
-//! The shelf: what the products beside a product are chosen from.
+//! Related products: the candidates from which a product's page chooses those beside it.
 //!
 //! A product's page shows a few others that have most in common with it. To choose among the
-//! newest of the store would take a query over whole products for every page; instead they lie on
-//! one item per store, each with only what choosing needs, and a page reads that item in a batch
+//! newest of the store would take a query over whole products for every page; instead one item per
+//! store lists them, each with only what choosing needs, and a page reads that item in a batch
 //! that it makes anyway. The dispatcher rebuilds it when a product has changed, so it is a moment
 //! behind: it says what to read, and what is shown is what was read.
 
@@ -13,22 +13,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::product::{Outline, Product};
 
-/// Products on a shelf: the newest that shoppers see (our choice).
-pub const MAX_SHELVED: usize = 60;
-/// Variants of a product on the shelf (our choice): whose stock is asked for with the product's
+/// Candidates of a store: the newest that shoppers see (our choice).
+pub const MAX_CANDIDATES: usize = 60;
+/// Variants of a candidate (our choice): whose stock is asked for with the product's
 /// first reading. One of them in stock is enough to say that the product is.
 const MAX_FIRST_VARIANTS: usize = 10;
 
-/// A product on the shelf.
+/// A product that may be shown beside others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shelved {
+pub struct Candidate {
     /// The product.
     pub id: ProductId,
     /// What it is likened by; of its variants the first, or none where stock does not matter.
     pub outline: Outline,
 }
 
-impl From<&Product> for Shelved {
+impl From<&Product> for Candidate {
     fn from(product: &Product) -> Self {
         let mut outline = product.outline();
         let asked = if product.always_sells { 0 } else { MAX_FIRST_VARIANTS };
@@ -37,49 +37,54 @@ impl From<&Product> for Shelved {
     }
 }
 
-/// A store's shelf.
+/// The candidates of one store, in one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shelf {
+pub struct RelatedProducts {
     /// The store.
     pub store_id: StoreId,
     /// The newest products that shoppers see, the newest first.
-    pub products: Vec<Shelved>,
+    pub products: Vec<Candidate>,
     /// Counts writes; 0 before the first.
     pub version: u64,
 }
 
-impl Item for Shelf {
+impl Item for RelatedProducts {
     const KIND: &'static str = "shelf";
     fn key(&self) -> Key {
-        key::shelf(&self.store_id)
+        key::related_products(&self.store_id)
     }
     fn version(&self) -> u64 {
         self.version
     }
 }
 
-impl Shelf {
-    /// The shelf of a store that never had a product.
+impl RelatedProducts {
+    /// Those of a store that never had a product: version 0, not in the table.
     pub fn empty(store: &StoreId) -> Self {
         Self { store_id: store.clone(), products: Vec::new(), version: 0 }
     }
 
-    /// The shelf with these products in place of what is on it: those that shoppers see, as many
-    /// as it holds. None when that is what is on it.
-    pub fn holding(&self, mut products: Vec<Product>) -> Option<Self> {
+    /// The next version, with those of these products that shoppers see, at most
+    /// [`MAX_CANDIDATES`]. None when nothing changes.
+    pub fn with_products(&self, mut products: Vec<Product>) -> Option<Self> {
         products.retain(Product::is_visible);
         products.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
-        products.truncate(MAX_SHELVED);
-        let products: Vec<Shelved> = products.iter().map(Shelved::from).collect();
+        products.truncate(MAX_CANDIDATES);
+        let products: Vec<Candidate> = products.iter().map(Candidate::from).collect();
         let store_id = self.store_id.clone();
         let version = self.version.saturating_add(1);
         (products != self.products).then_some(Self { store_id, products, version })
     }
 
-    /// The products on it that have most in common with this one, at most so many. The newer of
+    /// The candidates that have most in common with this product, at most so many. The newer of
     /// equal ones comes first; what has nothing in common comes last.
-    pub fn beside(&self, product: &ProductId, outline: &Outline, most: usize) -> Vec<&Shelved> {
-        let mut others: Vec<&Shelved> =
+    pub fn closest_to(
+        &self,
+        product: &ProductId,
+        outline: &Outline,
+        most: usize,
+    ) -> Vec<&Candidate> {
+        let mut others: Vec<&Candidate> =
             self.products.iter().filter(|other| other.id != *product).collect();
         others.sort_by_key(|other| std::cmp::Reverse(outline.likeness(&other.outline)));
         others.truncate(most);
@@ -104,12 +109,14 @@ mod tests {
         Product { id, created_at, status: ProductStatus::Active, ..product }
     }
 
-    fn shelf(products: Vec<Product>) -> Shelf {
-        Shelf::empty(&StoreId::derive(&["store"])).holding(products).expect("a change")
+    fn related(products: Vec<Product>) -> RelatedProducts {
+        RelatedProducts::empty(&StoreId::derive(&["store"]))
+            .with_products(products)
+            .expect("a change")
     }
 
-    fn ids(shelved: &[&Shelved]) -> Vec<ProductId> {
-        shelved.iter().map(|shelved| shelved.id.clone()).collect()
+    fn ids(candidates: &[&Candidate]) -> Vec<ProductId> {
+        candidates.iter().map(|candidate| candidate.id.clone()).collect()
     }
 
     fn named<const N: usize>(names: [&str; N]) -> Vec<ProductId> {
@@ -123,7 +130,7 @@ mod tests {
         let mug =
             Product { category_id: category.clone(), vendor: text("Acme"), ..product("a", 0) };
         let mug = Product { product_type: text("Mug"), tags: vec!["blue".into()], ..mug };
-        let shelf = shelf(vec![
+        let related = related(vec![
             mug.clone(),
             product("older", 1),
             Product { category_id: category, ..product("category", 2) },
@@ -132,30 +139,33 @@ mod tests {
             Product { tags: vec!["red".into(), "blue".into()], ..product("tag", 5) },
             product("newer", 6),
         ]);
-        let found = shelf.beside(&mug.id, &mug.outline(), 10);
+        let found = related.closest_to(&mug.id, &mug.outline(), 10);
         let expected = named(["category", "type", "vendor", "tag", "newer", "older"]);
         assert_eq!(ids(&found), expected);
-        assert_eq!(ids(&shelf.beside(&mug.id, &mug.outline(), 2)), named(["category", "type"]));
+        assert_eq!(
+            ids(&related.closest_to(&mug.id, &mug.outline(), 2)),
+            named(["category", "type"])
+        );
         // What both lack is nothing in common.
         let bare = product("bare", 9);
-        assert_eq!(ids(&shelf.beside(&bare.id, &bare.outline(), 1)), named(["newer"]));
+        assert_eq!(ids(&related.closest_to(&bare.id, &bare.outline(), 1)), named(["newer"]));
     }
 
     #[test]
-    fn a_shelf_holds_the_newest_that_shoppers_see_and_changes_only_when_they_do() {
-        let count = u64::try_from(MAX_SHELVED).unwrap();
+    fn candidates_are_the_newest_that_shoppers_see_and_change_only_when_they_do() {
+        let count = u64::try_from(MAX_CANDIDATES).unwrap();
         let all: Vec<Product> =
             (0..count.saturating_add(5)).map(|n| product(&n.to_string(), n)).collect();
         let hidden = Product { status: ProductStatus::Archived, ..product("hidden", 900) };
-        let shelf = shelf(all.iter().cloned().chain([hidden]).collect());
-        assert_eq!((shelf.products.len(), shelf.version), (MAX_SHELVED, 1));
-        assert_eq!(shelf.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
-        assert_eq!(shelf.holding(all.clone()), None);
-        assert_eq!(shelf.holding(Vec::new()).map(|shelf| shelf.version), Some(2));
+        let related = related(all.iter().cloned().chain([hidden]).collect());
+        assert_eq!((related.products.len(), related.version), (MAX_CANDIDATES, 1));
+        assert_eq!(related.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
+        assert_eq!(related.with_products(all.clone()), None);
+        assert_eq!(related.with_products(Vec::new()).map(|related| related.version), Some(2));
     }
 
     #[test]
-    fn the_fullest_shelf_is_small_beside_what_an_item_may_be() {
+    fn the_largest_item_is_small_beside_what_an_item_may_be() {
         let full = |n: u64| Product {
             category_id: Some(CategoryId::derive(&["a"])),
             product_type: Some("\u{1f600}".repeat(100)),
@@ -164,10 +174,10 @@ mod tests {
             variant_ids: (0..100).map(|n| VariantId::derive(&[&n.to_string()])).collect(),
             ..product(&n.to_string(), n)
         };
-        let shelf = shelf((0..u64::try_from(MAX_SHELVED).unwrap()).map(full).collect());
-        let size = serde_json::to_vec(&shelf).unwrap().len();
+        let related = related((0..u64::try_from(MAX_CANDIDATES).unwrap()).map(full).collect());
+        let size = serde_json::to_vec(&related).unwrap().len();
         assert!(size < 250_000, "{size} bytes");
         let free = Product { always_sells: true, ..full(1) };
-        assert_eq!(Shelved::from(&free).outline.variant_ids, []);
+        assert_eq!(Candidate::from(&free).outline.variant_ids, []);
     }
 }

@@ -1,6 +1,6 @@
 //! The products of a deleted category, which lose it part by part.
 
-use catalogue::category::Emptying;
+use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
 use futures_util::TryStreamExt;
 use gateway::app::App;
@@ -18,14 +18,14 @@ const PARTS: usize = 10;
 ///
 /// # Errors
 /// 503; `version_conflict`: another sweep is at it.
-pub(crate) async fn go_on(app: &App, emptying: &Emptying) -> Result<(), Problem> {
-    let mut now_at = emptying.clone();
+pub(crate) async fn go_on(app: &App, drain: &CategoryDrain) -> Result<(), Problem> {
+    let mut now_at = drain.clone();
     for _ in 0..PARTS {
         let part = app.table.page::<Product>(&now_at.rest(), PART, None, |_| true).await?;
         let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
         futures_util::stream::iter(part.items.iter().filter(named).map(Item::key).map(Ok))
             .try_for_each_concurrent(PARALLEL, |key| async move {
-                let change = emptying.change(app.clock.now());
+                let change = drain.change(app.clock.now());
                 let write = app.table.write().update(&key, change, Code::VersionConflict);
                 match write.commit().await {
                     // It has been given another, or has gone.
@@ -39,6 +39,6 @@ pub(crate) async fn go_on(app: &App, emptying: &Emptying) -> Result<(), Problem>
             break;
         }
     }
-    let next = Emptying { version: emptying.version.saturating_add(1), ..now_at };
+    let next = CategoryDrain { version: drain.version.saturating_add(1), ..now_at };
     app.table.write().replace(&next, Code::VersionConflict).commit().await
 }

@@ -1,5 +1,5 @@
-//! Places in lists that are known whole, because they are short or sorted on request: by which
-//! items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
+//! Cursor positions in lists that are known whole, because they are short or sorted on request: by
+//! which items a page goes on, never by how many it has shown. What is taken out of a list meanwhile, or
 //! put into it, then neither repeats nor hides another item (docs/conventions.md §3).
 
 use std::collections::BTreeMap;
@@ -33,42 +33,42 @@ pub(super) fn part<T>(
 ) -> Result<Scanned<T>, Problem> {
     let keys: Vec<String> = all.iter().map(key).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let first = start.map_or(Ok(0), |place| resume(&keys, place))?;
+    let first = start.map_or(Ok(0), |position| resume(&keys, position))?;
     let mut found = Scanned::at(None);
     let shown = (first.saturating_add(1)..).take(limit);
     for (item, shown) in all.into_iter().skip(first).zip(shown) {
-        found.push(item, place_at(&keys, shown));
+        found.push(item, position_at(&keys, shown));
     }
     Ok(found)
 }
 
-/// The place in a list in its own order of which so many items were shown; none at its end.
-pub fn place_at(keys: &[&str], shown: usize) -> Option<Attributes> {
+/// The position in a list in its own order of which so many items were shown; none at its end.
+pub fn position_at(keys: &[&str], shown: usize) -> Option<Attributes> {
     let (last, next) = (keys.get(shown.checked_sub(1)?)?, keys.get(shown)?);
     let left = keys.len().saturating_sub(shown).to_string();
     let parts = [(LAST, *last), (NEXT, *next), (SHOWN, &shown.to_string()), (LEFT, &left)];
     Some(parts.map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned()))).into())
 }
 
-/// How many items of the list, as it is now, lie before a place in it.
+/// How many items of the list, as it is now, lie before a position in it.
 ///
-/// The place names its two neighbours, and either of them will do. Where both are gone, what was
+/// The position names its two neighbours, and either of them will do. Where both are gone, what was
 /// left of the list then is what is left of it now, or less. An item that the merchant moves past
-/// the place is met twice or not at all; no other is.
+/// the position is met twice or not at all; no other is.
 ///
 /// # Errors
-/// `invalid_cursor`: it is a place in another kind of list.
-pub fn resume(keys: &[&str], place: &Attributes) -> Result<usize, Problem> {
-    let text = |name: &str| Some(place.get(name)?.as_s().ok()?.as_str());
+/// `invalid_cursor`: it is a position in another kind of list.
+pub fn resume(keys: &[&str], position: &Attributes) -> Result<usize, Problem> {
+    let text = |name: &str| Some(position.get(name)?.as_s().ok()?.as_str());
     let count = |name: &str| text(name)?.parse::<usize>().ok();
     let parts = (text(LAST), text(NEXT), count(SHOWN), count(LEFT));
     let (Some(last), Some(next), Some(shown), Some(left)) = parts else {
         return Err(Code::InvalidCursor.into());
     };
-    let position = |key: &str| keys.iter().position(|present| *present == key);
-    let after_last = position(last).map(|position| position.saturating_add(1));
+    let index_of = |key: &str| keys.iter().position(|present| *present == key);
+    let after_last = index_of(last).map(|index| index.saturating_add(1));
     let (before, remaining) = (shown.saturating_sub(1), left.saturating_sub(1));
-    Ok(match (after_last, position(next)) {
+    Ok(match (after_last, index_of(next)) {
         // Something was put between them or moved: the one that lies where the counts say.
         (Some(after_last), Some(next)) => {
             let off = |at: usize| {
@@ -99,39 +99,43 @@ pub fn sorted<T>(
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let has_more = keyed.len() > limit;
     keyed.truncate(limit);
-    let place = |key: &str| [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into();
+    let after = |key: &str| [(AFTER.to_owned(), AttributeValue::S(key.to_owned()))].into();
     let mut found = Scanned::at(None);
     for (key, item) in keyed {
-        found.push(item, Some(place(&key)));
+        found.push(item, Some(after(&key)));
     }
     found.next = found.next.filter(|_| has_more);
     Ok(found)
 }
 
-/// The sort key of the item that a place is after.
-fn key_before(place: &Attributes) -> Result<&str, Problem> {
-    let key = place.get(AFTER).and_then(|place| place.as_s().ok());
+/// The sort key of the item that a position is after.
+fn key_before(position: &Attributes) -> Result<&str, Problem> {
+    let key = position.get(AFTER).and_then(|text| text.as_s().ok());
     key.map(String::as_str).ok_or_else(|| Code::InvalidCursor.into())
 }
 
-/// A place of a walk that runs its queries itself: an item's key, and what the walk has to
+/// A position of a walk that runs its queries itself: an item's key, and what the walk has to
 /// remember, by name.
-pub fn place_of<'a>(key: &Key, notes: impl IntoIterator<Item = (&'a str, String)>) -> Attributes {
-    let mut place = key.attributes();
+pub fn position_of<'a>(
+    key: &Key,
+    notes: impl IntoIterator<Item = (&'a str, String)>,
+) -> Attributes {
+    let mut position = key.attributes();
     let notes = notes.into_iter().map(|(name, text)| (name.to_owned(), AttributeValue::S(text)));
-    place.extend(notes);
-    place
+    position.extend(notes);
+    position
 }
 
-/// The item's key of such a place, where a query goes on; and what the walk remembered, by name.
+/// The item's key of such a position, where a query goes on; and what the walk remembered, by name.
 ///
 /// # Errors
-/// `invalid_cursor`: it is a place in another kind of list.
+/// `invalid_cursor`: it is a position in another kind of list.
 pub fn recall<'a>(
-    place: &'a Attributes,
+    position: &'a Attributes,
     key: &[&str],
 ) -> Result<(Attributes, BTreeMap<&'a str, &'a str>), Problem> {
-    let texts = place.iter().map(|(name, text)| Some((name.as_str(), text.as_s().ok()?.as_str())));
+    let texts =
+        position.iter().map(|(name, text)| Some((name.as_str(), text.as_s().ok()?.as_str())));
     let texts: Option<BTreeMap<_, _>> = texts.collect();
     let mut notes = texts.ok_or(Code::InvalidCursor)?;
     let mut start = Attributes::new();
@@ -142,9 +146,9 @@ pub fn recall<'a>(
     Ok((start, notes))
 }
 
-/// Whether a query can go on from a place: it is an item's, and not one of this module.
-pub fn is_of_query(place: &Attributes) -> bool {
-    place.contains_key("PK")
+/// Whether a query can go on from a position: it is an item's, and not one of this module.
+pub fn is_of_query(position: &Attributes) -> bool {
+    position.contains_key("PK")
 }
 
 #[cfg(test)]
@@ -196,13 +200,15 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_another_kind_of_list_is_refused() {
-        let place = place_at(&["a", "b"], 1).unwrap();
-        assert!(sorted(["a"], 1, Some(&place), |item| (*item).to_owned()).is_err());
+    fn a_position_of_another_kind_of_list_is_refused() {
+        let position = position_at(&["a", "b"], 1).unwrap();
+        assert!(sorted(["a"], 1, Some(&position), |item| (*item).to_owned()).is_err());
         let sorted = sorted(["a", "b"], 1, None, |item| (*item).to_owned()).unwrap();
         assert!(resume(&["a"], &sorted.next.unwrap()).is_err());
         assert!(
-            !is_of_query(&place) && place_at(&["a"], 1).is_none() && place_at(&[], 0).is_none()
+            !is_of_query(&position)
+                && position_at(&["a"], 1).is_none()
+                && position_at(&[], 0).is_none()
         );
     }
 
@@ -213,25 +219,25 @@ mod tests {
         };
         let first = page("dbac", None);
         assert_eq!(first.items, ['a', 'b']);
-        let place = first.next.unwrap();
-        assert!(!is_of_query(&place));
-        let last = page("dbac", Some(&place));
+        let position = first.next.unwrap();
+        assert!(!is_of_query(&position));
+        let last = page("dbac", Some(&position));
         assert_eq!((last.items, last.next), (vec!['c', 'd'], None));
         assert!(page("ba", None).next.is_none(), "it is whole");
-        assert!(page("ba", Some(&place)).items.is_empty());
+        assert!(page("ba", Some(&position)).items.is_empty());
     }
 
     #[test]
     fn a_walk_remembers_where_it_was_and_what_it_noted() {
         let key = Key::new("P", "S");
-        let place = place_of(&key, [("seen", "7".to_owned())]);
-        assert!(is_of_query(&place));
-        let (start, notes) = recall(&place, &["PK", "SK"]).unwrap();
+        let position = position_of(&key, [("seen", "7".to_owned())]);
+        assert!(is_of_query(&position));
+        let (start, notes) = recall(&position, &["PK", "SK"]).unwrap();
         assert_eq!(start, key.attributes());
         assert_eq!(notes, BTreeMap::from([("seen", "7")]));
-        let code = |place: &Attributes| recall(place, &["PK", "SK"]).unwrap_err().code;
-        assert_eq!(code(&place_at(&["a", "b"], 1).unwrap()), Code::InvalidCursor);
-        let mut odd = place;
+        let code = |position: &Attributes| recall(position, &["PK", "SK"]).unwrap_err().code;
+        assert_eq!(code(&position_at(&["a", "b"], 1).unwrap()), Code::InvalidCursor);
+        let mut odd = position;
         odd.insert("seen".into(), AttributeValue::Bool(true));
         assert_eq!(code(&odd), Code::InvalidCursor);
     }

@@ -1,9 +1,9 @@
-//! The rest of a deletion: the products that still name the category lose it.
+//! Draining a deleted category: the products that still name it lose it.
 //!
 //! Deleting a category is one transaction, however many products name it; this item is written with
 //! it and is due a minute later, when the index knows every product that was given the category
 //! before. The sweep walks the store's products from the newest to the oldest, a part at a time,
-//! and keeps its place here. To walk a part twice does no harm.
+//! and keeps its position here. To walk a part twice does no harm.
 
 use std::time::Duration;
 
@@ -25,13 +25,14 @@ const KEPT: Duration = DAY.saturating_mul(30);
 
 /// A deleted category whose products are still to lose it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Emptying {
+pub struct CategoryDrain {
     /// The store.
     pub store_id: StoreId,
     /// The category that was deleted.
     pub category_id: CategoryId,
     /// The last product that was looked at, as the index orders them.
-    pub place: Option<String>,
+    #[serde(rename = "place")]
+    pub position: Option<String>,
     /// Whether there is more to look at.
     pub is_open: bool,
     /// When the category was deleted.
@@ -40,10 +41,10 @@ pub struct Emptying {
     pub version: u64,
 }
 
-impl Item for Emptying {
+impl Item for CategoryDrain {
     const KIND: &'static str = "category_emptying";
     fn key(&self) -> Key {
-        key::category_emptying(&self.store_id, &self.category_id)
+        key::category_drain(&self.store_id, &self.category_id)
     }
     fn version(&self) -> u64 {
         self.version
@@ -57,13 +58,13 @@ impl Item for Emptying {
     }
 }
 
-impl Emptying {
+impl CategoryDrain {
     /// What is left to do about a category that is deleted now.
     pub fn of(category: &Category, now: Timestamp) -> Self {
         Self {
             store_id: category.store_id.clone(),
             category_id: category.id.clone(),
-            place: None,
+            position: None,
             is_open: true,
             created_at: now,
             version: 1,
@@ -83,25 +84,25 @@ impl Emptying {
     /// The store's products that are still to be looked at, the newest first.
     pub fn rest(&self) -> Query {
         let any = ProductId::derive(&[]);
-        let (index, place) = key::products_of_store(&self.store_id, self.created_at, &any);
-        let high = self.place.clone().unwrap_or_else(|| "~".to_owned());
-        Query::index(index, place.pk).between("0", high).newest_first()
+        let (index, first) = key::products_of_store(&self.store_id, self.created_at, &any);
+        let high = self.position.clone().unwrap_or_else(|| "~".to_owned());
+        Query::index(index, first.pk).between("0", high).newest_first()
     }
 
     /// This one at its next version, after a part of which this product was the last; `is_open`
     /// says whether there is more.
     #[must_use]
     pub fn past(&self, last: Option<&Product>, is_open: bool) -> Self {
-        let place =
+        let position =
             |last: &Product| key::products_of_store(&last.store_id, last.created_at, &last.id).1.sk;
-        let place = last.map(place).or_else(|| self.place.clone());
-        Self { place, is_open, version: self.version.saturating_add(1), ..self.clone() }
+        let position = last.map(position).or_else(|| self.position.clone());
+        Self { position, is_open, version: self.version.saturating_add(1), ..self.clone() }
     }
 
     /// What is done to a product, if it still names the category: a new version of it. It is not
     /// announced: the deletion was, which says what becomes of the category's products. What the
-    /// claim of the handle and the shelf say of it stays until the product is changed: no other
-    /// product has the category either, so that it likens it to none.
+    /// handle's claim and the related products say of it stays until the product is changed: no
+    /// other product has the category either, so that it likens it to none.
     pub fn change(&self, now: Timestamp) -> Change {
         Change::new("SET #version = #version + :one, updated_at = :now REMOVE category_id")
             .only_if("category_id = :category")
@@ -119,24 +120,24 @@ mod tests {
     use ground::event::EXAMPLE_TIME;
 
     #[test]
-    fn it_begins_when_the_index_has_settled_and_keeps_its_place() {
-        let emptying = Emptying {
+    fn it_begins_when_the_index_has_settled_and_keeps_its_position() {
+        let drain = CategoryDrain {
             store_id: StoreId::derive(&["store"]),
             category_id: CategoryId::derive(&["cups"]),
-            place: None,
+            position: None,
             is_open: true,
             created_at: EXAMPLE_TIME,
             version: 1,
         };
         let later = EXAMPLE_TIME.plus(SETTLED);
-        assert!(!emptying.is_due(EXAMPLE_TIME) && emptying.is_due(later));
-        let half = emptying.past(Some(&product()), true);
-        let place = product().indexes()[0].1.sk.clone();
-        assert_eq!((half.place.as_ref(), half.version), (Some(&place), 2));
+        assert!(!drain.is_due(EXAMPLE_TIME) && drain.is_due(later));
+        let half = drain.past(Some(&product()), true);
+        let position = product().indexes()[0].1.sk.clone();
+        assert_eq!((half.position.as_ref(), half.version), (Some(&position), 2));
         assert!(half.is_due(later) && half.forget_at().is_none());
         // The last part may be empty.
         let done = half.past(None, false);
-        assert_eq!((done.place.as_ref(), done.indexes().len()), (Some(&place), 0));
+        assert_eq!((done.position.as_ref(), done.indexes().len()), (Some(&position), 0));
         assert!(!done.is_due(later) && done.forget_at().is_some());
     }
 }

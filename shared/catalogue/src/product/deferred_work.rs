@@ -1,4 +1,4 @@
-//! What a change of a product leaves to do.
+//! Deferred work: what a change of a product leaves to do after its transaction.
 //!
 //! A transaction has at most 100 actions, and a product of 100 variants with stock has several
 //! times as many items. A change is decided by *one* transaction, which holds all that can be
@@ -8,11 +8,11 @@
 //!
 //! - *What checkouts need of variants* is brought up to what the product is when that is done, not
 //!   to what it was when it was changed, and only if the product has not changed meanwhile: so
-//!   remainders of several changes come out the same in any order, however often they are done.
+//!   the work of several changes comes out the same in any order, however often it is done.
 //!   Until then the last variants of a large product may be sold as they were before the change.
 //! - *Removed variants* lose what is left of them: deleting twice is deleting once.
-//! - *Images* that are shown no longer are counted down in the transaction that ends the
-//!   remainder: once.
+//! - *Images* that are shown no longer are counted down in the transaction that deletes
+//!   this item: once.
 //! - *Reviews* of a product that is gone go with it, so many at a time.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -39,7 +39,7 @@ const REVIEWS: (usize, usize) = (500, 4);
 
 /// What a change of a product leaves to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remainder {
+pub struct DeferredWork {
     /// The store.
     pub store_id: StoreId,
     /// The product, which may be gone.
@@ -47,7 +47,7 @@ pub struct Remainder {
     /// Images of the store that it shows no longer.
     pub images: Vec<MediaId>,
     /// Variants that were removed.
-    pub variants: Vec<Leaving>,
+    pub variants: Vec<RemovedVariant>,
     /// When the change was made.
     pub created_at: Timestamp,
     /// The product's version after the change.
@@ -56,23 +56,23 @@ pub struct Remainder {
 
 /// A variant that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leaving {
+pub struct RemovedVariant {
     /// The variant.
     pub id: VariantId,
     /// The SKU it had.
     pub sku: Option<String>,
 }
 
-impl From<&Variant> for Leaving {
+impl From<&Variant> for RemovedVariant {
     fn from(variant: &Variant) -> Self {
         Self { id: variant.id.clone(), sku: variant.sku.clone() }
     }
 }
 
-impl Item for Remainder {
+impl Item for DeferredWork {
     const KIND: &'static str = "product_remainder";
     fn key(&self) -> Key {
-        key::product_remainder(&self.store_id, &self.product_id, self.version)
+        key::product_deferred_work(&self.store_id, &self.product_id, self.version)
     }
     fn version(&self) -> u64 {
         self.version
@@ -83,9 +83,9 @@ impl Item for Remainder {
 }
 
 /// Something to be deleted, if this holds.
-type Doomed = (Key, Condition);
+type Deletion = (Key, Condition);
 
-impl Remainder {
+impl DeferredWork {
     /// Nothing but to bring up to date what checkouts need, after a change that makes the product
     /// what this says.
     pub fn of(product: &Product, now: Timestamp) -> Self {
@@ -114,7 +114,7 @@ impl Remainder {
     ///
     /// # Errors
     /// 503; `version_conflict`: somebody else has done it, or the product is being changed.
-    pub async fn carry_out(&self, app: &App) -> Result<(), Problem> {
+    pub async fn execute(&self, app: &App) -> Result<(), Problem> {
         let is_there = retry(|| refresh(app, &self.store_id, &self.product_id)).await?;
         self.clear(app).await?;
         if !is_there && !self.forget_reviews(app).await? {
@@ -122,8 +122,8 @@ impl Remainder {
         }
         let open = Condition::new("attribute_exists(PK)");
         let write = app.table.write().delete_if(&self.key(), open, Code::VersionConflict);
-        let let_go = |write, id| image::let_go(write, &self.store_id, id);
-        self.images.iter().fold(write, let_go).commit().await
+        let release = |write, id| image::release(write, &self.store_id, id);
+        self.images.iter().fold(write, release).commit().await
     }
 
     /// Removes what is left of the removed variants: themselves, what checkouts need of them, their
@@ -132,15 +132,15 @@ impl Remainder {
         if self.variants.is_empty() {
             return Ok(());
         }
-        let mut doomed = self.skus(app).await?;
+        let mut deletions = self.skus(app).await?;
         for variant in &self.variants {
             let variant_key = key::variant(&self.store_id, &self.product_id, &variant.id);
             let sellable_key = key::sellable(&self.store_id, &variant.id);
-            doomed.extend([variant_key, sellable_key].map(|key| (key, Condition::default())));
+            deletions.extend([variant_key, sellable_key].map(|key| (key, Condition::default())));
         }
-        delete(app, &doomed).await?;
+        delete(app, &deletions).await?;
         // Only now: a level is opened on condition that its variant is still sold.
-        let partition = |leaving: &Leaving| key::sellable(&self.store_id, &leaving.id).pk;
+        let partition = |removed: &RemovedVariant| key::sellable(&self.store_id, &removed.id).pk;
         let partitions: Vec<String> = self.variants.iter().map(partition).collect();
         let levels: Vec<Vec<Key>> = stream::iter(partitions)
             .map(|partition| async move {
@@ -151,24 +151,24 @@ impl Remainder {
             .try_collect()
             .await?;
         let levels = levels.into_iter().flatten().map(|key| (key, Condition::default()));
-        delete(app, &levels.collect::<Vec<Doomed>>()).await
+        delete(app, &levels.collect::<Vec<Deletion>>()).await
     }
 
     /// The claims of SKUs that are still the removed variants'.
-    async fn skus(&self, app: &App) -> Result<Vec<Doomed>, Problem> {
-        let claimed = self.variants.iter().filter_map(|leaving| leaving.sku.as_ref());
+    async fn skus(&self, app: &App) -> Result<Vec<Deletion>, Problem> {
+        let claimed = self.variants.iter().filter_map(|removed| removed.sku.as_ref());
         let keys: Vec<Key> = claimed.map(|sku| UniqueSku::key_of(&self.store_id, sku)).collect();
-        let gone = |id: &VariantId| self.variants.iter().any(|leaving| leaving.id == *id);
-        let mut doomed = Vec::new();
+        let gone = |id: &VariantId| self.variants.iter().any(|removed| removed.id == *id);
+        let mut deletions = Vec::new();
         for part in keys.chunks(ACTIONS) {
             let mut batch = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
             for key in part {
                 let found: Option<UniqueSku> = batch.take(key)?;
                 let found = found.filter(|found| gone(&found.variant_id));
-                doomed.extend(found.map(|found| (key.clone(), found.still_its())));
+                deletions.extend(found.map(|found| (key.clone(), found.still_its())));
             }
         }
-        Ok(doomed)
+        Ok(deletions)
     }
 
     /// Removes the product's reviews, as many as one go takes; says whether these were all.
@@ -180,17 +180,17 @@ impl Remainder {
             if found.is_empty() {
                 return Ok(true);
             }
-            let doomed: Vec<Doomed> =
+            let deletions: Vec<Deletion> =
                 found.into_iter().map(|key| (key, Condition::default())).collect();
-            delete(app, &doomed).await?;
+            delete(app, &deletions).await?;
         }
         Ok(false)
     }
 }
 
 /// Deletes all of these, so many in a transaction.
-async fn delete(app: &App, doomed: &[Doomed]) -> Result<(), Problem> {
-    for part in doomed.chunks(ACTIONS) {
+async fn delete(app: &App, deletions: &[Deletion]) -> Result<(), Problem> {
+    for part in deletions.chunks(ACTIONS) {
         let write = part.iter().fold(app.table.write(), |write, (key, condition)| {
             write.delete_if(key, condition.clone(), Code::VersionConflict)
         });
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn the_sweep_leaves_it_a_minute_to_whoever_made_the_change() {
-        let remainder = Remainder::of(&product(), EXAMPLE_TIME);
-        assert!(!remainder.is_due(EXAMPLE_TIME));
-        assert!(remainder.is_due(EXAMPLE_TIME.plus(MINUTE)));
-        assert_eq!(remainder.indexes().len(), 1);
+        let deferred = DeferredWork::of(&product(), EXAMPLE_TIME);
+        assert!(!deferred.is_due(EXAMPLE_TIME));
+        assert!(deferred.is_due(EXAMPLE_TIME.plus(MINUTE)));
+        assert_eq!(deferred.indexes().len(), 1);
         // What two changes leave to do are two things.
-        let next = Remainder::of(&product().changed(EXAMPLE_TIME), EXAMPLE_TIME);
-        assert_ne!(next.key(), remainder.key());
+        let next = DeferredWork::of(&product().changed(EXAMPLE_TIME), EXAMPLE_TIME);
+        assert_ne!(next.key(), deferred.key());
     }
 }
