@@ -1,8 +1,10 @@
 //! The app platform around OAuth: catalogue, submissions, reviews, installations, numbers.
 
 mod approved;
+mod bridge;
 mod leaving;
 mod limits;
+mod oauth;
 mod suspended;
 
 use std::time::Duration;

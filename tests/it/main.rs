@@ -1,4 +1,4 @@
-//! The tests: one binary, a file per family in document order, and what crosses them.
+//! The tests: one binary, a folder per family, and `cross` for what holds of all of them.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,43 +9,12 @@
     reason = "tests fail by panicking"
 )]
 
-mod allocations;
 mod app_store;
 mod auth;
-mod boundaries;
-mod bridge;
-mod checkout;
-mod contract;
-mod customers;
-mod deployment;
-mod faults;
-mod gift_cards;
-mod inventory;
-mod limits;
-mod lines;
-mod mail;
-mod media;
-mod oauth;
-mod objects;
+mod cross;
+mod operations;
 mod orders;
-mod paging;
 mod payments;
-mod placing;
 mod products;
-mod reference;
-mod refunds;
-mod requests;
-mod revalidated;
-mod reviews;
-mod samples;
-mod sandbox;
-mod settling;
-mod smoke;
-mod starting;
-mod store_page;
 mod storefront;
 mod stores;
-mod swept;
-mod tokens;
-mod webhooks;
-mod windows;

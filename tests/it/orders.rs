@@ -1,5 +1,11 @@
 //! Orders: made, listed, changed, fulfilled, held, confirmed, closed. Refunds are in `refunds`.
 
+mod allocations;
+mod lines;
+mod placing;
+mod refunds;
+mod windows;
+
 use support::{Market, Merchant, Placed, Reply, Value, cart, inr, json, race, unique};
 
 fn counts(reply: &Reply, pointer: &str) -> usize {

@@ -2,11 +2,13 @@
 
 mod accounts;
 mod choosing;
-mod given_back;
-mod gone_back;
+mod external_refunds;
 mod leaving;
 mod mismatch;
+mod notices;
 mod paying;
+mod reconciliation;
+mod refunds;
+mod sandbox;
 mod till;
-mod told;
 mod trouble;

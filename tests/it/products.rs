@@ -1,10 +1,14 @@
 //! The catalogue: products, variants, collections and categories.
 
 mod changing;
+mod gift_cards;
 mod groups;
+mod inventory;
 mod large;
 mod making;
+mod media;
 mod reading;
+mod reviews;
 
 use support::{Client, Gateway, Merchant, Reply, Value, inr, json};
 

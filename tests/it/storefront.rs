@@ -1,7 +1,10 @@
 //! The storefront as anybody sees it: the store, its pages, its catalogue.
 
+mod checkout;
+mod customers;
 mod lists;
 mod page;
+mod revalidated;
 mod store;
 
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+mod page;
+
 use gateway::clock::{DAY, MINUTE};
 use gateway::problem::Code;
 use gateway::table::Change;

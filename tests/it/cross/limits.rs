@@ -1,9 +1,5 @@
 //! Idempotency keys and budgets.
 
-use std::time::Duration;
-
-use base64::Engine;
-use gateway::clock::{DAY, MINUTE};
 mod boundaries;
 mod guests;
 mod headers;
@@ -11,6 +7,10 @@ mod refusals;
 mod size;
 mod unread;
 
+use std::time::Duration;
+
+use base64::Engine;
+use gateway::clock::{DAY, MINUTE};
 use support::{Gateway, Merchant, Value, json, race, unique};
 
 fn store_fields() -> Value {

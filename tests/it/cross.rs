@@ -1,0 +1,17 @@
+//! What holds of every family, and of the system as a whole.
+
+mod boundaries;
+mod contract;
+mod deployment;
+mod faults;
+mod limits;
+mod mail;
+mod objects;
+mod paging;
+mod reference;
+mod requests;
+mod samples;
+mod smoke;
+mod starting;
+mod swept;
+mod tokens;

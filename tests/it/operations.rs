@@ -1,0 +1,3 @@
+//! Operations: webhooks and what happened to them.
+
+mod webhooks;
