@@ -119,60 +119,37 @@ pub struct MakerView {
     website: Option<WebUrl>,
 }
 
-/// An app as the catalogue lists it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct CatalogueView {
-    id: AppId,
-    slug: String,
-    name: String,
-    tagline: Option<String>,
-    category: Option<Category>,
-    developer: Option<MakerView>,
-    icon: Option<WebUrl>,
-    scopes: Vec<String>,
-    pricing: Option<String>,
-    rating: Rating,
-    installs_bucket: &'static str,
-    embedded: bool,
-    /// The store's installation, when the store's own apps are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    installation: Option<InstalledView>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: u64,
+ground::view! {
+    /// An app as the catalogue lists it.
+    CatalogueView of (app: CommerceApp, developer: Option<MakerView>) {
+        id: AppId,
+        slug: String = app.slug.as_str().to_owned(),
+        name: String,
+        tagline: Option<String> = app.listing.as_ref().map(|listing| listing.tagline.clone()),
+        category: Option<Category> = app.listing.as_ref().map(|listing| listing.category),
+        developer: Option<MakerView> = developer,
+        icon: Option<WebUrl> = app.listing.as_ref().and_then(|listing| listing.icon_url.clone()),
+        scopes: Vec<String> = app.scopes.to_vec(),
+        pricing: Option<String> = app.listing.as_ref().map(|listing| listing.pricing.clone()),
+        rating: Rating = app.rating(),
+        installs_bucket: &'static str = bucket(app.active_installs),
+        embedded: bool,
+        /// The store's installation, when the store's own apps are listed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        installation: Option<InstalledView> = None,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        version: u64,
+    }
 }
 
 /// That a store has installed an app.
-#[derive(Debug, Serialize, JsonSchema)]
-struct InstalledView {
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct InstalledView {
     id: InstallationId,
     status: InstallationStatus,
     /// Where the app itself is in its life: a suspended one does nothing on any store.
     app_status: AppStatus,
-}
-
-impl CatalogueView {
-    fn of(app: &CommerceApp, maker: Option<MakerView>) -> Self {
-        let listing = app.listing.as_ref();
-        Self {
-            id: app.id.clone(),
-            slug: app.slug.as_str().to_owned(),
-            name: app.name.clone(),
-            tagline: listing.map(|listing| listing.tagline.clone()),
-            category: listing.map(|listing| listing.category),
-            developer: maker,
-            icon: listing.and_then(|listing| listing.icon_url.clone()),
-            scopes: app.scopes.to_vec(),
-            pricing: listing.map(|listing| listing.pricing.clone()),
-            rating: app.rating(),
-            installs_bucket: bucket(app.active_installs),
-            embedded: app.embedded,
-            installation: None,
-            created_at: app.created_at,
-            updated_at: app.updated_at,
-            version: app.version,
-        }
-    }
 }
 
 /// About how many stores use an app: the exact number is its developer's own (our choice).

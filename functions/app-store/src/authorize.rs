@@ -10,16 +10,14 @@ use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
 use gateway::table::{Change, Condition, Write, retry};
-use ground::event::{About, Event};
 use ground::id::{AppId, GrantId};
 use ground::key;
+use ground::resource::Resource;
 use ground::scope::{Requested, Scopes};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Owner;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
-use platform::installation::{
-    APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus, InstallationView,
-};
+use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -167,19 +165,10 @@ async fn authorize_once(
     } else {
         write.replace(&installation, Code::VersionConflict)
     };
-    let about = About {
-        store: Some(&store.id),
-        app: Some(&asked.id),
-        entity: installation.id.as_str(),
-        version: installation.version,
-    };
-    let view = InstallationView::from(&installation);
     write
         .create(&code, Code::VersionConflict)
-        .also(is_new.then_some(()), |write, ()| {
-            write.emit(Event::new(&APP_INSTALLED, about, &view, now))
-        })
-        .emit(Event::new(&APP_AUTHORIZED, about, &view, now))
+        .also(is_new.then_some(()), |write, ()| write.emit(installation.event(&APP_INSTALLED, now)))
+        .emit(installation.event(&APP_AUTHORIZED, now))
         .answer(Json::new(&answer).no_store(), now)
         .await
 }

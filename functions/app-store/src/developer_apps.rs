@@ -17,10 +17,10 @@ use gateway::request::{
 };
 use gateway::seal;
 use gateway::table::{Condition, Write};
-use ground::event::{About, Event, Topic};
 use ground::fields::{Handle, WebUrl};
 use ground::id::{AppId, MerchantId};
 use ground::key;
+use ground::resource::{Resource, load};
 use ground::scope::Scopes;
 use identity::merchant::MerchantStatus;
 use platform::app::{
@@ -64,17 +64,17 @@ type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 /// # Errors
 /// `not_found`.
 pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
-    let found: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
-    found
-        .filter(|each| each.owner_id == developer.account.id && each.status != AppStatus::Deleted)
-        .ok_or_else(|| Code::NotFound.into())
+    let found = load(app, &key::app(id)).await?;
+    demand_own(developer, &found).map(|()| found)
 }
 
-/// An event about an app.
-pub fn event(topic: &Topic<AppView>, view: &AppView, now: Timestamp) -> Event {
-    let about =
-        About { store: None, app: Some(&view.id), entity: view.id.as_str(), version: view.version };
-    Event::new(topic, about, view, now)
+/// That the app is the developer's and not deleted.
+///
+/// # Errors
+/// `not_found`.
+fn demand_own(developer: &Developer, app: &CommerceApp) -> Result<(), Problem> {
+    let is_own = app.owner_id == developer.account.id && app.status != AppStatus::Deleted;
+    if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
 /// Which apps.
@@ -94,7 +94,7 @@ pub async fn list(
 ) -> Result<Page<AppView>, Problem> {
     let admits = |each: &CommerceApp| query.status.is_none_or(|status| each.status == status);
     let own = developer::apps_of(&developer.account.id).newest_first();
-    paging.answer(&app, &own, admits, |each| AppView::from(&each)).await
+    paging.answer(&app, &own, admits, |each| each.view()).await
 }
 
 /// A new app.
@@ -222,7 +222,7 @@ async fn save_new(
     };
     let slug = UniqueSlug { slug: made.slug.clone(), app_id: made.id.clone(), version: 1 };
     let view = AppSecretsView {
-        app: AppView::from(&made),
+        app: made.view(),
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
     };
@@ -231,7 +231,7 @@ async fn save_new(
         .create(&made, Code::VersionConflict)
         .create(&client, Code::VersionConflict)
         .also(hook, |write, hook| write.create(&hook.subscription, Code::VersionConflict))
-        .emit(event(&APP_CREATED, &view.app, now))
+        .emit(made.event(&APP_CREATED, now))
         .answer(Created::new(&view).version(1).no_store(), now)
         .await
 }
@@ -299,6 +299,5 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<Json<AppView>, Problem> {
-    let found = own(&app, &developer, &id).await?;
-    Ok(Json::new(&AppView::from(&found)).version(found.version))
+    Ok(own(&app, &developer, &id).await?.shown())
 }

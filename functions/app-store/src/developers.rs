@@ -3,16 +3,15 @@
 use axum::extract::State;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{
     Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text, request,
 };
-use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Email, WebUrl};
 use ground::id::DeveloperId;
 use ground::key;
+use ground::resource::Resource;
 use platform::caller::{Developer as DeveloperCaller, Merchant};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
@@ -28,7 +27,7 @@ pub async fn show(
 ) -> Result<Json<DeveloperView>, Problem> {
     let profile: Option<Developer> = app.table.get(&key::developer(&merchant.account.id)).await?;
     let profile = profile.ok_or(Code::NotRegistered)?;
-    Ok(Json::new(&DeveloperView::from(&profile)).version(profile.version))
+    Ok(profile.shown())
 }
 
 /// `true`, and nothing else.
@@ -112,12 +111,11 @@ pub async fn register(
         updated_at: now,
         version: 1,
     };
-    let view = DeveloperView::from(&profile);
     app.table
         .write()
         .create(&profile, Code::AlreadyRegistered)
-        .emit(event(&DEVELOPER_REGISTERED, &view, now))
-        .answer(Created::new(&view).version(1), now)
+        .emit(profile.event(&DEVELOPER_REGISTERED, now))
+        .answer(profile.created(), now)
         .await
 }
 
@@ -163,15 +161,9 @@ pub async fn update(
     ask.website.apply(&mut profile.website);
     let same = profile.company == before.company && profile.country == before.country;
     profile.verified = before.verified && same;
-    let view = DeveloperView::from(&profile);
     profile
-        .save(app.table.write(), Code::VersionConflict)
-        .emit(event(&DEVELOPER_UPDATED, &view, now))
-        .answer(Json::new(&view).version(profile.version), now)
+        .replace(app.table.write(), Code::VersionConflict)
+        .emit(profile.event(&DEVELOPER_UPDATED, now))
+        .answer(profile.shown(), now)
         .await
-}
-
-fn event(topic: &Topic<DeveloperView>, view: &DeveloperView, now: Timestamp) -> Event {
-    let about = About { store: None, app: None, entity: view.id.as_str(), version: view.version };
-    Event::new(topic, about, view, now)
 }

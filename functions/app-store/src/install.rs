@@ -9,9 +9,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, Path, Query, request};
 use gateway::table::{self, retry};
-use ground::event::{About, Event};
+use ground::event::Event;
 use ground::id::{AppId, EventId, InstallationId};
 use ground::key;
+use ground::resource::Resource;
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Owner;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
@@ -20,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::apps::{ScopeView, explained};
+use crate::installations::own;
 
 /// Nothing beside `store_id`, which selects the store as on every merchant route.
 #[request]
@@ -50,7 +52,7 @@ type InstallReply = Either<Json<InstallResponse>, Created<InstallResponse>>;
 impl InstallResponse {
     fn of(installation: &Installation, app: &CommerceApp) -> Self {
         Self {
-            installation: InstallationView::from(installation),
+            installation: installation.view(),
             authorize: AuthorizeView {
                 required: installation.status == InstallationStatus::Pending,
                 client_id: app.client_id.clone(),
@@ -135,15 +137,9 @@ async fn save(
     } else {
         write.check(&key::app(&chosen.id), CommerceApp::still_published(), Code::NotFound)
     };
-    let about = About {
-        store: Some(&next.store_id),
-        app: Some(&next.app_id),
-        entity: next.id.as_str(),
-        version: next.version,
-    };
     let answer = InstallResponse::of(next, chosen);
     write
-        .emit(Event::new(&APP_INSTALLED, about, &answer.installation, now))
+        .emit(next.event(&APP_INSTALLED, now))
         .answer(Created::new(&answer).version(next.version), now)
         .await
 }
@@ -168,7 +164,7 @@ pub async fn list(
         Some(status) => each.status == status,
         None => each.status != InstallationStatus::Uninstalled,
     };
-    paging.answer(&app, &wanted, admits, |each| InstallationView::from(&each)).await
+    paging.answer(&app, &wanted, admits, |each| each.view()).await
 }
 
 /// `GET /v1/app-store/installations/{id}`: Shows an installation.
@@ -180,14 +176,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    let installation = own(&app, &owner, &id).await?;
-    Ok(Json::new(&InstallationView::from(&installation)).version(installation.version))
-}
-
-/// The installation, if it is on the owner's store.
-async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
-    let found: Option<Installation> = app.table.get(&key::installation(id)).await?;
-    found.filter(|each| each.store_id == owner.store.id).ok_or_else(|| Code::NotFound.into())
+    Ok(own(&app, &owner, &id).await?.shown())
 }
 
 /// One line of an installation's history.

@@ -6,11 +6,12 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, Path, Text, request};
+use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Change, Query, Write, retry};
-use ground::event::{About, Event, Topic};
+use ground::event::Topic;
 use ground::id::InstallationId;
 use ground::key;
+use ground::resource::{Resource, change_with, load};
 use platform::app::AppStatus;
 use platform::caller::Owner;
 use platform::installation::{
@@ -47,7 +48,7 @@ pub async fn uninstall(
 ) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let known = load(&app, &owner, &id).await?;
+        let known = own(&app, &owner, &id).await?;
         let next = known.uninstall(ask.text(), now)?;
         let mut write = app.table.write();
         if known.status == InstallationStatus::Active {
@@ -55,7 +56,11 @@ pub async fn uninstall(
         }
         let subscriptions = subscriptions(&app, &known).await?;
         write = remove_of_app(write, &known.store_id, &known.app_id, &subscriptions);
-        finish(write, &next, &APP_UNINSTALLED, now).await
+        write
+            .replace(&next, Code::VersionConflict)
+            .emit(next.event(&APP_UNINSTALLED, now))
+            .answer(next.shown(), now)
+            .await
     })
     .await
 }
@@ -71,13 +76,8 @@ pub async fn suspend(
     Path(id): Path<InstallationId>,
     Body(ask): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let known = load(&app, &owner, &id).await?;
-        let next = known.suspend(ask.text(), now)?;
-        finish(uncount(app.table.write(), &known), &next, &APP_SUSPENDED, now).await
-    })
-    .await
+    let suspend = |known: &Installation, now| known.suspend(ask.text(), now);
+    act(&owner, &app, &id, &APP_SUSPENDED, suspend, uncount).await
 }
 
 /// `POST /v1/app-store/installations/{id}/resume`: Ends the suspension of an installation.
@@ -89,20 +89,7 @@ pub async fn resume(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let known = load(&app, &owner, &id).await?;
-        let next = known.resume(now)?;
-        let count = Change::new("SET active_installs = active_installs + :one")
-            .only_if("#status <> :deleted")
-            .name("#status", "status")
-            .value(":deleted", AppStatus::Deleted)
-            .value(":one", 1);
-        let write =
-            app.table.write().update(&key::app(&known.app_id), count, Code::AppNotPublished);
-        finish(write, &next, &APP_RESUMED, now).await
-    })
-    .await
+    act(&owner, &app, &id, &APP_RESUMED, Installation::resume, count).await
 }
 
 /// `POST /v1/app-store/installations/{id}/tokens/revoke`: Revokes every token of an installation.
@@ -116,40 +103,56 @@ pub async fn revoke_tokens(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let next = load(&app, &owner, &id).await?.revoke_tokens(now)?;
-        finish(app.table.write(), &next, &APP_TOKENS_REVOKED, now).await
+    let revoke = Installation::revoke_tokens;
+    act(&owner, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
+}
+
+/// The installation, if it is on the owner's store.
+///
+/// # Errors
+/// `not_found`.
+pub async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
+    let found = load(app, &key::installation(id)).await?;
+    demand_own(owner, &found).map(|()| found)
+}
+
+/// That the installation is on the owner's store.
+///
+/// # Errors
+/// `not_found`.
+fn demand_own(owner: &Owner, installation: &Installation) -> Result<(), Problem> {
+    let is_own = installation.store_id == owner.store.id;
+    if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
+}
+
+/// Changes an installation that is on the owner's store; `count` adds what that is for the app.
+async fn act(
+    owner: &Owner,
+    app: &App,
+    id: &InstallationId,
+    topic: &Topic<InstallationView>,
+    next: impl Fn(&Installation, Timestamp) -> Result<Installation, Problem>,
+    count: impl Fn(Write, &Installation) -> Write,
+) -> Result<Json<InstallationView>, Problem> {
+    let next = |known: &Installation, now| {
+        demand_own(owner, known)?;
+        next(known, now).map(Some)
+    };
+    let key = key::installation(id);
+    change_with(app, &key, IfMatch::default(), topic, next, |write, (known, _), _| {
+        count(write, known)
     })
     .await
 }
 
-/// The installation, if it is on the owner's store.
-async fn load(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
-    let known: Option<Installation> = app.table.get(&key::installation(id)).await?;
-    known
-        .filter(|installation| installation.store_id == owner.store.id)
-        .ok_or_else(|| Code::NotFound.into())
-}
-
-async fn finish(
-    write: Write,
-    next: &Installation,
-    topic: &Topic<InstallationView>,
-    now: Timestamp,
-) -> Result<Json<InstallationView>, Problem> {
-    let view = InstallationView::from(next);
-    let about = About {
-        store: Some(&next.store_id),
-        app: Some(&next.app_id),
-        entity: next.id.as_str(),
-        version: next.version,
-    };
-    write
-        .replace(next, Code::VersionConflict)
-        .emit(Event::new(topic, about, &view, now))
-        .answer(Json::new(&view).version(next.version), now)
-        .await
+/// One active installation more, unless the app is deleted.
+fn count(write: Write, known: &Installation) -> Write {
+    let change = Change::new("SET active_installs = active_installs + :one")
+        .only_if("#status <> :deleted")
+        .name("#status", "status")
+        .value(":deleted", AppStatus::Deleted)
+        .value(":one", 1);
+    write.update(&key::app(&known.app_id), change, Code::AppNotPublished)
 }
 
 /// One active installation less; part of a transaction, whose token makes it happen once.

@@ -10,12 +10,11 @@ use gateway::table::{Write, retry};
 use ground::event::Topic;
 use ground::id::AppId;
 use ground::key;
+use ground::resource::{Resource, load};
 use platform::app::{
     APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };
 use platform::caller::Operator;
-
-use crate::developer_apps::event;
 
 /// Why an app is stopped.
 #[request]
@@ -78,15 +77,13 @@ async fn move_to(
     mark: impl Fn(Write) -> Write,
 ) -> Result<Json<AppView>, Problem> {
     retry(|| async {
-        let before: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
-        let before = before.ok_or(Code::NotFound)?;
+        let before: CommerceApp = load(app, &key::app(id)).await?;
         let now = app.clock.now();
         let next = decide(&before, now)?;
         if_match.check(before.version)?;
-        let view = AppView::from(&next);
         mark(next.save(app.table.write(), Code::VersionConflict))
-            .emit(event(topic, &view, now))
-            .answer(Json::new(&view).version(next.version), now)
+            .emit(next.event(topic, now))
+            .answer(next.shown(), now)
             .await
     })
     .await

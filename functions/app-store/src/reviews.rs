@@ -3,16 +3,15 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::clock::Timestamp;
 use gateway::item::{Index, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, Condition};
-use ground::event::{About, Event};
 use ground::id::{AppId, ReviewId};
 use ground::key;
+use ground::resource::Resource;
 use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
 use platform::caller::{Developer, Owner};
 use platform::installation::{Installation, InstallationStatus};
@@ -65,7 +64,7 @@ pub async fn list(
             &app,
             &wanted,
             |review: &AppReview| stars.is_none_or(|stars| review.rating == stars),
-            |review| AppReviewView::from(&review),
+            |review| review.view(),
         )
         .await
 }
@@ -103,21 +102,10 @@ pub async fn write(
         .write()
         .check(&installation, active, Code::NotInstalled)
         .create(&review, Code::AlreadyReviewed);
-    let view = AppReviewView::from(&review);
     app_review::count_new(write, &review)
-        .emit(reviewed(&review, &view, now))
-        .answer(Created::new(&view).version(review.version), now)
+        .emit(review.event(&APP_REVIEWED, now))
+        .answer(review.created(), now)
         .await
-}
-
-fn reviewed(review: &AppReview, view: &AppReviewView, now: Timestamp) -> Event {
-    let about = About {
-        store: Some(&review.store_id),
-        app: Some(&review.app_id),
-        entity: review.id.as_str(),
-        version: review.version,
-    };
-    Event::new(&APP_REVIEWED, about, view, now)
 }
 
 /// What is to change about a review.
@@ -145,11 +133,10 @@ pub async fn edit(
     let before = own(&app, &owner, &id, &review_id).await?;
     if_match.check(before.version)?;
     let after = before.edit(ask.rating.map(kept), ask.body.map(String::from), now);
-    let view = AppReviewView::from(&after);
     let write = app.table.write().replace(&after, Code::VersionConflict);
     app_review::count_changed(write, &before, &after)
-        .emit(reviewed(&after, &view, now))
-        .answer(Json::new(&view).version(after.version), now)
+        .emit(after.event(&APP_REVIEWED, now))
+        .answer(after.shown(), now)
         .await
 }
 
@@ -210,9 +197,6 @@ pub async fn reply(
         return Err(Code::NotFound.into());
     }
     let review = review.answer(ask.body.into(), now);
-    app.table
-        .write()
-        .replace(&review, Code::VersionConflict)
-        .answer(Json::new(&AppReviewView::from(&review)).version(review.version), now)
-        .await
+    let write = app.table.write().replace(&review, Code::VersionConflict);
+    write.answer(review.shown(), now).await
 }

@@ -12,10 +12,11 @@ use gateway::request::{
     AtMost, Body, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::table::{self, retry};
-use ground::event::{About, Event, Topic};
+use ground::event::Topic;
 use ground::fields::WebUrl;
 use ground::id::{AppId, SubmissionId};
 use ground::key;
+use ground::resource::{Resource, load};
 use platform::app::{AppClient, Category, CommerceApp, Listing};
 use platform::caller::{Developer, Operator};
 use platform::submission::{
@@ -24,17 +25,6 @@ use platform::submission::{
 };
 
 use crate::developer_apps::own;
-
-/// An event about a submission.
-pub fn event(topic: &Topic<SubmissionView>, submission: &Submission, now: Timestamp) -> Event {
-    let about = About {
-        store: None,
-        app: Some(&submission.app_id),
-        entity: submission.id.as_str(),
-        version: submission.version,
-    };
-    Event::new(topic, about, &SubmissionView::from(submission), now)
-}
 
 /// Which submissions.
 #[request]
@@ -59,7 +49,7 @@ pub async fn list(
     let wanted =
         table::Query::partition(key::app(&id).pk).begins_with(key::SUBMISSIONS).newest_first();
     let admits = |each: &Submission| query.status.is_none_or(|status| each.status == status);
-    paging.answer(&app, &wanted, admits, |each| SubmissionView::from(&each)).await
+    paging.answer(&app, &wanted, admits, |each| each.view()).await
 }
 
 /// What the catalogue is to say.
@@ -149,8 +139,8 @@ pub async fn submit(
         let next = CommerceApp { open_submission_id: Some(made.id.clone()), ..before.changed(now) };
         next.save(app.table.write(), Code::VersionConflict)
             .create(&made, Code::VersionConflict)
-            .emit(event(&APP_SUBMITTED, &made, now))
-            .answer(Created::new(&SubmissionView::from(&made)).version(made.version), now)
+            .emit(made.event(&APP_SUBMITTED, now))
+            .answer(made.created(), now)
             .await
     })
     .await
@@ -166,9 +156,8 @@ pub async fn show(
     Path((id, submission_id)): Path<(AppId, SubmissionId)>,
 ) -> Result<Json<SubmissionView>, Problem> {
     own(&app, &developer, &id).await?;
-    let found: Option<Submission> = app.table.get(&key::submission(&id, &submission_id)).await?;
-    let found = found.ok_or(Code::NotFound)?;
-    Ok(Json::new(&SubmissionView::from(&found)).version(found.version))
+    let found: Submission = load(&app, &key::submission(&id, &submission_id)).await?;
+    Ok(found.shown())
 }
 
 /// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw`: Withdraws a submission.
@@ -182,10 +171,9 @@ pub async fn withdraw(
 ) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {
         let owned = own(&app, &developer, &id).await?;
-        let before: Option<Submission> =
-            app.table.get(&key::submission(&id, &submission_id)).await?;
+        let before: Submission = load(&app, &key::submission(&id, &submission_id)).await?;
         let now = app.clock.now();
-        let after = before.ok_or(Code::NotFound)?.withdraw(now)?;
+        let after = before.withdraw(now)?;
         save(&app, &owned, &after, &APP_SUBMISSION_WITHDRAWN, now).await
     })
     .await
@@ -203,8 +191,8 @@ async fn save(
         .applied_to(owned, now)
         .save(app.table.write(), Code::VersionConflict)
         .replace(after, Code::VersionConflict)
-        .emit(event(topic, after, now))
-        .answer(Json::new(&SubmissionView::from(after)).version(after.version), now)
+        .emit(after.event(topic, now))
+        .answer(after.shown(), now)
         .await
 }
 
@@ -219,7 +207,7 @@ pub async fn queue(
 ) -> Result<Page<SubmissionView>, Problem> {
     let status = query.status.unwrap_or(SubmissionStatus::Submitted);
     let wanted = table::Query::index(Index::Gsi1, format!("SUBQ#{status}"));
-    paging.answer(&app, &wanted, |_: &Submission| true, |each| SubmissionView::from(&each)).await
+    paging.answer(&app, &wanted, |_| true, |each: Submission| each.view()).await
 }
 
 /// An operator's decision.
@@ -329,8 +317,8 @@ async fn decide(
         if_match.check(before.version)?;
         let by = &operator.account.id;
         let after = before.decide(decision.status, notes.to_vec(), by, now)?;
-        let submitted: Option<CommerceApp> = app.table.get(&key::app(&after.app_id)).await?;
-        save(app, &submitted.ok_or(Code::NotFound)?, &after, decision.topic, now).await
+        let submitted: CommerceApp = load(app, &key::app(&after.app_id)).await?;
+        save(app, &submitted, &after, decision.topic, now).await
     })
     .await
 }

@@ -182,24 +182,25 @@ pub(crate) async fn custom(
     Ok(Json::new(&body).no_store())
 }
 
-/// A session as its owner sees it among the others.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SessionView {
-    id: SessionId,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    /// Within five minutes.
-    last_used_at: Timestamp,
-    idle_expires_at: Timestamp,
-    expires_at: Timestamp,
-    created_via: CreatedVia,
-    /// The network it began from.
-    ip_prefix: String,
-    /// The program it began with.
-    user_agent: Option<String>,
-    /// Whether it is the one that asks.
-    current: bool,
-    version: u64,
+ground::view! {
+    /// A session as its owner sees it among the others.
+    SessionView of (session: Session, current: bool) {
+        id: SessionId,
+        created_at: Timestamp,
+        updated_at: Timestamp = session.last_used_at,
+        /// Within five minutes.
+        last_used_at: Timestamp,
+        idle_expires_at: Timestamp,
+        expires_at: Timestamp,
+        created_via: CreatedVia,
+        /// The network it began from.
+        ip_prefix: String,
+        /// The program it began with.
+        user_agent: Option<String>,
+        /// Whether it is the one that asks.
+        current: bool = current,
+        version: u64,
+    }
 }
 
 /// `GET /v1/auth/sessions`: Lists the account's live sessions, newest first.
@@ -210,19 +211,7 @@ pub(crate) async fn list(
 ) -> Result<Page<SessionView>, Problem> {
     let now = app.clock.now();
     let account = &caller.account;
-    let view = |session: Session| SessionView {
-        current: session.id == caller.session.id,
-        id: session.id,
-        created_at: session.created_at,
-        updated_at: session.last_used_at,
-        last_used_at: session.last_used_at,
-        idle_expires_at: session.idle_expires_at,
-        expires_at: session.expires_at,
-        created_via: session.created_via,
-        ip_prefix: session.ip_prefix,
-        user_agent: session.user_agent,
-        version: session.version,
-    };
+    let view = |session: Session| SessionView::of(&session, session.id == caller.session.id);
     let is_alive = |session: &Session| session.is_alive(account, now);
     paging.answer(&app, &authentication::sessions(account), is_alive, view).await
 }

@@ -12,7 +12,6 @@ use gateway::request::{
     Body, Fault, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request,
 };
 use gateway::table::Write;
-use ground::event::{About, Event};
 use ground::fields::{Country, Currency, Email, Locale, Subdomain};
 use ground::mail::Mail;
 use identity::authentication::{self, SignOutRequest};
@@ -121,9 +120,8 @@ pub(crate) async fn signup(
     let content = notifications::verify_email(&account.email, &link_token, &app.config.base_url);
     let view = MerchantView::of(&account, &app.config);
     let created = account.event(&MERCHANT_CREATED, &app.config, now);
-    let base_url = &app.config.base_url;
-    let store_view = store.as_ref().map(|store| StoreView::of(store, base_url));
-    let body = SignedIn::new(view, &session, &token, store_view.clone(), now);
+    let opened = store.as_ref().map(|store| StoreView::of(store, &app.config.base_url));
+    let body = SignedIn::new(view, &session, &token, opened, now);
     let answer = session::signed_in(&body, ask.cookie.0);
     app.table
         .write()
@@ -133,18 +131,12 @@ pub(crate) async fn signup(
         .create(&link, Code::VersionConflict)
         .emit(Mail::compose(&key, &content, now)?)
         .emit(created)
-        .also(store.zip(store_view), |write, (store, view)| {
-            let about = About {
-                store: Some(&store.id),
-                app: None,
-                entity: store.id.as_str(),
-                version: store.version,
-            };
+        .also(store, |write, store| {
             let free = UniqueSubdomain::is_free_for(&store.id, now);
             let write = write
                 .put_if(&UniqueSubdomain::of(&store), free, Code::SubdomainTaken)
                 .create(&store, Code::VersionConflict);
-            let opened = Event::new(&STORE_CREATED, about, &view, now);
+            let opened = store.event(&STORE_CREATED, &app.config.base_url, now);
             location::with_new_store(write, &store, now).emit(opened)
         })
         .answer(answer, now)

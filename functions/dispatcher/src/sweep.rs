@@ -15,10 +15,10 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::{Code, Problem};
-use ground::event::{About, Event, OutboxState};
+use ground::event::{Event, OutboxState};
 use ground::id::MailId;
 use ground::mail;
-use identity::store::{self, STORE_REDACTED, Store, StoreStatus, StoreView};
+use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
 use serde::Serialize;
 
 use crate::PARALLEL;
@@ -244,14 +244,7 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
             continue;
         }
         let redacted = Store { redact_at: None, ..store.changed(now) };
-        let about = About {
-            store: Some(&redacted.id),
-            app: None,
-            entity: redacted.id.as_str(),
-            version: redacted.version,
-        };
-        let view = StoreView::of(&redacted, &app.config.base_url);
-        let event = Event::new(&STORE_REDACTED, about, &view, now);
+        let event = redacted.event(&STORE_REDACTED, &app.config.base_url, now);
         let write = store::replace(app.table.write(), &redacted).emit(event);
         tally.count(happened(write.commit().await));
     }

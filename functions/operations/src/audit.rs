@@ -11,23 +11,22 @@ use ground::event::Event;
 use ground::id::EventId;
 use ground::key;
 use platform::caller::Owner;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::outbox::EntityView;
 use crate::range::{self, KEPT, Range};
 
-/// One entry.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct EntryView {
-    id: EventId,
-    action: String,
-    /// `merchant:mer_…` or `installation:ins_…`; none for the service itself.
-    actor: Option<String>,
-    entity: EntityView,
-    request_id: String,
-    trace_id: String,
-    created_at: Timestamp,
+ground::view! {
+    /// One entry.
+    EntryView of event: Event {
+        id: EventId,
+        action: String = event.name.clone(),
+        /// `merchant:mer_…` or `installation:ins_…`; none for the service itself.
+        actor: Option<String>,
+        entity: EntityView = EntityView::from(event),
+        request_id: String,
+        trace_id: String,
+        created_at: Timestamp,
+    }
 }
 
 /// Which entries.
@@ -64,14 +63,5 @@ pub(crate) async fn list(
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())
             && query.entity_id.as_ref().is_none_or(|id| event.entity_id == id.as_str())
     };
-    let view = |event: Event| EntryView {
-        entity: EntityView::from(&event),
-        id: event.id,
-        action: event.name,
-        actor: event.actor,
-        request_id: event.request_id,
-        trace_id: event.trace_id,
-        created_at: event.created_at,
-    };
-    paging.answer_over(&app, &days, is_asked_for, view).await
+    paging.answer_over(&app, &days, is_asked_for, |event| EntryView::from(&event)).await
 }

@@ -122,7 +122,7 @@ pub(crate) async fn attempts(
 ) -> Result<Page<AttemptView>, Problem> {
     find(&app, &caller, &id).await?;
     let all = table::Query::partition(key::delivery(&id).pk).begins_with(key::ATTEMPTS);
-    paging.answer(&app, &all, |_: &Attempt| true, AttemptView::from).await
+    paging.answer(&app, &all, |_| true, |each: Attempt| AttemptView::from(&each)).await
 }
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver`: Sends an event again.

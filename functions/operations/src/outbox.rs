@@ -21,59 +21,31 @@ use serde_json::Value;
 
 use crate::range::{self, KEPT, Range};
 
-/// An event as the outbox shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct OutboxView {
-    id: EventId,
-    r#type: String,
-    status: OutboxState,
-    failure: Option<String>,
-    entity: EntityView,
-    request_id: String,
-    trace_id: String,
-    published_at: Option<Timestamp>,
-    payload_expunged: bool,
-    allowed_actions: Vec<&'static str>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: u64,
-}
-
-/// What an event is about.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct EntityView {
-    r#type: String,
-    id: String,
-    version: u64,
-}
-
-impl From<&Event> for EntityView {
-    fn from(event: &Event) -> Self {
-        Self {
-            r#type: event.entity_type.clone(),
-            id: event.entity_id.clone(),
-            version: event.entity_version,
-        }
+ground::view! {
+    /// An event as the outbox shows it.
+    OutboxView of event: Event {
+        id: EventId,
+        r#type: String = event.name.clone(),
+        status: OutboxState = event.state,
+        failure: Option<String>,
+        entity: EntityView = EntityView::from(event),
+        request_id: String,
+        trace_id: String,
+        published_at: Option<Timestamp>,
+        payload_expunged: bool = event.is_expunged(),
+        allowed_actions: Vec<&'static str> = event.allowed_actions(),
+        created_at: Timestamp,
+        updated_at: Timestamp = event.published_at.unwrap_or(event.created_at),
+        version: u64,
     }
 }
 
-impl From<&Event> for OutboxView {
-    fn from(event: &Event) -> Self {
-        Self {
-            id: event.id.clone(),
-            r#type: event.name.clone(),
-            status: event.state,
-            failure: event.failure.clone(),
-            entity: EntityView::from(event),
-            request_id: event.request_id.clone(),
-            trace_id: event.trace_id.clone(),
-            published_at: event.published_at,
-            payload_expunged: event.is_expunged(),
-            allowed_actions: event.allowed_actions(),
-            created_at: event.created_at,
-            updated_at: event.published_at.unwrap_or(event.created_at),
-            version: event.version,
-        }
+ground::view! {
+    /// What an event is about.
+    EntityView of event: Event {
+        r#type: String = event.entity_type.clone(),
+        id: String = event.entity_id.clone(),
+        version: u64 = event.entity_version,
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct WithSecret {
 
 impl WithSecret {
     pub(crate) fn new(subscription: &Subscription, secret: &SigningSecret, now: Timestamp) -> Self {
-        Self { view: SubscriptionView::at(subscription, now), secret: secret.reveal() }
+        Self { view: SubscriptionView::of(subscription, now), secret: secret.reveal() }
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn replace(
     after: &Subscription,
     now: Timestamp,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    let answer = Json::new(&SubscriptionView::at(after, now)).version(after.version);
+    let answer = Json::new(&SubscriptionView::of(after, now)).version(after.version);
     after.save(app.table.write(), before).answer(answer, now).await
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn list(
         is_visible(subscription, &caller.actor)
             && query.status.is_none_or(|status| subscription.status == status)
     };
-    let view = |subscription: Subscription| SubscriptionView::at(&subscription, now);
+    let view = |subscription: Subscription| SubscriptionView::of(&subscription, now);
     paging.answer(&app, &all, is_asked_for, view).await
 }
 
@@ -187,7 +187,7 @@ pub(crate) async fn show(
     Path(id): Path<SubscriptionId>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     let found = find(&app, &caller, &id).await?;
-    let view = SubscriptionView::at(&found, app.clock.now());
+    let view = SubscriptionView::of(&found, app.clock.now());
     Ok(Json::new(&view).version(found.version))
 }
 

@@ -207,9 +207,8 @@ async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
     app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
 
-fn shown(address: Address, default: Option<&AddressId>) -> Json<AddressView> {
-    let version = address.version;
-    Json::new(&AddressView::of(address, default)).version(version)
+fn shown(address: &Address, default: Option<&AddressId>) -> Json<AddressView> {
+    Json::new(&AddressView::of(address, default)).version(address.version)
 }
 
 /// `GET /v1/storefront/customer/addresses`: Lists the customer's addresses: the default first, then the newest.
@@ -222,7 +221,7 @@ pub(crate) async fn list(
     let mut addresses = all_addresses(&app, &caller.account).await?;
     let first = paging.leader(default.map(ToString::to_string));
     addresses.sort_by_key(|address| first.as_deref() != Some(address.id.as_str()));
-    let views = addresses.into_iter().map(|address| AddressView::of(address, default));
+    let views = addresses.iter().map(|address| AddressView::of(address, default));
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
@@ -243,8 +242,8 @@ pub(crate) async fn add(
         let prefer = is_default.unwrap_or(false);
         let write = address::add(app.table.write(), &customer, &address, prefer)?;
         let own = Some(&address.id).filter(|_| prefer);
-        let default = own.or(customer.default_address_id.as_ref()).unwrap_or(&address.id).clone();
-        let view = AddressView::of(address, Some(&default));
+        let default = own.or(customer.default_address_id.as_ref()).unwrap_or(&address.id);
+        let view = AddressView::of(&address, Some(default));
         write.answer(Created::new(&view).version(view.version), now).await
     })
     .await
@@ -260,7 +259,7 @@ pub(crate) async fn get(
     One(id): One,
 ) -> Result<Json<AddressView>, Problem> {
     let address = find(&app, &caller.account, &id).await?;
-    Ok(shown(address, caller.account.default_address_id.as_ref()))
+    Ok(shown(&address, caller.account.default_address_id.as_ref()))
 }
 
 async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
@@ -320,13 +319,13 @@ async fn change(
     let place = address.place.patched(patch)?;
     let default = if prefer { Some(id) } else { customer.default_address_id.as_ref() };
     if place == address.place && !prefer {
-        return Ok(shown(address, default));
+        return Ok(shown(&address, default));
     }
     let now = app.clock.now();
     let next = address.moved(place, now);
     let write = app.table.write().replace(&next, Code::VersionConflict);
     let write = if prefer { address::prefer(write, customer, id) } else { write };
-    write.answer(shown(next, default), now).await
+    write.answer(shown(&next, default), now).await
 }
 
 /// `DELETE /v1/storefront/customer/addresses`: Removes the address that the body or the query names.

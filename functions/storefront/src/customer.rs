@@ -18,6 +18,7 @@ use ground::fields::{Email, Phone};
 use ground::id::OrderId;
 use ground::key;
 use ground::mail::Mail;
+use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
 use identity::customer::{

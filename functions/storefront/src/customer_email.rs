@@ -15,6 +15,7 @@ use ground::fields::Email;
 use ground::id::ChallengeId;
 use ground::key;
 use ground::mail::Mail;
+use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Sending};
 use identity::authentication::{Confirmed, ShownCode, code, confirm};

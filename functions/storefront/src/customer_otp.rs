@@ -11,6 +11,7 @@ use gateway::table::retry;
 use ground::fields::{Email, Phone, Subdomain};
 use ground::id::{ChallengeId, StoreId};
 use ground::key;
+use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};

@@ -7,7 +7,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query, Text, request};
 use gateway::table;
-use ground::event::{Event, Topic};
+use ground::event::Topic;
 use ground::id::{OrderId, StoreId};
 use ground::key;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
@@ -20,7 +20,7 @@ use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stores::{about, give_up, shown};
+use crate::stores::{give_up, shown};
 
 /// Why a store changes its state.
 #[request]
@@ -93,10 +93,10 @@ async fn act(
     if_match.check(caller.store.version)?;
     let now = app.clock.now();
     let store = caller.store.act(action, ask.reason.map(String::from), now)?;
-    let view = StoreView::of(&store, &app.config.base_url);
+    let base_url = &app.config.base_url;
     store::replace(app.table.write(), &store)
-        .emit(Event::new(topic, about(&store), &view, now))
-        .answer(shown(&view), now)
+        .emit(store.event(topic, base_url, now))
+        .answer(shown(&StoreView::of(&store, base_url)), now)
         .await
 }
 
@@ -149,13 +149,12 @@ pub async fn delete(
     refuse_open_orders(&app, before).await?;
     let answer =
         DeletedStore { id: store.id.clone(), status: store.status, redact_at: store.redact_at };
-    let view = StoreView::of(&store, &app.config.base_url);
     let write = store::replace(app.table.write(), &store);
     let write = give_up(write, &store, now.plus(GRACE));
     caller
         .account
         .one_store_less(write, Code::VersionConflict)
-        .emit(Event::new(&STORE_DELETED, about(&store), &view, now))
+        .emit(store.event(&STORE_DELETED, &app.config.base_url, now))
         .answer(Accepted::new(&answer), now)
         .await
 }

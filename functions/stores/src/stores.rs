@@ -9,7 +9,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Patch, request};
 use gateway::table::{Query, Write};
-use ground::event::{About, Event};
 use ground::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
 use ground::key;
 use ground::scope::{ReadStore, WriteStore};
@@ -27,11 +26,6 @@ use crate::branding::{self, BrandingRequest};
 fn stores_of(caller: &Merchant) -> Query {
     let (index, any) = key::stores_of(&caller.account.id, caller.account.created_at);
     Query::index(index, any.pk)
-}
-
-/// What an event says it is about.
-pub(crate) fn about(store: &Store) -> About<'_> {
-    About { store: Some(&store.id), app: None, entity: store.id.as_str(), version: store.version }
 }
 
 fn view(app: &App, store: &Store) -> StoreView {
@@ -106,7 +100,7 @@ pub async fn open(
     let write = location::with_new_store(claim(write, &store, now), &store, now);
     // An account that was given up since the request began has no session left either.
     Account::one_store_more(write, &store.owner_id, Code::Unauthenticated)
-        .emit(Event::new(&STORE_CREATED, about(&store), &view, now))
+        .emit(store.event(&STORE_CREATED, &app.config.base_url, now))
         .answer(Created::new(&view).version(store.version), now)
         .await
 }
@@ -229,7 +223,7 @@ pub async fn update(
         .also(moved, |write, before| {
             give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
         })
-        .emit(Event::new(&STORE_UPDATED, about(&store), &view, now))
+        .emit(store.event(&STORE_UPDATED, &app.config.base_url, now))
         .answer(shown(&view), now)
         .await
 }

@@ -2,15 +2,12 @@
 //! queue.
 
 use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, wake_next};
-use delivery::subscription::{
-    DisabledReason, Subscription, SubscriptionView, WEBHOOK_SUBSCRIPTION_DISABLED,
-};
+use delivery::subscription::{DisabledReason, Subscription};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
-use ground::event::{About, Event};
 
 use crate::begin::Job;
 use crate::send::{Sent, UNSEALABLE};
@@ -117,7 +114,7 @@ pub(crate) async fn report(app: &App, subscription: &Key, report: Report) {
         let disabled = before.is_enabled() && !after.is_enabled();
         after
             .save(app.table.write(), &before)
-            .also(disabled.then(|| disabled_event(&after, now)), table::Write::emit)
+            .also(disabled.then(|| after.disabled_event(now)), table::Write::emit)
             .commit()
             .await
     })
@@ -143,15 +140,4 @@ fn reported(before: &Subscription, report: Report, now: Timestamp) -> Option<Sub
         _ if hopeless => after.disabled_by_system(DisabledReason::Failing, now),
         _ => after,
     })
-}
-
-fn disabled_event(subscription: &Subscription, now: Timestamp) -> Event {
-    let about = About {
-        store: subscription.store_id.as_ref(),
-        app: subscription.app_id.as_ref(),
-        entity: subscription.id.as_str(),
-        version: subscription.version,
-    };
-    let view = SubscriptionView::at(subscription, now);
-    Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
 }

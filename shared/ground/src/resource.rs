@@ -61,6 +61,11 @@ pub trait Resource: Item {
         Created::new(&self.view()).version(self.version())
     }
 
+    /// Writes it in place of the version before, without what others count in it.
+    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace(self, refused)
+    }
+
     /// What has happened to it, with the resource as it is now.
     fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
         Event::new(topic, self.about(), &self.view(), now)
@@ -109,7 +114,7 @@ pub async fn change_with<R: Resource>(
         let before: R = load(app, key).await?;
         if_match.check(before.version())?;
         let Some(after) = next(&before, now)? else { return Ok(before.shown()) };
-        let write = app.table.write().replace(&after, Code::VersionConflict);
+        let write = after.replace(app.table.write(), Code::VersionConflict);
         extend(write, (&before, &after), now)
             .emit(after.event(topic, now))
             .answer(after.shown(), now)
@@ -132,11 +137,45 @@ pub async fn change_with<R: Resource>(
 ///     }
 /// }
 /// ```
+///
+/// A view that shows more than its item knows names what else it is made of, and is made by
+/// `View::of`:
+///
+/// ```ignore
+/// ground::view! {
+///     /// A store as its owner sees it.
+///     StoreView of (store: Store, base_url: &str) { … }
+/// }
+/// ```
 #[macro_export]
 macro_rules! view {
     (
         $(#[$meta:meta])*
-        $name:ident of $item:ident: $source:ty {
+        $name:ident of $item:ident: $source:ty { $($fields:tt)* }
+    ) => {
+        $crate::view!(@struct [$(#[$meta])*] $name { $($fields)* });
+
+        impl From<&$source> for $name {
+            fn from($item: &$source) -> Self {
+                $crate::view!(@made $item { $($fields)* })
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        $name:ident of ($item:ident: $source:ty, $($given:ident: $kind:ty),+) { $($fields:tt)* }
+    ) => {
+        $crate::view!(@struct [$(#[$meta])*] $name { $($fields)* });
+
+        impl $name {
+            /// The view, made of the item and what else it shows.
+            pub fn of($item: &$source, $($given: $kind),+) -> Self {
+                $crate::view!(@made $item { $($fields)* })
+            }
+        }
+    };
+    (
+        @struct [$(#[$meta:meta])*] $name:ident {
             $($(#[$doc:meta])* $field:ident: $type:ty $(= $value:expr)?,)*
         }
     ) => {
@@ -145,12 +184,13 @@ macro_rules! view {
         pub struct $name {
             $($(#[$doc])* pub $field: $type,)*
         }
-
-        impl From<&$source> for $name {
-            fn from($item: &$source) -> Self {
-                Self { $($field: $crate::view!(@value $item $field $(= $value)?),)* }
-            }
+    };
+    (
+        @made $item:ident {
+            $($(#[$doc:meta])* $field:ident: $type:ty $(= $value:expr)?,)*
         }
+    ) => {
+        Self { $($field: $crate::view!(@value $item $field $(= $value)?),)* }
     };
     (@value $item:ident $field:ident) => {
         $item.$field.clone()

@@ -240,35 +240,22 @@ pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Addre
     write.update(&customer.key(), change, Code::VersionConflict)
 }
 
-/// An address as its owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AddressView {
-    /// The id.
-    pub id: AddressId,
-    /// Where that is.
-    #[serde(flatten)]
-    pub place: PostalAddress,
-    /// Whether a checkout suggests it first.
-    pub is_default: bool,
-    /// When it was added.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl AddressView {
-    /// An address, while this one is the default.
-    pub fn of(address: Address, default: Option<&AddressId>) -> Self {
-        Self {
-            is_default: default == Some(&address.id),
-            id: address.id,
-            place: address.place,
-            created_at: address.created_at,
-            updated_at: address.updated_at,
-            version: address.version,
-        }
+ground::view! {
+    /// An address as its owner sees it.
+    AddressView of (address: Address, default: Option<&AddressId>) {
+        /// The id.
+        id: AddressId,
+        /// Where that is.
+        #[serde(flatten)]
+        place: PostalAddress,
+        /// Whether a checkout suggests it first.
+        is_default: bool = default == Some(&address.id),
+        /// When it was added.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

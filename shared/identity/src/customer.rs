@@ -12,11 +12,12 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use ground::event::{About, Event, Topic};
+use ground::event::About;
 use ground::fields::{Currency, Email, Phone};
 use ground::id::{AddressId, CustomerId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
+use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
@@ -134,12 +135,6 @@ impl Customer {
         }
     }
 
-    /// What an event about the account says it is about.
-    pub fn about(&self) -> About<'_> {
-        let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
-    }
-
     /// The account at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
@@ -152,10 +147,16 @@ impl Customer {
     pub fn moved(&self, email: Email, now: Timestamp) -> Self {
         Self { email, ..self.with_sessions_ended(now) }
     }
+}
 
-    /// What happened to the account, with the account as it is now.
-    pub fn event(&self, topic: &Topic<CustomerView>, now: Timestamp) -> Event {
-        Event::new(topic, self.about(), &CustomerView::from(self), now)
+impl Resource for Customer {
+    type View = CustomerView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        self.save(write, refused)
     }
 }
 

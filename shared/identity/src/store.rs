@@ -13,6 +13,7 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
+use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
 use ground::id::{LocationId, MerchantId, StoreId};
 use ground::key::{self, IndexKey};
@@ -290,6 +291,14 @@ impl Store {
             redact_at: (status == StoreStatus::Deleted).then(|| now.plus(GRACE)),
             ..self.changed(now)
         })
+    }
+
+    /// What happened to the store, with the store as it is now; its public pictures are found
+    /// below `base_url`.
+    pub fn event(&self, topic: &Topic<StoreView>, base_url: &str, now: Timestamp) -> Event {
+        let (store, entity) = (Some(&self.id), self.id.as_str());
+        let about = About { store, app: None, entity, version: self.version };
+        Event::new(topic, about, &StoreView::of(self, base_url), now)
     }
 
     /// The store at its next version.

@@ -22,8 +22,6 @@ use gateway::table::Query;
 use ground::fields::{Country, Currency, Locale, Subdomain};
 use ground::id::StoreId;
 use ground::key;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::settings::Settings;
 use crate::store::{Store, StoreStatus, UniqueSubdomain};
@@ -174,63 +172,47 @@ impl Caller for Shopfront {
     }
 }
 
-/// A storefront as anybody sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct StorefrontView {
-    /// The store's id.
-    pub id: StoreId,
-    /// The same: what other routes call it.
-    pub store_id: StoreId,
-    /// The storefront's subdomain.
-    pub subdomain: Subdomain,
-    /// The host customers should be led to.
-    pub primary_domain: Option<String>,
-    /// The name customers see.
-    pub name: String,
-    /// The currency of all prices.
-    pub currency: Currency,
-    /// Where the store trades from.
-    pub country: Country,
-    /// The default language.
-    pub locale: Locale,
-    /// `active`; or `paused`, which takes no orders.
-    pub storefront_status: StoreStatus,
-    /// The theme it is shown in, once there is one.
-    pub theme: Option<String>,
-    /// Counts changes that a storefront caches by.
-    pub config_version: u64,
-    /// The subdomain it goes by now, when it was asked for by one it had before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moved_to: Option<Subdomain>,
-    /// When the store was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
+ground::view! {
+    /// A storefront as anybody sees it.
+    StorefrontView of (store: Store, moved_to: Option<Subdomain>) {
+        /// The store's id.
+        id: StoreId,
+        /// The same: what other routes call it.
+        store_id: StoreId = store.id.clone(),
+        /// The storefront's subdomain.
+        subdomain: Subdomain,
+        /// The host customers should be led to.
+        primary_domain: Option<String> = None,
+        /// The name customers see.
+        name: String,
+        /// The currency of all prices.
+        currency: Currency,
+        /// Where the store trades from.
+        country: Country,
+        /// The default language.
+        locale: Locale,
+        /// `active`; or `paused`, which takes no orders.
+        storefront_status: StoreStatus = store.status,
+        /// The theme it is shown in, once there is one.
+        theme: Option<String> = None,
+        /// Counts changes that a storefront caches by.
+        config_version: u64 = store.config_version(),
+        /// The subdomain it goes by now, when it was asked for by one it had before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        moved_to: Option<Subdomain> = moved_to,
+        /// When the store was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
+    }
 }
 
 impl OpenStore {
     /// The storefront as whoever asked for it by this name sees it.
     pub fn view(&self, asked: &str) -> StorefrontView {
-        let store = &self.store;
-        StorefrontView {
-            id: store.id.clone(),
-            store_id: store.id.clone(),
-            subdomain: store.subdomain.clone(),
-            primary_domain: None,
-            name: store.name.clone(),
-            currency: store.currency.clone(),
-            country: store.country.clone(),
-            locale: store.locale.clone(),
-            storefront_status: store.status,
-            theme: None,
-            config_version: store.config_version(),
-            moved_to: self.moved_to(asked).cloned(),
-            created_at: store.created_at,
-            updated_at: store.updated_at,
-            version: store.version,
-        }
+        StorefrontView::of(&self.store, self.moved_to(asked).cloned())
     }
 }
 

@@ -7,10 +7,11 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
-use ground::event::{EXAMPLE_TIME, Example};
+use ground::event::{About, EXAMPLE_TIME, Example};
 use ground::id::{AppId, ReviewId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::rating::{Rating, Reply};
+use ground::resource::Resource;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,14 @@ impl AppReview {
     }
 }
 
+impl Resource for AppReview {
+    type View = AppReviewView;
+    fn about(&self) -> About<'_> {
+        let (store, app) = (Some(&self.store_id), Some(&self.app_id));
+        About { store, app, entity: self.id.as_str(), version: self.version }
+    }
+}
+
 /// Where an app keeps the count of this many stars.
 fn slot(rating: u8) -> u8 {
     rating.clamp(1, 5).saturating_sub(1)
@@ -200,42 +209,27 @@ impl From<&CommerceApp> for AppRating {
     }
 }
 
-/// A review as everybody sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AppReviewView {
-    /// The id.
-    pub id: ReviewId,
-    /// The app.
-    pub app_id: AppId,
-    /// The store's name when the review was written.
-    pub store_name: String,
-    /// One star to five.
-    pub rating: u8,
-    /// What the merchant says.
-    pub body: String,
-    /// What the developer answers.
-    pub reply: Option<Reply>,
-    /// When it was written.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&AppReview> for AppReviewView {
-    fn from(review: &AppReview) -> Self {
-        Self {
-            id: review.id.clone(),
-            app_id: review.app_id.clone(),
-            store_name: review.store_name.clone(),
-            rating: review.rating,
-            body: review.body.clone(),
-            reply: review.reply.clone(),
-            created_at: review.created_at,
-            updated_at: review.updated_at,
-            version: review.version,
-        }
+ground::view! {
+    /// A review as everybody sees it.
+    AppReviewView of review: AppReview {
+        /// The id.
+        id: ReviewId,
+        /// The app.
+        app_id: AppId,
+        /// The store's name when the review was written.
+        store_name: String,
+        /// One star to five.
+        rating: u8,
+        /// What the merchant says.
+        body: String,
+        /// What the developer answers.
+        reply: Option<Reply>,
+        /// When it was written.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -4,11 +4,11 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Query, Write};
-use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
 use ground::fields::{Country, Email, WebUrl};
 use ground::id::{AppId, DeveloperId, MerchantId};
 use ground::key;
-use schemars::JsonSchema;
+use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::app::{CommerceApp, MAX_APPS};
@@ -96,14 +96,9 @@ impl Developer {
 /// How a profile is written, and how its apps are counted.
 impl Developer {
     /// The counter: changed in place with each app that is made or deleted, in the same
-    /// transaction, and therefore never written by [`Developer::save`]. It does not move the
+    /// transaction, and therefore never written by [`Resource::replace`]. It does not move the
     /// version.
     pub const COUNTED: &'static [&'static str] = &["apps"];
-
-    /// Writes this profile, at its next version, without its counter.
-    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
-    }
 
     /// One app more; refused with `app_limit` when they have [`MAX_APPS`].
     pub fn one_app_more(write: Write, id: &MerchantId) -> Write {
@@ -129,6 +124,16 @@ impl Developer {
     pub fn has_no_apps(write: Write, id: &MerchantId, refused: impl Into<Problem>) -> Write {
         let none = Condition::new("attribute_not_exists(apps) OR apps = :none");
         write.check(&key::developer(id), none.value(":none", 0_u64), refused)
+    }
+}
+
+impl Resource for Developer {
+    type View = DeveloperView;
+    fn about(&self) -> About<'_> {
+        About { store: None, app: None, entity: self.id.as_str(), version: self.version }
+    }
+    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
     }
 }
 
@@ -159,48 +164,31 @@ pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<()
     Err(Code::OwnsApps.with("app_ids", ids))
 }
 
-/// A profile as its owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct DeveloperView {
-    /// The id.
-    pub id: DeveloperId,
-    /// Whether they may publish.
-    pub status: DeveloperStatus,
-    /// The company, or the person's name.
-    pub company: String,
-    /// Where the platform and merchants write to.
-    pub contact_email: Email,
-    /// The developer's site.
-    pub website: Option<WebUrl>,
-    /// Where the developer is.
-    pub country: Country,
-    /// Whether an operator has verified who they are.
-    pub verified: bool,
-    /// When they agreed to the terms.
-    pub terms_agreed_at: Timestamp,
-    /// When the profile was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Developer> for DeveloperView {
-    fn from(developer: &Developer) -> Self {
-        Self {
-            id: developer.id.clone(),
-            status: developer.status,
-            company: developer.company.clone(),
-            contact_email: developer.contact_email.clone(),
-            website: developer.website.clone(),
-            country: developer.country.clone(),
-            verified: developer.verified,
-            terms_agreed_at: developer.terms_agreed_at,
-            created_at: developer.created_at,
-            updated_at: developer.updated_at,
-            version: developer.version,
-        }
+ground::view! {
+    /// A profile as its owner sees it.
+    DeveloperView of developer: Developer {
+        /// The id.
+        id: DeveloperId,
+        /// Whether they may publish.
+        status: DeveloperStatus,
+        /// The company, or the person's name.
+        company: String,
+        /// Where the platform and merchants write to.
+        contact_email: Email,
+        /// The developer's site.
+        website: Option<WebUrl>,
+        /// Where the developer is.
+        country: Country,
+        /// Whether an operator has verified who they are.
+        verified: bool,
+        /// When they agreed to the terms.
+        terms_agreed_at: Timestamp,
+        /// When the profile was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
+use ground::event::About;
 use ground::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
 use ground::key::{self, IndexKey};
+use ground::resource::Resource;
 use ground::scope::Scopes;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::CommerceApp;
@@ -253,6 +254,14 @@ impl Installation {
     }
 }
 
+impl Resource for Installation {
+    type View = InstallationView;
+    fn about(&self) -> About<'_> {
+        let (store, app) = (Some(&self.store_id), Some(&self.app_id));
+        About { store, app, entity: self.id.as_str(), version: self.version }
+    }
+}
+
 /// An app access token as it is recorded: by its digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppToken {
@@ -296,51 +305,33 @@ impl Item for AppToken {
     }
 }
 
-/// An installation as its store's owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct InstallationView {
-    /// The id.
-    pub id: InstallationId,
-    /// The store.
-    pub store_id: StoreId,
-    /// The app.
-    pub app_id: AppId,
-    /// Where it is in its life.
-    pub status: InstallationStatus,
-    /// What the merchant granted.
-    pub scopes: Vec<String>,
-    /// Why it is in its state, in the merchant's words.
-    pub status_reason: Option<String>,
-    /// When it was first authorized in its present life.
-    pub installed_at: Option<Timestamp>,
-    /// When it was uninstalled.
-    pub uninstalled_at: Option<Timestamp>,
-    /// What the merchant can do now.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Installation> for InstallationView {
-    fn from(installation: &Installation) -> Self {
-        Self {
-            id: installation.id.clone(),
-            store_id: installation.store_id.clone(),
-            app_id: installation.app_id.clone(),
-            status: installation.status,
-            scopes: installation.scopes.to_vec(),
-            status_reason: installation.status_reason.clone(),
-            installed_at: installation.installed_at,
-            uninstalled_at: installation.uninstalled_at,
-            allowed_actions: installation.allowed_actions(),
-            created_at: installation.created_at,
-            updated_at: installation.updated_at,
-            version: installation.version,
-        }
+ground::view! {
+    /// An installation as its store's owner sees it.
+    InstallationView of installation: Installation {
+        /// The id.
+        id: InstallationId,
+        /// The store.
+        store_id: StoreId,
+        /// The app.
+        app_id: AppId,
+        /// Where it is in its life.
+        status: InstallationStatus,
+        /// What the merchant granted.
+        scopes: Vec<String> = installation.scopes.to_vec(),
+        /// Why it is in its state, in the merchant's words.
+        status_reason: Option<String>,
+        /// When it was first authorized in its present life.
+        installed_at: Option<Timestamp>,
+        /// When it was uninstalled.
+        uninstalled_at: Option<Timestamp>,
+        /// What the merchant can do now.
+        allowed_actions: Vec<&'static str> = installation.allowed_actions(),
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

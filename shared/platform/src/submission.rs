@@ -6,9 +6,11 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::table::Query;
+use ground::event::About;
 use ground::fields::WebUrl;
 use ground::id::{AppId, MerchantId, SubmissionId};
 use ground::key::{self, IndexKey};
+use ground::resource::Resource;
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -239,55 +241,44 @@ impl Submission {
     }
 }
 
-/// A submission as its developer and the operators see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SubmissionView {
-    /// The id.
-    pub id: SubmissionId,
-    /// The app.
-    pub app_id: AppId,
-    /// The app's name when it was submitted.
-    pub app_name: String,
-    /// What is proposed.
-    #[serde(flatten)]
-    pub proposal: Proposal,
-    /// What the app itself would be.
-    pub configuration: Configuration,
-    /// What the automatic checks said.
-    pub checks: Vec<Check>,
-    /// Where it is in its life.
-    pub status: SubmissionStatus,
-    /// What the operator says.
-    pub notes: Vec<String>,
-    /// When it was decided or withdrawn.
-    pub decided_at: Option<Timestamp>,
-    /// What can be done now.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
+impl Resource for Submission {
+    type View = SubmissionView;
+    fn about(&self) -> About<'_> {
+        let (app, entity) = (Some(&self.app_id), self.id.as_str());
+        About { store: None, app, entity, version: self.version }
+    }
 }
 
-impl From<&Submission> for SubmissionView {
-    fn from(submission: &Submission) -> Self {
-        Self {
-            id: submission.id.clone(),
-            app_id: submission.app_id.clone(),
-            app_name: submission.app_name.clone(),
-            proposal: submission.proposal.clone(),
-            configuration: submission.configuration.clone(),
-            checks: submission.checks.clone(),
-            status: submission.status,
-            notes: submission.notes.clone(),
-            decided_at: submission.decided_at,
-            allowed_actions: submission.allowed_actions(),
-            created_at: submission.created_at,
-            updated_at: submission.updated_at,
-            version: submission.version,
-        }
+ground::view! {
+    /// A submission as its developer and the operators see it.
+    SubmissionView of submission: Submission {
+        /// The id.
+        id: SubmissionId,
+        /// The app.
+        app_id: AppId,
+        /// The app's name when it was submitted.
+        app_name: String,
+        /// What is proposed.
+        #[serde(flatten)]
+        proposal: Proposal,
+        /// What the app itself would be.
+        configuration: Configuration,
+        /// What the automatic checks said.
+        checks: Vec<Check>,
+        /// Where it is in its life.
+        status: SubmissionStatus,
+        /// What the operator says.
+        notes: Vec<String>,
+        /// When it was decided or withdrawn.
+        decided_at: Option<Timestamp>,
+        /// What can be done now.
+        allowed_actions: Vec<&'static str> = submission.allowed_actions(),
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -10,6 +10,7 @@ use gateway::table::{Write, retry};
 use ground::event::Topic;
 use ground::id::AppId;
 use ground::key;
+use ground::resource::{Resource, change};
 use platform::app::{
     APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
     CommerceApp, SECRET_OVERLAP,
@@ -19,8 +20,7 @@ use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{event, new_secret, own};
-use crate::submissions::event as submission_event;
+use super::{demand_own, new_secret, own};
 
 /// `DELETE /v1/app-store/developers/apps/{id}`: Deletes an app that is not published and not
 /// installed.
@@ -49,7 +49,7 @@ pub async fn delete(
         next.save_unless_installed(write, Code::VersionConflict)
             .delete(&key::client(&before.client_id))
             .delete(&key::unique_app_slug(before.slug.as_str()))
-            .emit(event(&APP_DELETED, &AppView::from(&next), now))
+            .emit(next.event(&APP_DELETED, now))
             .answer(NoContent::default(), now)
             .await
     })
@@ -67,11 +67,8 @@ async fn withdraw_open(
     let open: Option<Submission> = app.table.get(&key::submission(&before.id, open)).await?;
     let Some(open) = open else { return Ok(write) };
     let withdrawn = open.withdraw(now)?;
-    Ok(write.replace(&withdrawn, Code::VersionConflict).emit(submission_event(
-        &APP_SUBMISSION_WITHDRAWN,
-        &withdrawn,
-        now,
-    )))
+    let event = withdrawn.event(&APP_SUBMISSION_WITHDRAWN, now);
+    Ok(write.replace(&withdrawn, Code::VersionConflict).emit(event))
 }
 
 /// A new client secret.
@@ -111,7 +108,7 @@ pub async fn rotate_secret(
     app.table
         .write()
         .replace(&client.rotate(&secret, now), Code::VersionConflict)
-        .emit(event(&APP_SECRET_ROTATED, &AppView::from(&found), now))
+        .emit(found.event(&APP_SECRET_ROTATED, now))
         .answer(Json::new(&view).no_store(), now)
         .await
 }
@@ -149,14 +146,9 @@ async fn move_to(
     topic: &Topic<AppView>,
     decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
 ) -> Result<Json<AppView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let next = decide(&own(app, developer, id).await?, now)?;
-        let view = AppView::from(&next);
-        next.save(app.table.write(), Code::VersionConflict)
-            .emit(event(topic, &view, now))
-            .answer(Json::new(&view).version(next.version), now)
-            .await
+    change(app, &key::app(id), IfMatch::default(), topic, |before, now| {
+        demand_own(developer, before)?;
+        decide(before, now).map(Some)
     })
     .await
 }

@@ -9,13 +9,14 @@ use gateway::table::{Write, retry};
 use ground::fields::{Handle, WebUrl};
 use ground::id::AppId;
 use ground::key;
+use ground::resource::Resource;
 use ground::scope::Scopes;
-use platform::app::{APP_UPDATED, AppView, CommerceApp, Configuration, Listing, UniqueSlug};
+use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
 use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
 
 use super::{
-    AppSecretsView, RedirectUris, event, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
+    AppSecretsView, RedirectUris, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
 };
 
 /// What is to change about the listing of an approved app. Another category is a matter for a
@@ -133,10 +134,9 @@ pub async fn update(
         let (write, webhook_secret) =
             webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
         let write = move_slug(write, &before, &next);
-        let view =
-            AppSecretsView { app: AppView::from(&next), client_secret: None, webhook_secret };
+        let view = AppSecretsView { app: next.view(), client_secret: None, webhook_secret };
         next.save(write, Code::VersionConflict)
-            .emit(event(&APP_UPDATED, &view.app, now))
+            .emit(next.event(&APP_UPDATED, now))
             .answer(Json::new(&view).version(next.version).no_store(), now)
             .await
     })

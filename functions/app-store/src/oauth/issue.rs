@@ -8,8 +8,9 @@ use gateway::config::AUDIENCE;
 use gateway::problem::Problem;
 use gateway::seal;
 use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
-use ground::event::{About, Event};
+use ground::event::Event;
 use ground::id::{GrantId, MerchantId, SessionId};
+use ground::resource::Resource;
 use ground::scope::Scopes;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 
@@ -83,12 +84,6 @@ pub(super) async fn issue(
         created_at: now,
         version: 1,
     };
-    let about = About {
-        store: Some(&installation.store_id),
-        app: Some(&installation.app_id),
-        entity: installation.id.as_str(),
-        version: installation.version,
-    };
     let data = TokenIssued {
         installation_id: installation.id.clone(),
         app_id: installation.app_id.clone(),
@@ -97,6 +92,6 @@ pub(super) async fn issue(
         scopes: what.scopes.to_vec(),
         expires_at,
     };
-    let event = Event::new(&APP_TOKEN_ISSUED, about, &data, now);
+    let event = Event::new(&APP_TOKEN_ISSUED, installation.about(), &data, now);
     Ok(Issued { jwt, record, event })
 }

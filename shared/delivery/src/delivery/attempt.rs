@@ -7,7 +7,6 @@ use gateway::egress::SendError;
 use gateway::item::{Item, Key};
 use ground::id::DeliveryId;
 use ground::key;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, KEPT};
@@ -150,38 +149,24 @@ impl Attempt {
     }
 }
 
-/// An attempt as its owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AttemptView {
-    /// Its number, from 1.
-    pub number: u32,
-    /// Where it went.
-    pub url: String,
-    /// When it began.
-    pub started_at: Timestamp,
-    /// How long it took, in milliseconds.
-    pub duration_ms: u64,
-    /// The answer's status.
-    pub status_code: Option<u16>,
-    /// The class of the failure.
-    pub error: Option<String>,
-    /// The first 16 KB of the answer's body.
-    pub response_body: Option<String>,
-    /// Whether there was more.
-    pub response_truncated: bool,
-}
-
-impl From<Attempt> for AttemptView {
-    fn from(attempt: Attempt) -> Self {
-        Self {
-            number: attempt.number,
-            url: attempt.url,
-            started_at: attempt.started_at,
-            duration_ms: attempt.duration_ms,
-            status_code: attempt.status_code,
-            error: attempt.error,
-            response_body: attempt.response_body,
-            response_truncated: attempt.response_truncated,
-        }
+ground::view! {
+    /// An attempt as its owner sees it.
+    AttemptView of attempt: Attempt {
+        /// Its number, from 1.
+        number: u32,
+        /// Where it went.
+        url: String,
+        /// When it began.
+        started_at: Timestamp,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// The answer's status.
+        status_code: Option<u16>,
+        /// The class of the failure.
+        error: Option<String>,
+        /// The first 16 KB of the answer's body.
+        response_body: Option<String>,
+        /// Whether there was more.
+        response_truncated: bool,
     }
 }

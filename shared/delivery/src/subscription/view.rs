@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
-use ground::event::Example;
+use ground::event::{About, Event, Example};
 use ground::id::{MerchantId, SubscriptionId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,47 +20,50 @@ ground::topics! {
 /// What stands for the value of a custom header.
 const MASK: &str = "***";
 
-/// A subscription as its owner sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SubscriptionView {
-    /// The id.
-    pub id: SubscriptionId,
-    /// Where events go.
-    pub url: String,
-    /// What it is for.
-    pub description: Option<String>,
-    /// Which events.
-    pub event_types: Vec<String>,
-    /// What their payload has to say: `JSONPath` (RFC 9535) and condition.
-    pub filter: Option<Value>,
-    /// In which order they are attempted.
-    pub ordering: Ordering,
-    /// Attempts that are begun in any second, at most.
-    pub max_rate_per_second: Option<u32>,
-    /// Custom headers; their values are not shown.
-    pub headers: BTreeMap<String, &'static str>,
-    /// Whether it takes events.
-    pub status: SubscriptionStatus,
-    /// Why the service switched it off.
-    pub disabled_reason: Option<DisabledReason>,
-    /// How well events arrive.
-    pub health: HealthWord,
-    /// Who made it: `mer_…` or `app_…`.
-    pub created_by: String,
-    /// What deliveries report.
-    pub stats: Stats,
-    /// The end of the secret, to tell it by.
-    pub secret_hint: Option<String>,
-    /// Present while two secrets sign.
-    pub rotation: Option<RotationView>,
-    /// What its owner can do now.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
+ground::view! {
+    /// A subscription as its owner sees it.
+    SubscriptionView of (subscription: Subscription, now: Timestamp) {
+        /// The id.
+        id: SubscriptionId,
+        /// Where events go.
+        url: String,
+        /// What it is for.
+        description: Option<String>,
+        /// Which events.
+        event_types: Vec<String>,
+        /// What their payload has to say: `JSONPath` (RFC 9535) and condition.
+        filter: Option<Value> = subscription.filter.as_ref().map(Filter::shown),
+        /// In which order they are attempted.
+        ordering: Ordering,
+        /// Attempts that are begun in any second, at most.
+        max_rate_per_second: Option<u32>,
+        /// Custom headers; their values are not shown.
+        headers: BTreeMap<String, &'static str> = subscription.masked_headers(),
+        /// Whether it takes events.
+        status: SubscriptionStatus,
+        /// Why the service switched it off.
+        disabled_reason: Option<DisabledReason>,
+        /// How well events arrive.
+        health: HealthWord = subscription.health.word(),
+        /// Who made it: `mer_…` or `app_…`.
+        created_by: String,
+        /// What deliveries report.
+        stats: Stats = Stats::from(subscription),
+        /// The end of the secret, to tell it by.
+        secret_hint: Option<String>,
+        /// Present while two secrets sign.
+        rotation: Option<RotationView> = subscription
+                .live_rotation(now)
+                .map(|rotation| RotationView { expires_at: rotation.expires_at }),
+        /// What its owner can do now.
+        allowed_actions: Vec<&'static str> = subscription.allowed_actions(),
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
+    }
 }
 
 /// What deliveries report.
@@ -85,37 +88,15 @@ pub struct RotationView {
     pub expires_at: Timestamp,
 }
 
-impl SubscriptionView {
-    /// The view at this time.
-    pub fn at(subscription: &Subscription, now: Timestamp) -> Self {
-        let health = &subscription.health;
-        Self {
-            id: subscription.id.clone(),
-            url: subscription.url.clone(),
-            description: subscription.description.clone(),
-            event_types: subscription.event_types.clone(),
-            filter: subscription.filter.as_ref().map(Filter::shown),
-            ordering: subscription.ordering,
-            max_rate_per_second: subscription.max_rate_per_second,
-            headers: subscription.masked_headers(),
-            status: subscription.status,
-            disabled_reason: subscription.disabled_reason,
-            health: health.word(),
-            created_by: subscription.created_by.clone(),
-            stats: Stats::from(subscription),
-            secret_hint: subscription.secret_hint.clone(),
-            rotation: subscription
-                .live_rotation(now)
-                .map(|rotation| RotationView { expires_at: rotation.expires_at }),
-            allowed_actions: subscription.allowed_actions(),
-            created_at: subscription.created_at,
-            updated_at: subscription.updated_at,
-            version: subscription.version,
-        }
-    }
-}
-
 impl Subscription {
+    /// That the service has switched it off, with the subscription as it is now.
+    pub fn disabled_event(&self, now: Timestamp) -> Event {
+        let (store, app) = (self.store_id.as_ref(), self.app_id.as_ref());
+        let about = About { store, app, entity: self.id.as_str(), version: self.version };
+        let view = SubscriptionView::of(self, now);
+        Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
+    }
+
     /// The custom headers as they are shown: their values often are credentials.
     pub fn masked_headers(&self) -> BTreeMap<String, &'static str> {
         self.header_names.iter().map(|name| (name.clone(), MASK)).collect()

@@ -11,99 +11,63 @@ use serde::Serialize;
 
 use super::{Customer, CustomerStatus};
 
-/// A customer as the store and its apps see them.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CustomerView {
-    /// The id.
-    pub id: CustomerId,
-    /// The address.
-    pub email: Email,
-    /// The person's name.
-    pub name: Option<String>,
-    /// The person's telephone number.
-    pub phone: Option<Phone>,
-    /// Whether the account may be used.
-    pub status: CustomerStatus,
-    /// Whether the store may send advertisements.
-    pub accepts_marketing: bool,
-    /// The store's own labels.
-    pub tags: Vec<String>,
-    /// Orders placed.
-    pub orders_count: u64,
-    /// What was paid for them.
-    pub total_spent: Money,
-    /// When the account was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
-}
-
-impl From<&Customer> for CustomerView {
-    fn from(customer: &Customer) -> Self {
-        Self {
-            id: customer.id.clone(),
-            email: customer.email.clone(),
-            name: customer.name.clone(),
-            phone: customer.phone.clone(),
-            status: customer.status,
-            accepts_marketing: customer.accepts_marketing,
-            tags: customer.tags.clone(),
-            orders_count: customer.orders_count,
-            total_spent: customer.total_spent.clone(),
-            created_at: customer.created_at,
-            updated_at: customer.updated_at,
-            version: customer.version,
-        }
+ground::view! {
+    /// A customer as the store and its apps see them.
+    CustomerView of customer: Customer {
+        /// The id.
+        id: CustomerId,
+        /// The address.
+        email: Email,
+        /// The person's name.
+        name: Option<String>,
+        /// The person's telephone number.
+        phone: Option<Phone>,
+        /// Whether the account may be used.
+        status: CustomerStatus,
+        /// Whether the store may send advertisements.
+        accepts_marketing: bool,
+        /// The store's own labels.
+        tags: Vec<String>,
+        /// Orders placed.
+        orders_count: u64,
+        /// What was paid for them.
+        total_spent: Money,
+        /// When the account was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
     }
 }
 
-/// An account as its owner sees it: without the store's labels.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AccountView {
-    /// The id.
-    pub id: CustomerId,
-    /// The store.
-    pub store_id: StoreId,
-    /// The address.
-    pub email: Email,
-    /// The person's name.
-    pub name: Option<String>,
-    /// The person's telephone number.
-    pub phone: Option<Phone>,
-    /// Whether the store may send advertisements.
-    pub accepts_marketing: bool,
-    /// Whether there is a password to sign in with.
-    pub has_password: bool,
-    /// The address a checkout suggests first.
-    pub default_address_id: Option<AddressId>,
-    /// Orders placed.
-    pub orders_count: u64,
-    /// When the account was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl From<&Customer> for AccountView {
-    fn from(customer: &Customer) -> Self {
-        Self {
-            id: customer.id.clone(),
-            store_id: customer.store_id.clone(),
-            email: customer.email.clone(),
-            name: customer.name.clone(),
-            phone: customer.phone.clone(),
-            accepts_marketing: customer.accepts_marketing,
-            has_password: customer.password_hash.is_some(),
-            default_address_id: customer.default_address_id.clone(),
-            orders_count: customer.orders_count,
-            created_at: customer.created_at,
-            updated_at: customer.updated_at,
-            version: customer.version,
-        }
+ground::view! {
+    /// An account as its owner sees it: without the store's labels.
+    AccountView of customer: Customer {
+        /// The id.
+        id: CustomerId,
+        /// The store.
+        store_id: StoreId,
+        /// The address.
+        email: Email,
+        /// The person's name.
+        name: Option<String>,
+        /// The person's telephone number.
+        phone: Option<Phone>,
+        /// Whether the store may send advertisements.
+        accepts_marketing: bool,
+        /// Whether there is a password to sign in with.
+        has_password: bool = customer.password_hash.is_some(),
+        /// The address a checkout suggests first.
+        default_address_id: Option<AddressId>,
+        /// Orders placed.
+        orders_count: u64,
+        /// When the account was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 

@@ -190,42 +190,33 @@ pub struct PictureView {
     pub url: String,
 }
 
-/// How a store presents itself, as everybody sees it.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct BrandingView {
-    /// The picture that stands for it.
-    pub logo: Option<PictureView>,
-    /// The picture that browsers show beside its name.
-    pub favicon: Option<PictureView>,
-    /// What stands out.
-    pub primary_color: Option<Color>,
-    /// What goes with it.
-    pub secondary_color: Option<Color>,
-    /// The store in a line.
-    pub slogan: Option<String>,
-    /// The store in a paragraph.
-    pub short_description: Option<String>,
-    /// Where else it is found.
-    pub social_links: Vec<SocialLink>,
+ground::view! {
+    /// How a store presents itself, as everybody sees it.
+    #[derive(Default)]
+    BrandingView of (branding: Branding, base_url: &str, subdomain: &Subdomain) {
+        /// The picture that stands for it.
+        logo: Option<PictureView> = PictureView::of(&branding.logo, base_url, subdomain),
+        /// The picture that browsers show beside its name.
+        favicon: Option<PictureView> = PictureView::of(&branding.favicon, base_url, subdomain),
+        /// What stands out.
+        primary_color: Option<Color>,
+        /// What goes with it.
+        secondary_color: Option<Color>,
+        /// The store in a line.
+        slogan: Option<String>,
+        /// The store in a paragraph.
+        short_description: Option<String>,
+        /// Where else it is found.
+        social_links: Vec<SocialLink>,
+    }
 }
 
-impl BrandingView {
-    /// The branding of the store of this subdomain.
-    pub fn of(branding: &Branding, base_url: &str, subdomain: &Subdomain) -> Self {
-        let picture = |id: &Option<MediaId>| {
-            let media_id = id.clone()?;
-            let url = image::url(&media_id, base_url, subdomain);
-            Some(PictureView { media_id, url })
-        };
-        Self {
-            logo: picture(&branding.logo),
-            favicon: picture(&branding.favicon),
-            primary_color: branding.primary_color.clone(),
-            secondary_color: branding.secondary_color.clone(),
-            slogan: branding.slogan.clone(),
-            short_description: branding.short_description.clone(),
-            social_links: branding.social_links.clone(),
-        }
+impl PictureView {
+    /// A picture, on the storefront of this subdomain.
+    fn of(id: &Option<MediaId>, base_url: &str, subdomain: &Subdomain) -> Option<Self> {
+        let media_id = id.clone()?;
+        let url = image::url(&media_id, base_url, subdomain);
+        Some(Self { media_id, url })
     }
 }
 

@@ -5,85 +5,55 @@ use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::fields::{Country, Currency, Locale, Subdomain, TimeZone};
 use ground::id::{MerchantId, StoreId};
 use ground::sample_id;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};
 
-/// A store as its owner and its apps see it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct StoreView {
-    /// The id.
-    pub id: StoreId,
-    /// The name customers see.
-    pub name: String,
-    /// The storefront's subdomain.
-    pub subdomain: Subdomain,
-    /// The host customers should be led to.
-    pub primary_domain: Option<String>,
-    /// The currency of all its prices.
-    pub currency: Currency,
-    /// Where it trades from.
-    pub country: Country,
-    /// The default language.
-    pub locale: Locale,
-    /// The time zone of its reports.
-    pub timezone: TimeZone,
-    /// How customers reach it.
-    pub contact: Contact,
-    /// How it presents itself.
-    pub branding: BrandingView,
-    /// What order numbers begin with.
-    pub order_prefix: String,
-    /// What happens to an order line whose stock is short.
-    pub inventory_policy: InventoryPolicy,
-    /// Where it is in its life.
-    pub status: StoreStatus,
-    /// Why, in the owner's words.
-    pub status_reason: Option<String>,
-    /// The platform plan; there is one so far.
-    pub plan: &'static str,
-    /// The merchant who owns it.
-    pub owner_id: MerchantId,
-    /// Counts changes that a storefront caches by.
-    pub config_version: u64,
-    /// What the owner can do to its state.
-    pub allowed_actions: Vec<&'static str>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// What `If-Match` takes.
-    pub version: u64,
-}
-
-impl StoreView {
-    /// A store whose public pictures are found below this URL.
-    pub fn of(store: &Store, base_url: &str) -> Self {
-        Self {
-            id: store.id.clone(),
-            name: store.name.clone(),
-            subdomain: store.subdomain.clone(),
-            primary_domain: None,
-            currency: store.currency.clone(),
-            country: store.country.clone(),
-            locale: store.locale.clone(),
-            timezone: store.timezone.clone(),
-            contact: store.contact.clone(),
-            branding: BrandingView::of(&store.branding, base_url, &store.subdomain),
-            order_prefix: store.order_prefix.clone(),
-            inventory_policy: store.inventory_policy,
-            status: store.status,
-            status_reason: store.status_reason.clone(),
-            plan: "standard",
-            owner_id: store.owner_id.clone(),
-            config_version: store.config_version(),
-            allowed_actions: store.allowed_actions(),
-            created_at: store.created_at,
-            updated_at: store.updated_at,
-            version: store.version,
-        }
+ground::view! {
+    /// A store as its owner and its apps see it.
+    StoreView of (store: Store, base_url: &str) {
+        /// The id.
+        id: StoreId,
+        /// The name customers see.
+        name: String,
+        /// The storefront's subdomain.
+        subdomain: Subdomain,
+        /// The host customers should be led to.
+        primary_domain: Option<String> = None,
+        /// The currency of all its prices.
+        currency: Currency,
+        /// Where it trades from.
+        country: Country,
+        /// The default language.
+        locale: Locale,
+        /// The time zone of its reports.
+        timezone: TimeZone,
+        /// How customers reach it.
+        contact: Contact,
+        /// How it presents itself.
+        branding: BrandingView = BrandingView::of(&store.branding, base_url, &store.subdomain),
+        /// What order numbers begin with.
+        order_prefix: String,
+        /// What happens to an order line whose stock is short.
+        inventory_policy: InventoryPolicy,
+        /// Where it is in its life.
+        status: StoreStatus,
+        /// Why, in the owner's words.
+        status_reason: Option<String>,
+        /// The platform plan; there is one so far.
+        plan: &'static str = "standard",
+        /// The merchant who owns it.
+        owner_id: MerchantId,
+        /// Counts changes that a storefront caches by.
+        config_version: u64 = store.config_version(),
+        /// What the owner can do to its state.
+        allowed_actions: Vec<&'static str> = store.allowed_actions(),
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
     }
 }
 
