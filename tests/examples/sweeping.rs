@@ -43,7 +43,8 @@ async fn main() {
 
 async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
     let deadline = Duration::from_secs(10);
-    let options = providers::Options { latency, deadline, ..providers::Options::default() };
+    let options =
+        local::providers::Options { latency, deadline, ..local::providers::Options::default() };
     let providers = Providers::start_with(options).await;
     let base_urls = providers.base_urls();
     let change = |options: &mut local::Options| options.embedded.payment_base_urls = base_urls;

@@ -34,18 +34,18 @@ mod shop;
 mod shopper;
 mod wait;
 
-pub use self::providers::{Providers, deliver};
-pub use ::providers::{
-    Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
-    Trouble, WEBHOOK_SECRET, Webhook,
-};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
+pub use local::providers::{
+    Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
+    Trouble, WEBHOOK_SECRET, Webhook,
+};
 pub use mailbox::{Letter, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
+pub use selflocal::providers::{Providers, deliver};
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
 pub use shopper::Shopper;

@@ -3,20 +3,20 @@
 
 use std::ops::Deref;
 
-use ::providers::{Options, RAZORPAY_SECRET, WEBHOOK_SECRET, Webhook};
 use gateway::clock::Timestamp;
 use gateway::signature::hmac_sha256_hex;
+use local::providers::{Options, RAZORPAY_SECRET, WEBHOOK_SECRET, Webhook};
 use serde_json::{Value, json};
 
 use crate::{Ask, Client};
 
 /// The server; what it refuses ends the test. Dropping it ends it.
-pub struct Providers(::providers::Providers);
+pub struct Providers(local::providers::Providers);
 
 impl Deref for Providers {
-    type Target = ::providers::Providers;
+    type Target = local::providers::Providers;
 
-    fn deref(&self) -> &::providers::Providers {
+    fn deref(&self) -> &local::providers::Providers {
         &self.0
     }
 }
@@ -27,7 +27,7 @@ impl Providers {
     }
 
     pub async fn start_with(options: Options) -> Self {
-        Self(::providers::Providers::start(options).await.expect("a free port"))
+        Self(local::providers::Providers::start(options).await.expect("a free port"))
     }
 
     /// A payment or an intent, as the provider sees it.

@@ -9,6 +9,7 @@ mod picture;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::providers::Providers;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -26,7 +27,6 @@ use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
 use identity::merchant::{Merchant, MerchantStatus, UniqueEmail};
 use identity::session::{CreatedVia, Session};
-use providers::Providers;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;

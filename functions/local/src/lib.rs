@@ -10,7 +10,8 @@ pub mod keys;
 pub mod log;
 pub mod openapi;
 pub mod progress;
-mod pumps;
+pub mod providers;
+
 mod reference;
 pub mod template;
 mod unread;

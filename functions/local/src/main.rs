@@ -14,8 +14,8 @@ use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::log::{self, Form};
+use local::providers::Providers;
 use local::{Options, System, demo, keys, openapi};
-use providers::Providers;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -202,7 +202,8 @@ async fn play(port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyErro
         return Ok((None, named));
     }
     let deadline = named.deadline;
-    let started = Providers::start(providers::Options { port, deadline, ..Default::default() });
+    let started =
+        Providers::start(local::providers::Options { port, deadline, ..Default::default() });
     let providers = started.await.map_err(|cause| {
         format!(
             "the payment providers cannot listen on 127.0.0.1:{port}: {cause}; choose another \

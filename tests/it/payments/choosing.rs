@@ -172,7 +172,7 @@ async fn an_account_whose_payments_are_open_is_not_deleted() {
     let refused = till.owner.delete(&path).await.expect(409);
     assert_eq!(named(&refused), std::slice::from_ref(&held_id), "a refund is on its way");
     let reference = till.providers.refunds()[0]["id"].as_str().unwrap().to_owned();
-    till.providers.settle_refund(&reference, true).expect("it comes through");
+    till.providers.finish_refund(&reference, true).expect("it comes through");
     let intent = till.payment(&held_id).await.str("/provider_reference");
     till.tell_refund("refund.updated", &intent).await;
     till.owner.delete(&path).await.expect(204);

@@ -75,8 +75,8 @@ async fn a_capture_and_its_refunds_are_learnt_in_one_step_whichever_way() {
                 begun.reference.clone()
             };
             // Two refunds on the provider's dashboard, and nobody has said a word.
-            till.providers.refund_at_desk(&carrier, 300).expect("a refund");
-            till.providers.refund_at_desk(&carrier, 200).expect("a refund");
+            till.providers.refund_on_dashboard(&carrier, 300).expect("a refund");
+            till.providers.refund_on_dashboard(&carrier, 200).expect("a refund");
             till.learn(way, provider, &begun, &carrier).await;
             let known = till.payment(&begun.id).await;
             let place = format!("{provider} by {way}: {}", known.text);
@@ -111,7 +111,7 @@ async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
             till.providers.pay_stripe(&begun.reference);
             begun.reference.clone()
         };
-        till.providers.refund_at_desk(&carrier, 2 * PRICE).expect("a refund");
+        till.providers.refund_on_dashboard(&carrier, 2 * PRICE).expect("a refund");
         till.learn(way, provider, &begun, &carrier).await;
         assert_eq!(till.payment(&begun.id).await.str("/status"), "refunded", "{provider}");
         let stored = till.order_as_stored(&begun.order).await;
@@ -122,7 +122,7 @@ async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
     let path = format!("/v1/orders/{}/cancel", begun.order.id);
     till.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
     let paid = till.providers.pay_razorpay(&begun.reference);
-    till.providers.refund_at_desk(&paid, 2 * PRICE).expect("a refund");
+    till.providers.refund_on_dashboard(&paid, 2 * PRICE).expect("a refund");
     let before = till.providers.refunds().len();
     till.learn("webhook", "razorpay", &begun, &paid).await;
     let known = till.payment(&begun.id).await;

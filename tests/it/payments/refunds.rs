@@ -183,7 +183,7 @@ async fn what_was_held_and_not_taken_has_not_gone_back() {
     let (id, intent) = till.paid("stripe", &order).await;
     let part = json!({"amount": {"amount": PRICE, "currency": "INR"}});
     till.act(&id, "capture", part).await.expect(200);
-    till.providers.refund_at_desk(&intent, 100).expect("a refund");
+    till.providers.refund_on_dashboard(&intent, 100).expect("a refund");
     till.tell_refund("charge.refunded", &intent).await;
     assert_eq!(till.payment(&id).await.int("/refunded/amount"), 100);
 }
@@ -209,7 +209,7 @@ async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says
         let shown = till.payment(&id).await;
         assert_eq!(shown.int("/refunded/amount"), 0);
         assert_eq!(shown.int("/refundable/amount"), 2 * PRICE - 400);
-        till.providers.settle_refund(&reference, true).expect("it comes through");
+        till.providers.finish_refund(&reference, true).expect("it comes through");
         for _ in 0..2 {
             till.tell_refund(done, &carrier).await;
         }
@@ -223,7 +223,7 @@ async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says
         let last = till.providers.refunds();
         let is_ours = |one: &&Value| one["status"] == "pending";
         let reference = last.iter().find(is_ours).unwrap()["id"].as_str().unwrap().to_owned();
-        till.providers.settle_refund(&reference, false).expect("it comes back");
+        till.providers.finish_refund(&reference, false).expect("it comes back");
         let before = till.gateway.events("refund.failed").await.len();
         for _ in 0..2 {
             till.tell_refund(failed, &carrier).await;
@@ -254,7 +254,7 @@ async fn a_refund_that_comes_back_from_the_customers_bank_has_failed_after_all()
         };
         let reference = till.first_refund(&id).await["provider_reference"].clone();
         let reference = reference.as_str().unwrap();
-        till.providers.settle_refund(reference, false).expect("it comes back");
+        till.providers.finish_refund(reference, false).expect("it comes back");
         till.tell_refund("refund.failed", &carrier).await;
         // An event that is older than that.
         till.hear(&late).await.expect(200);
@@ -281,7 +281,7 @@ async fn late_money_that_comes_back_again_goes_back_again() {
         assert!(till.is_due(&order).await);
         // The bank sends it back; the provider tells that after the rest has gone.
         let reference = till.first_refund(&id).await["provider_reference"].clone();
-        till.providers.settle_refund(reference.as_str().unwrap(), false).expect("it comes back");
+        till.providers.finish_refund(reference.as_str().unwrap(), false).expect("it comes back");
         let failed = till.refund_event("refund.failed", &carrier);
         till.sweep_after(2).await;
         let rest = 2 * PRICE - 400;
@@ -310,7 +310,7 @@ async fn late_money_waits_for_a_refund_that_was_begun_before() {
         till.act(&id, "sync", json!({})).await.expect(200);
         assert_eq!(till.refunds(&id).await, told(&[(400, "pending")]), "{provider}");
         let reference = till.first_refund(&id).await["provider_reference"].clone();
-        till.providers.settle_refund(reference.as_str().unwrap(), false).expect("it fails");
+        till.providers.finish_refund(reference.as_str().unwrap(), false).expect("it fails");
         till.tell_refund("refund.failed", &carrier).await;
         till.sweep_after(2).await;
         let all = 2 * PRICE;
@@ -319,7 +319,7 @@ async fn late_money_waits_for_a_refund_that_was_begun_before() {
         // What the bank sends back of that is the merchant's to look at: nothing goes round.
         let last = till.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
         let reference = last.str("/data/1/provider_reference");
-        till.providers.settle_refund(&reference, false).expect("it comes back");
+        till.providers.finish_refund(&reference, false).expect("it comes back");
         till.tell_refund("refund.failed", &carrier).await;
         assert_eq!(till.payment(&id).await.str("/attention"), "late_payment");
         assert!(!till.is_due(&order).await);

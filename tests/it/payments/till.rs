@@ -1,7 +1,7 @@
 //! A store that takes payments through the providers of a test.
 
 use gateway::config::PaymentBaseUrls;
-use providers::Options;
+use local::providers::Options;
 use support::{
     Client, Gateway, Merchant, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,

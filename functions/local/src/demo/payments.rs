@@ -1,15 +1,15 @@
 //! How the demo store is paid: through the payment providers of this machine, with their keys, and
 //! with its webhook endpoints registered there.
 
+use crate::providers::{
+    Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
+    WEBHOOK_SECRET,
+};
 use gateway::app::App;
 use gateway::embedded::AnyError;
 use ground::key;
 use ground::provider::ProviderName;
 use identity::store::{Store, UniqueSubdomain};
-use providers::{
-    Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
-    WEBHOOK_SECRET,
-};
 use sales::payment::account;
 use serde_json::{Value, json};
 

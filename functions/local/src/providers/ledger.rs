@@ -1,4 +1,4 @@
-//! What both providers have written down, and how they say no.
+//! What both providers have recorded, and the errors that they answer with.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,9 +6,9 @@ use gateway::seal;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::courier::{self, Endpoint, Letter};
-use crate::webhook::Provider;
-use crate::{razorpay, stripe};
+use crate::providers::webhook::Provider;
+use crate::providers::webhook_sender::{self, Endpoint, QueuedEvents};
+use crate::providers::{razorpay, stripe};
 
 /// Calls that are remembered.
 const MAX_CALLS: usize = 10_000;
@@ -24,7 +24,7 @@ pub enum Trouble {
     DoneButLate,
     /// This status, with an error of this code.
     Refuse(u16, &'static str),
-    /// It is done; but a refund is only taken in, and stays pending until somebody settles it.
+    /// It is done; but a refund is only taken in, and stays pending until it is finished.
     Pending,
 }
 
@@ -53,7 +53,7 @@ pub struct Refusal {
 }
 
 /// What a call comes to.
-pub(crate) type Outcome = Result<Value, Refusal>;
+pub(crate) type ApiResult = Result<Value, Refusal>;
 
 impl Refusal {
     /// A refusal with this error.
@@ -68,19 +68,19 @@ impl Refusal {
     }
 }
 
-/// Everything there is.
+/// All of both providers' state.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
-    pub(crate) razorpay: razorpay::Ledger,
-    pub(crate) stripe: stripe::Ledger,
+pub(crate) struct Ledger {
+    pub(crate) razorpay: razorpay::Razorpay,
+    pub(crate) stripe: stripe::Stripe,
     pub(crate) calls: Vec<ProviderCall>,
     pub(crate) troubles: VecDeque<Trouble>,
     /// Calls that came with a key, and their answers.
-    answered: HashMap<String, (ProviderCall, Outcome)>,
+    answered: HashMap<String, (ProviderCall, ApiResult)>,
     endpoints: Vec<Endpoint>,
 }
 
-impl Books {
+impl Ledger {
     /// Writes a call down; what gets in its way.
     pub(crate) fn note(&mut self, call: ProviderCall) -> Option<Trouble> {
         if self.calls.len() >= MAX_CALLS {
@@ -96,32 +96,32 @@ impl Books {
         &mut self,
         provider: Provider,
         call: &ProviderCall,
-        deed: impl FnOnce(&mut Self) -> Outcome,
-    ) -> Outcome {
+        deed: impl FnOnce(&mut Self) -> ApiResult,
+    ) -> ApiResult {
         let Some(key) = &call.key else { return deed(self) };
         let key = format!("{} {key}", provider.as_str());
-        if let Some((before, outcome)) = self.answered.get(&key) {
-            return if before == call { outcome.clone() } else { Err(reused(provider)) };
+        if let Some((before, result)) = self.answered.get(&key) {
+            return if before == call { result.clone() } else { Err(reused(provider)) };
         }
-        let outcome = deed(self);
-        let is_kept = match (&outcome, provider) {
+        let result = deed(self);
+        let is_kept = match (&result, provider) {
             (Ok(_), _) => true,
             (Err(refusal), Provider::Stripe) => refusal.was_tried,
             (Err(_), Provider::Razorpay) => false,
         };
         if is_kept {
-            self.answered.insert(key, (call.clone(), outcome.clone()));
+            self.answered.insert(key, (call.clone(), result.clone()));
         }
-        outcome
+        result
     }
 
     /// Registers an endpoint; its id.
-    pub(crate) fn register(&mut self, provider: Provider, url: &str, secret: &str) -> Outcome {
+    pub(crate) fn register(&mut self, provider: Provider, url: &str, secret: &str) -> ApiResult {
         let refuse = |code: &str, message: &str| {
             let error = json!({"type": "invalid_request_error", "code": code, "message": message});
             Err(Refusal::new(StatusCode::BAD_REQUEST, &error))
         };
-        if !courier::is_here(url) {
+        if !webhook_sender::is_here(url) {
             return refuse("url_invalid", "Webhooks go to this machine alone.");
         }
         if secret.is_empty() {
@@ -138,17 +138,18 @@ impl Books {
     }
 
     /// What has happened since the last time, for each endpoint that wants to hear it.
-    pub(crate) fn letters(&mut self) -> Vec<Letter> {
-        let news = [
-            (Provider::Razorpay, std::mem::take(&mut self.razorpay.news)),
-            (Provider::Stripe, std::mem::take(&mut self.stripe.news)),
+    pub(crate) fn queued(&mut self) -> Vec<QueuedEvents> {
+        let events = [
+            (Provider::Razorpay, std::mem::take(&mut self.razorpay.events)),
+            (Provider::Stripe, std::mem::take(&mut self.stripe.events)),
         ];
-        let mut letters = Vec::new();
-        for (provider, events) in news.into_iter().filter(|(_, events)| !events.is_empty()) {
+        let mut queued = Vec::new();
+        for (provider, events) in events.into_iter().filter(|(_, events)| !events.is_empty()) {
             let to = self.endpoints.iter().filter(|endpoint| endpoint.provider == provider);
-            letters.extend(to.map(|to| Letter { endpoint: to.clone(), events: events.clone() }));
+            queued
+                .extend(to.map(|to| QueuedEvents { endpoint: to.clone(), events: events.clone() }));
         }
-        letters
+        queued
     }
 }
 

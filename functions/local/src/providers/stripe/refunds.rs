@@ -1,15 +1,15 @@
-//! Stripe's refunds: asked for, listed, settled.
+//! Stripe's refunds: asked for, listed, finished.
 
 use gateway::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Refund, RefundStatus};
-use super::{Form, Ledger, amount, event, metadata, missing, refuse, unknown};
-use crate::books::{Outcome, mint};
+use super::{Form, Stripe, amount, event, metadata, missing, refuse, unknown};
+use crate::providers::ledger::{ApiResult, mint};
 
-impl Ledger {
+impl Stripe {
     /// `POST /v1/refunds`; without an amount, of all that is left.
-    pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> Outcome {
+    pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> ApiResult {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
         let asked = amount(form, "amount")?;
         self.find(id)?;
@@ -58,12 +58,12 @@ impl Ledger {
     }
 
     /// A refund comes to its end; the refund.
-    pub(crate) fn settle_refund(
+    pub(crate) fn finish_refund(
         &mut self,
         id: &str,
         has_succeeded: bool,
         now: Timestamp,
-    ) -> Outcome {
+    ) -> ApiResult {
         let found = self.refunds.iter_mut().find(|refund| refund.id == id);
         let refund = found.ok_or_else(|| unknown("refund", id))?;
         if refund.status == RefundStatus::Failed {
@@ -76,15 +76,20 @@ impl Ledger {
             if let Some(charge) = charge {
                 charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount);
             }
-            self.news.push(event("refund.failed", &refund.view(), now));
+            self.events.push(event("refund.failed", &refund.view(), now));
         }
-        self.news.push(event("refund.updated", &refund.view(), now));
-        self.news.push(event("charge.refund.updated", &refund.view(), now));
+        self.events.push(event("refund.updated", &refund.view(), now));
+        self.events.push(event("charge.refund.updated", &refund.view(), now));
         Ok(refund.view())
     }
 
     /// A refund that the merchant makes on the dashboard.
-    pub(crate) fn refund_at_desk(&mut self, intent: &str, amount: i64, now: Timestamp) -> Outcome {
+    pub(crate) fn refund_on_dashboard(
+        &mut self,
+        intent: &str,
+        amount: i64,
+        now: Timestamp,
+    ) -> ApiResult {
         let pairs = [("payment_intent", intent.to_owned()), ("amount", amount.to_string())];
         let form = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         self.refund(&form, false, now)

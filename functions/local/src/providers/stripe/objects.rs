@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gateway::clock::Timestamp;
 use serde_json::{Value, json};
 
-use crate::books::mint;
+use crate::providers::ledger::mint;
 
 /// What a shop opens, and a customer confirms.
 #[derive(Debug, Clone)]

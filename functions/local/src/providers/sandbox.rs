@@ -15,35 +15,35 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::books::{ProviderCall, Refusal};
-use crate::desk::{self, Office};
-use crate::webhook::Provider;
-use crate::{razorpay, stripe};
+use crate::providers::ledger::{ProviderCall, Refusal};
+use crate::providers::server::{self, ServerState};
+use crate::providers::webhook::Provider;
+use crate::providers::{razorpay, stripe};
 
 /// A request under `/sandbox`.
-pub(crate) fn answer(office: &Office, call: &ProviderCall, path: &[&str]) -> Response {
+pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) -> Response {
     let yes =
         if path.contains(&"webhook_endpoints") { StatusCode::CREATED } else { StatusCode::OK };
-    let outcome = office.act(|books, now| match (call.method.as_str(), path) {
-        ("POST", ["razorpay", "orders", id, "pay"]) => books.razorpay.pay(id, None, now),
+    let result = state.act(|ledger, now| match (call.method.as_str(), path) {
+        ("POST", ["razorpay", "orders", id, "pay"]) => ledger.razorpay.pay(id, None, now),
         ("POST", ["razorpay", "orders", id, "fail"]) => {
-            let failed = books.razorpay.fail(id, now)?;
+            let failed = ledger.razorpay.fail(id, now)?;
             Err(razorpay::payment_failed(&failed))
         }
-        ("POST", ["razorpay", "orders", id, "pay_again"]) => books.razorpay.pay_again(id, now),
-        ("POST", ["razorpay", "payments", id, "lapse"]) => books.razorpay.lapse(id, now),
-        ("POST", ["stripe", "payment_intents", id, "pay"]) => books.stripe.pay(id, now),
+        ("POST", ["razorpay", "orders", id, "pay_again"]) => ledger.razorpay.pay_again(id, now),
+        ("POST", ["razorpay", "payments", id, "lapse"]) => ledger.razorpay.lapse(id, now),
+        ("POST", ["stripe", "payment_intents", id, "pay"]) => ledger.stripe.pay(id, now),
         ("POST", ["stripe", "payment_intents", id, "fail"]) => {
-            let failed = books.stripe.decline(id, now)?;
+            let failed = ledger.stripe.decline(id, now)?;
             Err(stripe::card_declined(&failed))
         }
         ("POST", ["razorpay", "webhook_endpoints"]) => {
             let (url, secret) = endpoint(&call.body);
-            books.register(Provider::Razorpay, &url, &secret)
+            ledger.register(Provider::Razorpay, &url, &secret)
         }
         ("POST", ["stripe", "webhook_endpoints"]) => {
             let (url, secret) = endpoint(&call.body);
-            books.register(Provider::Stripe, &url, &secret)
+            ledger.register(Provider::Stripe, &url, &secret)
         }
         _ => {
             let message = "The sandbox has no such thing.";
@@ -51,7 +51,7 @@ pub(crate) fn answer(office: &Office, call: &ProviderCall, path: &[&str]) -> Res
             Err(Refusal::new(StatusCode::NOT_FOUND, &error))
         }
     });
-    desk::answer(yes, outcome)
+    server::answer(yes, result)
 }
 
 /// URL and secret; what is missing is refused as empty.

@@ -10,21 +10,21 @@ use http::StatusCode;
 use objects::{Charge, Intent, Refund, Status};
 use serde_json::{Value, json};
 
-use crate::books::{Outcome, Refusal, mint};
-use crate::desk::Ask;
-use crate::webhook::{Event, Provider};
+use crate::providers::ledger::{ApiResult, Refusal, mint};
+use crate::providers::server::ApiRequest;
+use crate::providers::webhook::{Event, Provider};
 
 /// The version of the API whose shapes these are.
 const VERSION: &str = "2024-06-20";
 
 /// Everything there is, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Stripe {
     intents: Vec<Intent>,
     charges: Vec<Charge>,
     refunds: Vec<Refund>,
     /// What is to be told.
-    pub(crate) news: Vec<Event>,
+    pub(crate) events: Vec<Event>,
 }
 
 /// The fields of a form. Nested ones keep their brackets.
@@ -121,9 +121,9 @@ fn parse(text: &str) -> Form {
     form_urlencoded::parse(text.as_bytes()).into_owned().collect()
 }
 
-impl Ledger {
+impl Stripe {
     /// A request of the API.
-    pub(crate) fn answer(&mut self, ask: &Ask<'_>) -> Outcome {
+    pub(crate) fn answer(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
         let form = parse(if ask.method == "GET" { ask.query } else { ask.body });
         let shown = |(name, value): (&String, &String)| {
             name.starts_with("expand[") && value == "latest_charge"
@@ -218,7 +218,7 @@ impl Ledger {
     }
 
     /// The customer pays; the intent as the browser sees it.
-    pub(crate) fn pay(&mut self, id: &str, now: Timestamp) -> Outcome {
+    pub(crate) fn pay(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let intent = self.payable(id)?;
         let is_held = intent.capture_method == "manual";
         let charge = Charge {
@@ -239,7 +239,7 @@ impl Ledger {
     }
 
     /// The customer's card is declined; the intent.
-    pub(crate) fn decline(&mut self, id: &str, now: Timestamp) -> Outcome {
+    pub(crate) fn decline(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let intent = self.payable(id)?;
         intent.is_declined = true;
         let charge = Charge { is_declined: true, ..intent.attempt(now) };
@@ -296,7 +296,7 @@ impl Ledger {
 
     fn tell(&mut self, kind: &'static str, intent: &str, now: Timestamp) {
         let event = self.event_about(kind, intent, now);
-        self.news.extend(event);
+        self.events.extend(event);
     }
 
     /// An event: the intent as it is now, or its charge or last refund where the event is about

@@ -1,4 +1,4 @@
-//! The front desk: who may come in, what they ask for, and what gets in their way.
+//! The HTTP server of both APIs: authentication, routing, injected troubles.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,45 +12,51 @@ use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::books::{Books, Outcome, ProviderCall, Refusal, Trouble};
-use crate::courier::Letter;
-use crate::webhook::Provider;
-use crate::{RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET, razorpay, sandbox, stripe};
+use crate::providers::ledger::{ApiResult, Ledger, ProviderCall, Refusal, Trouble};
+use crate::providers::webhook::Provider;
+use crate::providers::webhook_sender::QueuedEvents;
+use crate::providers::{
+    RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_SECRET, razorpay, sandbox, stripe,
+};
 
 /// The largest body that is read.
 const MAX_BODY: usize = 1 << 20;
 
-/// The books, and who carries the news.
-pub(crate) struct Office {
-    books: Mutex<Books>,
+/// The ledger, and the queue of webhooks that tell of its changes.
+pub(crate) struct ServerState {
+    ledger: Mutex<Ledger>,
     clock: Clock,
     latency: Duration,
-    post: UnboundedSender<Letter>,
+    queue: UnboundedSender<QueuedEvents>,
 }
 
-impl Office {
-    pub(crate) fn open(clock: Clock, latency: Duration, post: UnboundedSender<Letter>) -> Self {
-        Self { books: Mutex::default(), clock, latency, post }
+impl ServerState {
+    pub(crate) fn open(
+        clock: Clock,
+        latency: Duration,
+        queue: UnboundedSender<QueuedEvents>,
+    ) -> Self {
+        Self { ledger: Mutex::default(), clock, latency, queue }
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the books, alone, and sends out what is to be told about it.
-    pub(crate) fn act<T>(&self, deed: impl FnOnce(&mut Books, Timestamp) -> T) -> T {
-        let mut books = self.books();
-        let done = deed(&mut books, self.clock.now());
-        for letter in books.letters() {
-            // Nobody carries letters any more when the server has ended.
-            let _ = self.post.send(letter);
+    /// Does something to the ledger, alone, and queues the webhooks about it.
+    pub(crate) fn act<T>(&self, deed: impl FnOnce(&mut Ledger, Timestamp) -> T) -> T {
+        let mut ledger = self.ledger();
+        let done = deed(&mut ledger, self.clock.now());
+        for events in ledger.queued() {
+            // The receiver is gone when the server has ended.
+            let _ = self.queue.send(events);
         }
         done
     }
 }
 
 /// A request of an API.
-pub(crate) struct Ask<'a> {
+pub(crate) struct ApiRequest<'a> {
     pub(crate) method: &'a str,
     /// The segments of the path.
     pub(crate) path: &'a [&'a str],
@@ -62,7 +68,7 @@ pub(crate) struct Ask<'a> {
 }
 
 /// Any request.
-pub(crate) async fn receive(State(office): State<Arc<Office>>, request: Request) -> Response {
+pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MAX_BODY).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
@@ -78,11 +84,11 @@ pub(crate) async fn receive(State(office): State<Arc<Office>>, request: Request)
     let (provider, path) = match segments.as_slice() {
         ["razorpay", "v1", path @ ..] => (Provider::Razorpay, path),
         ["stripe", "v1", path @ ..] => (Provider::Stripe, path),
-        ["sandbox", path @ ..] => return sandbox::answer(&office, &call, path),
+        ["sandbox", path @ ..] => return sandbox::answer(&state, &call, path),
         _ => return answer(StatusCode::NOT_FOUND, Err(nowhere())),
     };
-    tokio::time::sleep(office.latency).await;
-    let trouble = office.act(|books, _| books.note(call.clone()));
+    tokio::time::sleep(state.latency).await;
+    let trouble = state.act(|ledger, _| ledger.note(call.clone()));
     if let Err(refusal) = admit(provider, &parts.headers) {
         return answer(StatusCode::OK, Err(refusal));
     }
@@ -94,18 +100,19 @@ pub(crate) async fn receive(State(office): State<Arc<Office>>, request: Request)
         Some(Trouble::DoneButLate | Trouble::Pending) | None => {}
     }
     let query = parts.uri.query().unwrap_or_default();
-    let outcome = office.act(|books, now| {
+    let result = state.act(|ledger, now| {
         let is_pending = matches!(trouble, Some(Trouble::Pending));
-        let ask = Ask { method: &call.method, path, query, body: &call.body, now, is_pending };
-        books.once(provider, &call, |books| match provider {
-            Provider::Razorpay => books.razorpay.answer(&ask),
-            Provider::Stripe => books.stripe.answer(&ask),
+        let ask =
+            ApiRequest { method: &call.method, path, query, body: &call.body, now, is_pending };
+        ledger.once(provider, &call, |ledger| match provider {
+            Provider::Razorpay => ledger.razorpay.answer(&ask),
+            Provider::Stripe => ledger.stripe.answer(&ask),
         })
     });
     if matches!(trouble, Some(Trouble::DoneButLate)) {
         std::future::pending::<()>().await;
     }
-    answer(StatusCode::OK, outcome)
+    answer(StatusCode::OK, result)
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -145,9 +152,9 @@ fn nowhere() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, &json!({"code": "not_found", "message": message}))
 }
 
-/// An outcome over HTTP; the status of a yes.
-pub(crate) fn answer(yes: StatusCode, outcome: Outcome) -> Response {
-    match outcome {
+/// An result over HTTP; the status of a yes.
+pub(crate) fn answer(yes: StatusCode, result: ApiResult) -> Response {
+    match result {
         Ok(value) => (yes, axum::Json(value)).into_response(),
         Err(refusal) => (refusal.status, axum::Json(refusal.body)).into_response(),
     }

@@ -4,13 +4,13 @@ use gateway::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Payment, Refund, RefundStatus, Status};
-use super::{Ledger, amount, field, notes, refuse, unknown};
-use crate::books::{Outcome, mint};
+use super::{Razorpay, amount, field, notes, refuse, unknown};
+use crate::providers::ledger::{ApiResult, mint};
 
-impl Ledger {
+impl Razorpay {
     /// The customer pays an order that they have paid already: Razorpay takes no second payment,
     /// and gives it back by itself; the payment.
-    pub(crate) fn pay_again(&mut self, order: &str, now: Timestamp) -> Outcome {
+    pub(crate) fn pay_again(&mut self, order: &str, now: Timestamp) -> ApiResult {
         let known = self.order(order)?;
         known.attempts = known.attempts.saturating_add(1);
         let payment = Payment {
@@ -31,7 +31,7 @@ impl Ledger {
     }
 
     /// Money that was authorized and that nobody has captured goes back by itself; the payment.
-    pub(crate) fn lapse(&mut self, id: &str, now: Timestamp) -> Outcome {
+    pub(crate) fn lapse(&mut self, id: &str, now: Timestamp) -> ApiResult {
         let found = self.payments.iter_mut().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
         if payment.status != Status::Authorized {
@@ -63,7 +63,7 @@ impl Ledger {
         ask: &Value,
         is_pending: bool,
         now: Timestamp,
-    ) -> Outcome {
+    ) -> ApiResult {
         let found = self.payments.iter_mut().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
         let invalid = |text| Err(refuse(text, "input_validation_failed"));
@@ -106,12 +106,12 @@ impl Ledger {
     }
 
     /// A refund comes to its end; the refund.
-    pub(crate) fn settle_refund(
+    pub(crate) fn finish_refund(
         &mut self,
         id: &str,
         has_succeeded: bool,
         now: Timestamp,
-    ) -> Outcome {
+    ) -> ApiResult {
         let found = self.refunds.iter_mut().find(|refund| refund.id == id);
         let refund = found.ok_or_else(unknown)?;
         if refund.status == RefundStatus::Failed {
@@ -126,12 +126,17 @@ impl Ledger {
         }
         let kind = if has_succeeded { "refund.processed" } else { "refund.failed" };
         let event = self.event_with(kind, &refund.payment_id, Some(&refund), now);
-        self.news.extend(event);
+        self.events.extend(event);
         Ok(refund.view())
     }
 
     /// A refund that the merchant makes on the dashboard.
-    pub(crate) fn refund_at_desk(&mut self, id: &str, amount: i64, now: Timestamp) -> Outcome {
+    pub(crate) fn refund_on_dashboard(
+        &mut self,
+        id: &str,
+        amount: i64,
+        now: Timestamp,
+    ) -> ApiResult {
         self.refund(id, &json!({ "amount": amount }), false, now)
     }
 }

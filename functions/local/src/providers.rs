@@ -10,13 +10,13 @@
 //! A test makes the server late, failing and refusing ([`Trouble`]), and looks at what it was asked
 //! ([`ProviderCall`]).
 
-mod books;
-mod courier;
-mod desk;
+mod ledger;
 mod razorpay;
 mod sandbox;
+mod server;
 mod stripe;
 mod webhook;
+mod webhook_sender;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-pub use books::{ProviderCall, Refusal, Trouble};
-use desk::Office;
+pub use ledger::{ProviderCall, Refusal, Trouble};
+use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
 
 /// The keys of the account with Razorpay, as a merchant types them in.
@@ -70,7 +70,7 @@ impl Default for Options {
 pub struct Providers {
     url: String,
     deadline: Duration,
-    office: Arc<Office>,
+    state: Arc<ServerState>,
     _tasks: JoinSet<()>,
 }
 
@@ -82,17 +82,17 @@ impl Providers {
     pub async fn start(options: Options) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let url = format!("http://{}", listener.local_addr()?);
-        let (post, letters) = mpsc::unbounded_channel();
-        let office = Arc::new(Office::open(options.clock.clone(), options.latency, post));
-        let router = Router::new().fallback(desk::receive).with_state(Arc::clone(&office));
+        let (queue, queued) = mpsc::unbounded_channel();
+        let state = Arc::new(ServerState::open(options.clock.clone(), options.latency, queue));
+        let router = Router::new().fallback(server::receive).with_state(Arc::clone(&state));
         let mut tasks = JoinSet::new();
-        tasks.spawn(courier::carry(letters, options.clock));
+        tasks.spawn(webhook_sender::run(queued, options.clock));
         tasks.spawn(async move {
             if let Err(cause) = axum::serve(listener, router).await {
                 tracing::error!(%cause, "the payment providers ended");
             }
         });
-        Ok(Self { url, deadline: options.deadline, office, _tasks: tasks })
+        Ok(Self { url, deadline: options.deadline, state, _tasks: tasks })
     }
 
     /// Where the server is, without a slash at its end.
@@ -115,29 +115,29 @@ impl Providers {
     /// # Errors
     /// A URL of another machine.
     pub fn register(&self, provider: Provider, url: &str, secret: &str) -> Result<(), Refusal> {
-        self.office.act(|books, _| books.register(provider, url, secret)).map(drop)
+        self.state.act(|ledger, _| ledger.register(provider, url, secret)).map(drop)
     }
 
     /// The next calls get this, one each; then all is well again.
     pub fn next(&self, troubles: impl IntoIterator<Item = Trouble>) {
-        self.office.act(|books, _| books.troubles.extend(troubles));
+        self.state.act(|ledger, _| ledger.troubles.extend(troubles));
     }
 
     /// The calls so far whose path ends like this.
     pub fn calls(&self, ending: &str) -> Vec<ProviderCall> {
-        let mut calls = self.office.act(|books, _| books.calls.clone());
+        let mut calls = self.state.act(|ledger, _| ledger.calls.clone());
         calls.retain(|call| call.path.ends_with(ending));
         calls
     }
 
     /// The refunds there are, oldest first: Razorpay's, then Stripe's.
     pub fn refunds(&self) -> Vec<Value> {
-        self.office.act(|books, _| [books.razorpay.refunds(), books.stripe.refunds()].concat())
+        self.state.act(|ledger, _| [ledger.razorpay.refunds(), ledger.stripe.refunds()].concat())
     }
 
     /// Razorpay's payments and Stripe's intents, as the provider sees them, oldest first.
     pub fn payments(&self) -> Vec<Value> {
-        self.office.act(|books, _| [books.razorpay.payments(), books.stripe.intents()].concat())
+        self.state.act(|ledger, _| [ledger.razorpay.payments(), ledger.stripe.intents()].concat())
     }
 
     /// The customer pays a Razorpay order, with another amount if one is given, which no provider
@@ -146,7 +146,7 @@ impl Providers {
     /// # Errors
     /// Unknown, or paid.
     pub fn pay_order(&self, id: &str, amount: Option<i64>) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.razorpay.pay(id, amount, now))
+        self.state.act(|ledger, now| ledger.razorpay.pay(id, amount, now))
     }
 
     /// The customer's attempt to pay a Razorpay order fails; the payment that came of it.
@@ -154,7 +154,7 @@ impl Providers {
     /// # Errors
     /// Unknown, or paid.
     pub fn fail_order(&self, id: &str) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.razorpay.fail(id, now))
+        self.state.act(|ledger, now| ledger.razorpay.fail(id, now))
     }
 
     /// The customer pays a Razorpay order that they have paid already: the second payment goes back
@@ -163,7 +163,7 @@ impl Providers {
     /// # Errors
     /// Unknown.
     pub fn pay_order_again(&self, id: &str) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.razorpay.pay_again(id, now))
+        self.state.act(|ledger, now| ledger.razorpay.pay_again(id, now))
     }
 
     /// A Razorpay payment that was authorized and that nobody has captured goes back by itself; the
@@ -172,7 +172,7 @@ impl Providers {
     /// # Errors
     /// Unknown, or not authorized.
     pub fn lapse_payment(&self, id: &str) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.razorpay.lapse(id, now))
+        self.state.act(|ledger, now| ledger.razorpay.lapse(id, now))
     }
 
     /// The customer pays a Stripe intent; the intent as the browser sees it.
@@ -180,7 +180,7 @@ impl Providers {
     /// # Errors
     /// Unknown, or in no state to be paid.
     pub fn pay_intent(&self, id: &str) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.stripe.pay(id, now))
+        self.state.act(|ledger, now| ledger.stripe.pay(id, now))
     }
 
     /// The customer's card is declined; the intent as the provider sees it.
@@ -188,7 +188,7 @@ impl Providers {
     /// # Errors
     /// Unknown, or in no state to be paid.
     pub fn decline_intent(&self, id: &str) -> Result<Value, Refusal> {
-        self.office.act(|books, now| books.stripe.decline(id, now))
+        self.state.act(|ledger, now| ledger.stripe.decline(id, now))
     }
 
     /// A refund that was taken in comes to its end, or one that had come through comes back from
@@ -196,10 +196,10 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or failed.
-    pub fn settle_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, Refusal> {
-        self.office.act(|books, now| match id.split('_').next() {
-            Some("rfnd") => books.razorpay.settle_refund(id, has_succeeded, now),
-            _ => books.stripe.settle_refund(id, has_succeeded, now),
+    pub fn finish_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, Refusal> {
+        self.state.act(|ledger, now| match id.split('_').next() {
+            Some("rfnd") => ledger.razorpay.finish_refund(id, has_succeeded, now),
+            _ => ledger.stripe.finish_refund(id, has_succeeded, now),
         })
     }
 
@@ -208,20 +208,20 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or more than there is.
-    pub fn refund_at_desk(&self, id: &str, amount: i64) -> Result<Value, Refusal> {
-        self.office.act(|books, now| match id.split('_').next() {
-            Some("pay") => books.razorpay.refund_at_desk(id, amount, now),
-            _ => books.stripe.refund_at_desk(id, amount, now),
+    pub fn refund_on_dashboard(&self, id: &str, amount: i64) -> Result<Value, Refusal> {
+        self.state.act(|ledger, now| match id.split('_').next() {
+            Some("pay") => ledger.razorpay.refund_on_dashboard(id, amount, now),
+            _ => ledger.stripe.refund_on_dashboard(id, amount, now),
         })
     }
 
     /// Razorpay's event about a payment as it is now; none when there is no such payment.
     pub fn razorpay_event(&self, kind: &'static str, payment: &str) -> Option<Event> {
-        self.office.act(|books, now| books.razorpay.event_about(kind, payment, now))
+        self.state.act(|ledger, now| ledger.razorpay.event_about(kind, payment, now))
     }
 
     /// Stripe's event about an intent as it is now; none when there is no such intent.
     pub fn stripe_event(&self, kind: &'static str, intent: &str) -> Option<Event> {
-        self.office.act(|books, now| books.stripe.event_about(kind, intent, now))
+        self.state.act(|ledger, now| ledger.stripe.event_about(kind, intent, now))
     }
 }

@@ -9,10 +9,10 @@ use http::StatusCode;
 use objects::{Order, Payment, Refund, Status};
 use serde_json::{Value, json};
 
-use crate::RAZORPAY_SECRET;
-use crate::books::{Outcome, Refusal, mint};
-use crate::desk::Ask;
-use crate::webhook::{Event, Provider};
+use crate::providers::RAZORPAY_SECRET;
+use crate::providers::ledger::{ApiResult, Refusal, mint};
+use crate::providers::server::ApiRequest;
+use crate::providers::webhook::{Event, Provider};
 
 /// The account.
 const ACCOUNT: &str = "acc_BFQ7uQEaa7j2z7";
@@ -23,12 +23,12 @@ const MAX_RECEIPT: usize = 40;
 
 /// Everything there is, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Razorpay {
     orders: Vec<Order>,
     payments: Vec<Payment>,
     refunds: Vec<Refund>,
     /// What is to be told.
-    pub(crate) news: Vec<Event>,
+    pub(crate) events: Vec<Event>,
 }
 
 /// 400, as for everything that is wrong with a request.
@@ -98,9 +98,9 @@ fn amount(ask: &Value) -> Result<i64, Refusal> {
     ask.get("amount").and_then(Value::as_i64).ok_or_else(wrong)
 }
 
-impl Ledger {
+impl Razorpay {
     /// A request of the API.
-    pub(crate) fn answer(&mut self, ask: &Ask<'_>) -> Outcome {
+    pub(crate) fn answer(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
         match (ask.method, ask.path) {
             ("POST", ["orders"]) => self.open(ask),
             ("GET", ["orders", id]) => self.order(id).map(|order| order.view()),
@@ -144,14 +144,14 @@ impl Ledger {
         self.orders.iter_mut().find(|order| order.id == id).ok_or_else(unknown)
     }
 
-    fn payments_of(&mut self, id: &str, query: &str) -> Outcome {
+    fn payments_of(&mut self, id: &str, query: &str) -> ApiResult {
         self.order(id)?;
         let ours = self.payments.iter().filter(|payment| payment.order_id == id);
         Ok(collection(ours.map(Payment::view).collect(), query))
     }
 
     /// `POST /v1/orders`.
-    fn open(&mut self, ask: &Ask<'_>) -> Outcome {
+    fn open(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
         let (now, ask) = (ask.now, parse(ask.body)?);
         let invalid = |text| Err(refuse(text, "input_validation_failed"));
         let amount = amount(&ask)?;
@@ -216,7 +216,7 @@ impl Ledger {
     }
 
     /// The customer pays; what the script hands the browser.
-    pub(crate) fn pay(&mut self, order: &str, amount: Option<i64>, now: Timestamp) -> Outcome {
+    pub(crate) fn pay(&mut self, order: &str, amount: Option<i64>, now: Timestamp) -> ApiResult {
         let payment = self.attempt(order, amount, now)?;
         let id = payment.id.clone();
         let parts = [order.as_bytes(), b"|", id.as_bytes()];
@@ -233,7 +233,7 @@ impl Ledger {
     }
 
     /// The customer's attempt fails; the payment that came of it.
-    pub(crate) fn fail(&mut self, order: &str, now: Timestamp) -> Outcome {
+    pub(crate) fn fail(&mut self, order: &str, now: Timestamp) -> ApiResult {
         let payment = Payment { status: Status::Failed, ..self.attempt(order, None, now)? };
         let (id, view) = (payment.id.clone(), payment.view());
         self.payments.push(payment);
@@ -242,7 +242,7 @@ impl Ledger {
     }
 
     /// `POST /v1/payments/{id}/capture`.
-    fn capture(&mut self, id: &str, ask: &Ask<'_>) -> Outcome {
+    fn capture(&mut self, id: &str, ask: &ApiRequest<'_>) -> ApiResult {
         let (now, ask) = (ask.now, parse(ask.body)?);
         let found = self.payments.iter().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
@@ -280,7 +280,7 @@ impl Ledger {
 
     fn tell(&mut self, kind: &'static str, payment: &str, now: Timestamp) {
         let event = self.event_about(kind, payment, now);
-        self.news.extend(event);
+        self.events.extend(event);
     }
 
     /// An event: the payment as it is now, with its order or its last refund where the event is

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gateway::clock::Clock;
-use gateway::egress::{Destination, Egress, Outgoing, Policy, Refusal as Judgement};
+use gateway::egress::{Destination, Egress, Outgoing, Policy, Refusal as EgressRefusal};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
-use crate::webhook::{Event, Provider, Webhook};
+use crate::providers::webhook::{Event, Provider, Webhook};
 
 /// How long is waited before each attempt.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(4)];
@@ -30,7 +30,7 @@ pub(crate) struct Endpoint {
 
 /// What one endpoint is to be told about one change, in order.
 #[derive(Debug)]
-pub(crate) struct Letter {
+pub(crate) struct QueuedEvents {
     pub(crate) endpoint: Endpoint,
     pub(crate) events: Vec<Event>,
 }
@@ -44,18 +44,18 @@ pub(crate) fn is_here(url: &str) -> bool {
     })
 }
 
-/// Carries letters until nobody writes any more. A slow receiver keeps nobody else's back.
-pub(crate) async fn carry(mut letters: UnboundedReceiver<Letter>, clock: Clock) {
+/// Posts what is queued until the server ends. A slow receiver delays no other.
+pub(crate) async fn run(mut queued: UnboundedReceiver<QueuedEvents>, clock: Clock) {
     let egress = Egress::new(Policy::development());
     let mut on_their_way = JoinSet::new();
-    while let Some(letter) = letters.recv().await {
-        on_their_way.spawn(bring(letter, egress.clone(), clock.clone()));
+    while let Some(events) = queued.recv().await {
+        on_their_way.spawn(send(events, egress.clone(), clock.clone()));
         while on_their_way.try_join_next().is_some() {}
     }
 }
 
-async fn bring(letter: Letter, egress: Egress, clock: Clock) {
-    let Letter { endpoint, events } = letter;
+async fn send(events: QueuedEvents, egress: Egress, clock: Clock) {
+    let QueuedEvents { endpoint, events } = events;
     for event in events {
         let mut trouble = String::new();
         for pause in PAUSES {
@@ -79,7 +79,7 @@ async fn bring(letter: Letter, egress: Egress, clock: Clock) {
 
 /// Posts a webhook; the receiver's status.
 async fn post(egress: &Egress, url: &str, webhook: &Webhook) -> Result<u16, String> {
-    let refused = |cause: Judgement| cause.to_string();
+    let refused = |cause: EgressRefusal| cause.to_string();
     let destination = Destination::parse(url, egress.policy()).map_err(refused)?;
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
