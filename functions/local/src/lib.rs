@@ -11,6 +11,7 @@ pub mod log;
 pub mod openapi;
 pub mod progress;
 pub mod providers;
+mod pumps;
 
 mod reference;
 pub mod template;
