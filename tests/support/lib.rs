@@ -34,6 +34,7 @@ mod shop;
 mod shopper;
 mod wait;
 
+pub use self::providers::{Providers, deliver};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
 pub use gateway::{Gateway, OPERATOR_EMAIL};
@@ -45,7 +46,6 @@ pub use mailbox::{Letter, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
-pub use selflocal::providers::{Providers, deliver};
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
 pub use shopper::Shopper;
