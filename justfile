@@ -26,6 +26,10 @@ openapi:
     cargo run --quiet -p local -- --openapi > target/openapi.json
     mv target/openapi.json docs/openapi.json
 
+# Pick the document's examples of what the last run of all tests has seen.
+examples: && openapi
+    python3 .ci/examples.py
+
 # Check the documents' links, citations and examples.
 docs:
     python3 .ci/check_documents.py

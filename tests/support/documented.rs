@@ -1,9 +1,9 @@
 //! Every answer that a test gets is compared with what `docs/openapi.json` says of its route: the
 //! status, the problem's code, the body's schema. What differs is written down, for
-//! `reference::every_answer_was_documented` to read when all tests have run; and so is one answer of
-//! each operation, for the examples of the document.
+//! `reference::every_answer_was_documented` to read when all tests have run; and so are some
+//! answers of each operation, for the examples of the document, and which of its examples were executed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{OpenOptions, create_dir_all};
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,6 +16,11 @@ use crate::Reply;
 
 /// Where the document is.
 pub const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
+
+/// Answers of one operation that are written down.
+const MAX_WRITTEN: usize = 24;
+/// The longest that is written down, as JSON with its request.
+const MAX_LENGTH: usize = 6_000;
 
 static KNOWN: LazyLock<Document> = LazyLock::new(Document::read);
 
@@ -30,7 +35,20 @@ struct Document {
     /// Method, the path's segments, and the path.
     operations: Vec<(String, Vec<String>, String)>,
     validators: Mutex<HashMap<(String, u16), Arc<Validator>>>,
-    shown: Mutex<BTreeSet<String>>,
+    seen: Mutex<HashMap<String, Seen>>,
+}
+
+/// What was seen of an operation so far.
+#[derive(Default)]
+struct Seen {
+    written: usize,
+    was_executed: bool,
+}
+
+/// The example of an operation: null where the document has none.
+struct Example {
+    request: Value,
+    response: Value,
 }
 
 impl Document {
@@ -48,7 +66,7 @@ impl Document {
         operations.sort_by_key(|(_, segments, _)| {
             segments.iter().map(|part| part.starts_with('{')).collect::<Vec<_>>()
         });
-        Self { json, operations, validators: Mutex::default(), shown: Mutex::default() }
+        Self { json, operations, validators: Mutex::default(), seen: Mutex::default() }
     }
 
     /// The operation's path, as the document writes it.
@@ -71,6 +89,18 @@ impl Document {
             Some(reference) => self.json.pointer(reference.trim_start_matches('#')),
             None => Some(response),
         }
+    }
+
+    /// The example of an operation that succeeds with this status.
+    fn example(&self, method: &str, path: &str, status: u16) -> Option<Example> {
+        let operation = &self.json["paths"][path][method.to_lowercase()];
+        let request = operation["requestBody"]["content"]["application/json"]["example"].clone();
+        let response = self.response(method, path, status)?;
+        let mut contents = response["content"].as_object().into_iter().flat_map(Map::values);
+        let response = contents.find_map(|content| content.get("example")).cloned();
+        let response = response.unwrap_or_default();
+        let is_there = !request.is_null() || !response.is_null();
+        is_there.then_some(Example { request, response })
     }
 
     /// The schema with what it refers to, so that it stands by itself.
@@ -126,7 +156,7 @@ pub(crate) fn compare(sent: Option<&Value>, reply: &Reply) {
     if let Some(fault) = fault(&operation, path, method, reply) {
         note("undocumented", &format!("{operation}: {fault}"));
     } else if (200..300).contains(&reply.status) {
-        show(&operation, sent, reply);
+        show(&operation, path, method, sent, reply);
     }
 }
 
@@ -151,18 +181,43 @@ fn fault(operation: &str, path: &str, method: &str, reply: &Reply) -> Option<Str
     Some(format!("{status} at `{pointer}`: {found} breaks {rule}"))
 }
 
-/// Writes one answer of an operation down.
-fn show(operation: &str, sent: Option<&Value>, reply: &Reply) {
-    let is_new =
-        KNOWN.shown.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.to_owned());
-    if is_new {
-        let example = json!({
-            "operation": operation,
-            "status": reply.status,
-            "request": sent,
-            "response": reply.json,
-        });
-        note("answers", &example.to_string());
+/// Writes some answers of each operation down, and whether its example was executed.
+fn show(operation: &str, path: &str, method: &str, sent: Option<&Value>, reply: &Reply) {
+    let mut seen = KNOWN.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = seen.entry(operation.to_owned()).or_default();
+    let example = KNOWN.example(method, path, reply.status);
+    if !seen.was_executed && example.is_some_and(|example| is_like(&example, sent, reply)) {
+        seen.was_executed = true;
+        note("executed", operation);
+    }
+    let answer = json!({
+        "operation": operation, "status": reply.status, "request": sent, "response": reply.json,
+    });
+    let text = answer.to_string();
+    if seen.written < MAX_WRITTEN && text.len() <= MAX_LENGTH {
+        seen.written += 1;
+        note("answers", &text);
+    }
+}
+
+/// Whether a request and its answer have the members of the example's.
+fn is_like(example: &Example, sent: Option<&Value>, reply: &Reply) -> bool {
+    let is_asked = example.request.is_null()
+        || sent.is_some_and(|sent| shape(sent) == shape(&example.request));
+    is_asked && shape(&reply.json) == shape(&example.response)
+}
+
+/// The members of a value and their types, without what they hold.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), shape(value))).collect()
+        }
+        Value::Array(values) => values.iter().map(shape).collect(),
+        Value::String(_) => "string".into(),
+        Value::Number(_) => "number".into(),
+        Value::Bool(_) => "boolean".into(),
+        Value::Null => Value::Null,
     }
 }
 

@@ -9,7 +9,7 @@ mod merge;
 mod operation;
 mod problems;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gateway::describe::Schemas;
@@ -21,12 +21,26 @@ use handlers::Documentation;
 /// Where the families' sources are, from the root of the repository.
 const FUNCTIONS: &str = "functions";
 
+/// Requests and answers that a test has seen, by operation: `.ci/examples.py` picks them.
+const EXAMPLES: &str = "docs/examples.json";
+
+/// A request that succeeded, and its answer: none where there is no JSON body.
+#[derive(Debug, Default, serde::Deserialize)]
+struct Example {
+    status: u16,
+    request: Option<Value>,
+    response: Option<Value>,
+}
+
 /// The document, from the sources under this root and the rows of this build.
 ///
 /// # Errors
-/// A source that cannot be read; a handler that is not documented, or not with its own row.
+/// A source that cannot be read; a handler that is not documented, or not with its own row; an example
+/// of no row.
 pub fn document(root: &Path) -> Result<Value, AnyError> {
     let documented = handlers::read(&root.join(FUNCTIONS))?;
+    let examples = std::fs::read_to_string(root.join(EXAMPLES))?;
+    let mut examples: BTreeMap<String, Example> = serde_json::from_str(&examples)?;
     let mut schemas = Schemas::default();
     let (mut paths, mut tags, mut faults) = (Map::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
@@ -41,7 +55,9 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
                 continue;
             };
             faults.extend(misplaced(described.handler, documentation, row));
-            let mut operation = operation::of(described, documentation, &mut schemas);
+            let example = examples.remove(&format!("{} {}", row.method, row.path));
+            let example = example.unwrap_or_default();
+            let mut operation = operation::of(described, documentation, &example, &mut schemas);
             operation.insert("tags".to_owned(), json!([family]));
             let id = operation_id(described.handler, row.path, &mut ids);
             operation.insert("operationId".to_owned(), id.into());
@@ -51,6 +67,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
             }
         }
     }
+    faults.extend(examples.into_keys().map(|name| format!("{EXAMPLES}: there is no {name}")));
     if !faults.is_empty() {
         return Err(faults.join("\n").into());
     }

@@ -93,3 +93,22 @@ fn every_answer_was_documented() {
     let faults: Vec<_> = faults.into_iter().collect();
     assert!(faults.is_empty(), "{} answers:\n{}", faults.len(), faults.join("\n"));
 }
+
+/// Reads what all tests wrote down: it runs by itself, after them.
+#[test]
+#[ignore = "runs after all others: .ci/run"]
+fn every_example_was_executed() {
+    let mut executed = BTreeSet::<String>::new();
+    for entry in std::fs::read_dir(notes("executed").unwrap()).into_iter().flatten() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        executed.extend(text.lines().map(str::to_owned));
+    }
+    let examples = std::fs::read_to_string(format!("{ROOT}/docs/examples.json")).unwrap();
+    let examples: BTreeMap<String, Value> = serde_json::from_str(&examples).unwrap();
+    let has_body =
+        |example: &Value| !example["request"].is_null() || !example["response"].is_null();
+    let missed =
+        examples.iter().filter(|(name, example)| has_body(example) && !executed.contains(*name));
+    let missed: Vec<&str> = missed.map(|(name, _)| name.as_str()).collect();
+    assert!(missed.is_empty(), "no test asks and is answered like these: {missed:#?}");
+}

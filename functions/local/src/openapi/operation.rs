@@ -7,6 +7,7 @@ use gateway::routes::{Described, Row};
 use http::Method;
 use serde_json::{Map, Value, json};
 
+use super::Example;
 use super::handlers::Documentation;
 use super::problems;
 
@@ -42,6 +43,7 @@ const ALWAYS: [&str; 5] = [
 pub(super) fn of(
     described: &Described,
     documentation: &Documentation,
+    example: &Example,
     schemas: &mut Schemas,
 ) -> Map<String, Value> {
     let row = &described.row;
@@ -52,7 +54,8 @@ pub(super) fn of(
     codes.extend(operation.codes.iter().map(|code| code.as_str()));
     let mut responses: Map<String, Value> = Map::new();
     for answer in &operation.answers {
-        responses.insert(answer.status.to_string(), success(answer, row));
+        let response = example.response.as_ref().filter(|_| example.status == answer.status);
+        responses.insert(answer.status.to_string(), success(answer, row, response));
     }
     if row.method == Method::GET && row.access == Access::Public {
         let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
@@ -73,9 +76,11 @@ pub(super) fn of(
     }
     members.insert("parameters".to_owned(), parameters(&operation, row));
     if !operation.bodies.is_empty() {
-        let content: Map<String, Value> = operation.bodies.iter().map(content).collect();
-        let body = json!({"required": operation.needs_body, "content": content});
+        let contents = operation.bodies.iter().map(|body| content(body, example.request.as_ref()));
+        let contents: Map<String, Value> = contents.collect();
+        let body = json!({"required": operation.needs_body, "content": contents});
         members.insert("requestBody".to_owned(), body);
+        members.insert("x-max-body-bytes".to_owned(), row.body_limit.into());
     }
     members.insert("responses".to_owned(), responses.into());
     members.insert("security".to_owned(), security(row.access));
@@ -96,11 +101,18 @@ fn join(success: &mut Value, mut refusal: Value) {
     }
 }
 
-fn content(content: &Content) -> (String, Value) {
-    (content.media_type.to_owned(), json!({"schema": content.schema}))
+/// A body, with its example if it is JSON.
+fn content(content: &Content, example: Option<&Value>) -> (String, Value) {
+    let mut members = json!({"schema": content.schema});
+    if let (Some(example), Value::Object(members)) = (example, &mut members)
+        && content.media_type == "application/json"
+    {
+        members.insert("example".to_owned(), example.clone());
+    }
+    (content.media_type.to_owned(), members)
 }
 
-fn success(answer: &Success, row: &Row) -> Value {
+fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
     let mut own = Vec::new();
     if answer.is_page {
         own.push("Link");
@@ -120,7 +132,7 @@ fn success(answer: &Success, row: &Row) -> Value {
     if let Some(body) = &answer.content
         && let Value::Object(members) = &mut response
     {
-        members.insert("content".to_owned(), Map::from_iter([content(body)]).into());
+        members.insert("content".to_owned(), Map::from_iter([content(body, example)]).into());
     }
     response
 }
