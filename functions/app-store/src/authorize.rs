@@ -160,11 +160,7 @@ async fn authorize_once(
     let write = app.table.write();
     let write = check_store(write, owner);
     let write = check_app(write, &asked, ask.redirect_uri.as_str(), became_active);
-    let write = if installation.version == 1 {
-        write.create(&installation, Code::VersionConflict)
-    } else {
-        write.replace(&installation, Code::VersionConflict)
-    };
+    let write = write.create_or_replace(&installation, Code::VersionConflict);
     write
         .create(&code, Code::VersionConflict)
         .also(is_new.then_some(()), |write, ()| write.emit(installation.event(&APP_INSTALLED, now)))

@@ -238,9 +238,7 @@ async fn save_new(
 
 /// That the developer's account is not given up in the meantime.
 fn active_account(write: Write, id: &MerchantId) -> Write {
-    let active = Condition::new("#status = :active")
-        .name("#status", "status")
-        .value(":active", MerchantStatus::Active);
+    let active = Condition::is("status", MerchantStatus::Active);
     write.check(&key::merchant(id), active, Code::Unauthenticated)
 }
 

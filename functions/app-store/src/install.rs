@@ -126,11 +126,7 @@ async fn save(
     now: Timestamp,
 ) -> Result<Created<InstallResponse>, Problem> {
     let write = app.table.write();
-    let write = if next.version == 1 {
-        write.create(next, Code::VersionConflict)
-    } else {
-        write.replace(next, Code::VersionConflict)
-    };
+    let write = write.create_or_replace(next, Code::VersionConflict);
     // Either way the app must still be in the catalogue when the transaction happens.
     let write = if next.status == InstallationStatus::Active {
         CommerceApp::one_install_more(write, &chosen.id, Code::NotFound)
@@ -159,7 +155,7 @@ pub async fn list(
     Query(query): Query<InstallationsQuery>,
     paging: Paging,
 ) -> Result<Page<InstallationView>, Problem> {
-    let wanted = table::Query::index(Index::Gsi1, format!("STO#{}#INS", owner.store.id));
+    let wanted = table::Query::index(Index::Gsi1, key::installations_on(&owner.store.id));
     let admits = |each: &Installation| match query.status {
         Some(status) => each.status == status,
         None => each.status != InstallationStatus::Uninstalled,
@@ -218,7 +214,7 @@ pub async fn access_log(
     paging: Paging,
 ) -> Result<Page<AccessView>, Problem> {
     let installation = own(&app, &owner, &id).await?;
-    let partition = format!("STO#{}#ENT#{}", owner.store.id, installation.id);
+    let partition = key::timeline_on(&owner.store.id, installation.id.as_str());
     let wanted = table::Query::index(Index::Gsi2, partition).newest_first();
     paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
 }

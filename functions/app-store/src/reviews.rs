@@ -56,7 +56,7 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<AppReviewView, AppReviewSummary>, Problem> {
     let found = published(&app, &id).await?;
-    let wanted = table::Query::index(Index::Gsi1, format!("APP#{id}#REV")).newest_first();
+    let wanted = table::Query::index(Index::Gsi1, key::reviews_on_app(&id)).newest_first();
     let stars = query.rating.map(|stars| kept(stars.0));
     paging
         .with(AppReviewSummary { rating: AppRating::from(&found) })
@@ -94,9 +94,7 @@ pub async fn write(
     let body = String::from(ask.body);
     let review = AppReview::write(&id, &owner.store, kept(ask.rating), body, now);
     let installation = key::installation(&Installation::id_of(&owner.store.id, &id));
-    let active = Condition::new("#status = :active")
-        .name("#status", "status")
-        .value(":active", InstallationStatus::Active);
+    let active = Condition::is("status", InstallationStatus::Active);
     let write = app
         .table
         .write()

@@ -206,7 +206,7 @@ pub async fn queue(
     paging: Paging,
 ) -> Result<Page<SubmissionView>, Problem> {
     let status = query.status.unwrap_or(SubmissionStatus::Submitted);
-    let wanted = table::Query::index(Index::Gsi1, format!("SUBQ#{status}"));
+    let wanted = table::Query::index(Index::Gsi1, key::submissions_of_status(status.as_str()));
     paging.answer(&app, &wanted, |_| true, |each: Submission| each.view()).await
 }
 

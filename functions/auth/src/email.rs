@@ -156,9 +156,8 @@ pub(crate) async fn set_up_anew(
     account: &Merchant,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
-    let key = app.secrets.mail_key().await?;
     let content = notifications::address_proven(&account.email, &app.config.base_url);
-    Mail::compose(&key, &content, now)
+    Mail::sealed(app, &content, now).await
 }
 
 /// `POST /v1/auth/email/verify/resend`: Mails the link again.

@@ -38,8 +38,7 @@ impl Shown {
 
     /// Uses it up, and the second factor goes with it.
     pub(crate) fn end(self, write: Write) -> Write {
-        let unused = Condition::new("#version = :before").name("#version", "version");
-        let unused = unused.value(":before", self.mfa.version.saturating_sub(1));
+        let unused = Condition::is_at(self.mfa.version.saturating_sub(1));
         let write = write.delete_if(&self.mfa.key(), unused, Code::InvalidOrExpiredCode);
         write.delete(&self.subject.key())
     }
@@ -259,9 +258,10 @@ async fn switched(
     on: bool,
     write_down: impl FnOnce(Write) -> Write,
 ) -> Result<Write, Problem> {
-    let (key, now) = (app.secrets.mail_key().await?, app.clock.now());
+    let now = app.clock.now();
     let next = Merchant { mfa_enabled: on, ..account.changed(now) };
-    let notice = Mail::compose(&key, &notifications::mfa_switched(&next.email, on, now), now)?;
+    let content = notifications::mfa_switched(&next.email, on, now);
+    let notice = Mail::sealed(app, &content, now).await?;
     let write = write_down(next.save(app.table.write(), Code::VersionConflict));
     Ok(write.emit(next.event(&MERCHANT_UPDATED, &app.config, now)).emit(notice))
 }

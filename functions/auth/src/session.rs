@@ -226,10 +226,9 @@ pub(crate) async fn end(
     Path(id): Path<SessionId>,
 ) -> Result<NoContent, Problem> {
     let session_key = key::session(&caller.account.id, &id);
-    let exists = Condition::new("attribute_exists(PK)");
     app.table
         .write()
-        .delete_if(&session_key, exists, Code::NotFound)
+        .delete_if(&session_key, Condition::exists(), Code::NotFound)
         .answer(NoContent::default(), app.clock.now())
         .await
 }
@@ -250,10 +249,9 @@ pub(crate) async fn refresh(
     let (session, token) = caller.session.renewed(account, now);
     let view = MerchantView::of(account, &app.config);
     let body = SignedIn::new(view, &session, &token, None, now);
-    let exists = Condition::new("attribute_exists(PK)");
     app.table
         .write()
-        .delete_if(&caller.session.key(), exists, Code::Unauthenticated)
+        .delete_if(&caller.session.key(), Condition::exists(), Code::Unauthenticated)
         .create(&session, Code::VersionConflict)
         .answer(signed_in(&body, came_by_cookie(&inbound)), now)
         .await

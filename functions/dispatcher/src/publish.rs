@@ -104,9 +104,7 @@ fn fitting(deliveries: &[Delivery]) -> usize {
 /// Writes a delivery that does not fit, while the event is still pending. One that is there was
 /// written by an earlier try; an event that moved on refuses what follows.
 async fn write_ahead(app: &App, event: &Event, delivery: &Delivery) -> Result<(), Problem> {
-    let is_pending = Condition::new("#version = :version")
-        .name("#version", "version")
-        .value(":version", event.version);
+    let is_pending = Condition::is_at(event.version);
     let write = app.table.write().check(&event.key(), is_pending, Code::VersionConflict);
     let write = write.create(delivery, Code::VersionConflict);
     match delivery.enter_lane(write).commit().await {

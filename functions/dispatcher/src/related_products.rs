@@ -76,11 +76,5 @@ async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> R
         products.extend(product::get_many(app, store, ids).await?);
     }
     let Some(after) = before.with_products(products) else { return Ok(()) };
-    let write = app.table.write();
-    let write = if after.version == 1 {
-        write.create(&after, Code::VersionConflict)
-    } else {
-        write.replace(&after, Code::VersionConflict)
-    };
-    write.commit().await
+    app.table.write().create_or_replace(&after, Code::VersionConflict).commit().await
 }

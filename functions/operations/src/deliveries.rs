@@ -1,9 +1,7 @@
 //! Webhook deliveries: what was sent, what was answered, and sending it again.
 
 use axum::extract::State;
-use delivery::delivery::{
-    Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, scope_of, wake_next,
-};
+use delivery::delivery::{Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, wake_next};
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -60,7 +58,7 @@ pub(crate) async fn list(
 ) -> Result<Page<DeliveryView>, Problem> {
     let store = &caller.store;
     let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
-    let scope = scope_of(Some(&store.id), None);
+    let scope = key::event_scope(Some(&store.id), None);
     let days = range.queries(|day| key::deliveries_on(&scope, day));
     let is_asked_for = |delivery: &Delivery| {
         is_visible(delivery, &caller)
@@ -69,8 +67,7 @@ pub(crate) async fn list(
             && query.event_id.as_ref().is_none_or(|id| delivery.event_id == *id)
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
-    let view = |delivery: Delivery| DeliveryView::from(&delivery);
-    paging.answer_over(&app, &days, is_asked_for, view).await
+    paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await
 }
 
 /// Whether a delivery is the caller's to see.

@@ -13,7 +13,6 @@ use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::egress::Refusal;
-use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
@@ -21,7 +20,7 @@ use gateway::request::{
     Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::signature::SigningSecret;
-use gateway::table::{self, Condition};
+use gateway::table;
 use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
@@ -293,10 +292,7 @@ pub(crate) async fn delete(
     table::retry(|| async {
         let found = find(&app, &caller, &id).await?;
         if_match.check(found.version)?;
-        let unchanged = Condition::new("#version = :version")
-            .name("#version", "version")
-            .value(":version", found.version);
-        let write = app.table.write().delete_if(&found.key(), unchanged, Code::VersionConflict);
+        let write = app.table.write().delete_unchanged(&found, Code::VersionConflict);
         let write = release_quota(write, &caller.store.id);
         write.answer(NoContent::default(), app.clock.now()).await
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use commerce::topics;
-use delivery::delivery::{Delivery, scope_of};
+use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
@@ -83,7 +83,7 @@ pub(crate) async fn verify(
     let stuck = stuck.count();
     let expected = expected(&app, &caller, &events).await?;
     let undelivered = absent::<Delivery>(&app, &expected).await?;
-    let scope = scope_of(Some(&store.id), None);
+    let scope = key::event_scope(Some(&store.id), None);
     let deliveries: Vec<Delivery> =
         newest(&app, range.queries(|day| key::deliveries_on(&scope, day))).await?;
     let known: BTreeSet<&EventId> = events.iter().map(|event| &event.id).collect();

@@ -4,6 +4,7 @@ use axum::extract::State;
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
@@ -270,10 +271,8 @@ pub async fn events(
     paging: Paging,
 ) -> Result<Page<TimelineEntry>, Problem> {
     let order = load(&app, &caller.store.id, &id).await?;
-    let scope = format!("STO#{}", order.store_id);
-    let (now, any) = (app.clock.now(), ground::id::EventId::derive(&["any"]));
-    let (index, place) = key::timeline(&scope, order.id.as_str(), now, &any);
-    let search = Search::index(index, place.pk).newest_first();
+    let timeline = key::timeline_on(&order.store_id, order.id.as_str());
+    let search = Search::index(Index::Gsi2, timeline).newest_first();
     let topics = topics::catalogue();
     let topic = |event: &Event| topics.iter().find(|topic| topic.name == event.name);
     let may_see = |event: &Event| {

@@ -153,10 +153,9 @@ pub async fn events(
 ) -> Result<Page<EventView>, Problem> {
     let store = &caller.store.id;
     let order = locate(&app, store, &id).await?.order_id;
-    let anywhen = Timestamp::from_millis(0);
-    let scope = format!("STO#{store}");
-    let (index, place) = key::timeline(&scope, order.as_str(), anywhen, &EventId::mint(anywhen));
-    let query = table::Query::index(index, place.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
+    let timeline = key::timeline_on(store, order.as_str());
+    let query =
+        table::Query::index(Index::Gsi2, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
     paging
         .answer(&app, &query, |event: &Event| event.entity_id == id.as_str(), EventView::from)
         .await

@@ -247,10 +247,9 @@ pub(crate) async fn delete(
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(account);
-    let is_there = Condition::new("attribute_exists(PK)");
     let answer = confirmed
         .spend(app.table.write(), now)
-        .delete_if(&account.key(), is_there, Code::Unauthenticated)
+        .delete_if(&account.key(), Condition::exists(), Code::Unauthenticated)
         .delete_if(&email_key, held, Code::VersionConflict)
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
         .emit(Mail::compose(&key, &content, now)?)

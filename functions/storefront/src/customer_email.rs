@@ -159,8 +159,7 @@ async fn notice(
     account: &Customer,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
-    let key = app.secrets.mail_key().await?;
     let content = notifications::email_changed(&former.email, &account.email, now)
         .from_store(Some(&account.store_id));
-    Mail::compose(&key, &content, now)
+    Mail::sealed(app, &content, now).await
 }

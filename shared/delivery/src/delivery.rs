@@ -153,7 +153,7 @@ impl Item for Delivery {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let scope = scope_of(self.store_id.as_ref(), self.app_id.as_ref());
+        let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
         let mut keys = vec![
             key::deliveries_of_day(&scope, self.created_at, &self.id),
             key::deliveries_of_subscription(
@@ -168,15 +168,6 @@ impl Item for Delivery {
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.created_at.plus(KEPT))
-    }
-}
-
-/// The partition of a store's deliveries, or of those of an app's own subscription.
-pub fn scope_of(store: Option<&StoreId>, app: Option<&AppId>) -> String {
-    match (store, app) {
-        (Some(store), _) => format!("STO#{store}"),
-        (None, Some(app)) => format!("APP#{app}"),
-        (None, None) => "-".to_owned(),
     }
 }
 

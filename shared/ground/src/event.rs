@@ -193,11 +193,7 @@ impl Event {
 
     /// The event's entry in its timeline.
     pub fn in_timeline(&self) -> IndexKey {
-        let scope = match (&self.store_id, &self.app_id) {
-            (Some(store), _) => format!("STO#{store}"),
-            (None, Some(app)) => format!("APP#{app}"),
-            (None, None) => "-".to_owned(),
-        };
+        let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
         let subject = self.timeline.as_ref().unwrap_or(&self.entity_id);
         key::timeline(&scope, subject, self.created_at, &self.id)
     }

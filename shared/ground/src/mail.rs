@@ -9,6 +9,7 @@ mod plain;
 
 use std::time::Duration;
 
+use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
@@ -123,6 +124,14 @@ impl Mail {
             version: 1,
             id,
         })
+    }
+
+    /// As [`Mail::compose`], under the deployment's key.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn sealed(app: &App, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
+        Self::compose(&*app.secrets.mail_key().await?, content, now)
     }
 
     /// What it says.

@@ -213,8 +213,7 @@ pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
 /// Removes an address of a customer. When it is the default, the newest of the
 /// others becomes that. Ends in `version_conflict` when the addresses have changed in what matters.
 pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Address]) -> Write {
-    let is_there = || Condition::new("attribute_exists(PK)");
-    let write = write.delete_if(&address.key(), is_there(), Code::VersionConflict);
+    let write = write.delete_if(&address.key(), Condition::exists(), Code::VersionConflict);
     let others = all.iter().filter(|other| other.id != address.id);
     let newest = others.max_by_key(|other| (other.created_at, other.id.clone()));
     let is_default = customer.default_address_id.as_ref() == Some(&address.id);
@@ -233,7 +232,7 @@ pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Addre
                 .only_if("default_address_id = :gone AND addresses_count = :count")
                 .value(":newest", &newest.id)
                 .value(":count", customer.addresses_count);
-            (change, write.check(&newest.key(), is_there(), Code::VersionConflict))
+            (change, write.check(&newest.key(), Condition::exists(), Code::VersionConflict))
         }
     };
     let change = change.value(":one", 1).value(":gone", &address.id);

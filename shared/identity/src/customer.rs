@@ -264,7 +264,7 @@ impl UniqueCustomerEmail {
 
     /// Under which a customer may give the claim up: they have it.
     pub fn is_held_by(customer: &Customer) -> Condition {
-        Condition::new("customer_id = :customer").value(":customer", &customer.id)
+        Condition::is("customer_id", &customer.id)
     }
 }
 

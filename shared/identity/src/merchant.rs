@@ -330,7 +330,7 @@ impl UniqueEmail {
 
     /// Under which an account may give its claim up: it has it.
     pub fn is_held_by(merchant: &Merchant) -> Condition {
-        Condition::new("merchant_id = :merchant").value(":merchant", &merchant.id)
+        Condition::is("merchant_id", &merchant.id)
     }
 }
 

@@ -211,11 +211,7 @@ pub async fn attempt(
                 Some(ceiling.count(batch.take(key)?, subject.account(), now)?)
             }
         };
-        let write = app.table.write();
-        let write = match before {
-            None => write.create(&throttle, Code::VersionConflict),
-            Some(_) => write.replace(&throttle, Code::VersionConflict),
-        };
+        let write = app.table.write().create_or_replace(&throttle, Code::VersionConflict);
         write.also(counted, |write, counted| counted.save(write)).commit().await?;
         Ok((throttle, batch))
     });

@@ -197,9 +197,8 @@ fn record(
         .name("#status", "status")
         .value(":active", InstallationStatus::Active)
         .value(":generation", installation.generation);
-    let alive = Condition::new("attribute_exists(PK)");
     write
-        .check(&key::session(merchant, session), alive, Code::Unauthenticated)
+        .check(&key::session(merchant, session), Condition::exists(), Code::Unauthenticated)
         .check(&key::installation(&installation.id), active, Code::InstallationInactive)
         .create(token, Code::VersionConflict)
 }

@@ -48,8 +48,7 @@ pub fn remove_of_app(
     }
     // Each must still be there: one that its own deletion took meanwhile is counted no more.
     for key in &own {
-        let present = Condition::new("attribute_exists(PK)");
-        write = write.delete_if(key, present, Code::VersionConflict);
+        write = write.delete_if(key, Condition::exists(), Code::VersionConflict);
     }
     let change = Change::new("SET #count = #count - :own")
         .only_if("#count >= :own")

@@ -56,6 +56,16 @@ impl Condition {
         Self::new("#version = :read").name("#version", "version").value(":read", version)
     }
 
+    /// The item is there.
+    pub fn exists() -> Self {
+        Self::new("attribute_exists(PK)")
+    }
+
+    /// The item has this value as an attribute.
+    pub fn is(attribute: &str, value: impl Serialize) -> Self {
+        Self::new("#is = :is").name("#is", attribute).value(":is", value)
+    }
+
     /// Binds a `#name`.
     #[must_use]
     pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
@@ -126,6 +136,11 @@ impl Write {
     /// Puts an item that must not exist yet.
     pub fn create<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
         self.put_if(item, Condition::new("attribute_not_exists(PK)"), refused)
+    }
+
+    /// Creates an item that is at its first version, and replaces the one before a later one.
+    pub fn create_or_replace<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
+        if item.version() == 1 { self.create(item, refused) } else { self.replace(item, refused) }
     }
 
     /// Puts an item in place of its version before: optimistic locking.

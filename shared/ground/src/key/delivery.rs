@@ -42,9 +42,24 @@ pub fn deliveries_to(subscription: &SubscriptionId, day: Timestamp) -> String {
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
     gsi1(events_on(store, at), format!("{at}#{id}"))
 }
+/// Whose events and deliveries they are, in partition keys: a store's; without one, an app's.
+pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
+    match (store, app) {
+        (Some(store), _) => format!("STO#{store}"),
+        (None, Some(app)) => format!("APP#{app}"),
+        (None, None) => "-".to_owned(),
+    }
+}
+/// The partition of a timeline on a store.
+pub fn timeline_on(store: &StoreId, subject: &str) -> String {
+    timeline_of(&event_scope(Some(store), None), subject)
+}
+fn timeline_of(scope: &str, subject: &str) -> String {
+    format!("{scope}#ENT#{subject}")
+}
 /// The events of a timeline: about an entity, and about what belongs to it.
 pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi2(format!("{scope}#ENT#{subject}"), format!("{at}#{id}"))
+    gsi2(timeline_of(scope, subject), format!("{at}#{id}"))
 }
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {

@@ -14,9 +14,13 @@ pub fn developer(id: &MerchantId) -> Key {
 pub fn app(id: &AppId) -> Key {
     Key::new(format!("APP#{id}"), "A")
 }
+/// The partition of the apps of a catalogue status.
+pub fn apps_of_status(status: &str) -> String {
+    format!("APPCAT#{status}")
+}
 /// Apps of a catalogue status, by category and slug.
 pub fn apps_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
-    gsi1(format!("APPCAT#{status}"), format!("{category}#{slug}"))
+    gsi1(apps_of_status(status), format!("{category}#{slug}"))
 }
 /// A mark that stops an app, for the installations of one shard.
 pub fn app_stop(id: &AppId, shard: char) -> Key {
@@ -40,9 +44,13 @@ pub fn submission(app: &AppId, id: &SubmissionId) -> Key {
 }
 /// What sort keys of submissions begin with.
 pub const SUBMISSIONS: &str = "SUB#";
-/// Submissions of a status, by time: the operators' queue.
+/// The partition of the submissions of a status: the operators' queue.
+pub fn submissions_of_status(status: &str) -> String {
+    format!("SUBQ#{status}")
+}
+/// Submissions of a status, by time.
 pub fn submissions_by_status(status: &str, at: Timestamp, id: &SubmissionId) -> IndexKey {
-    gsi1(format!("SUBQ#{status}"), format!("{at}#{id}"))
+    gsi1(submissions_of_status(status), format!("{at}#{id}"))
 }
 /// A submission found by its id alone.
 pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
@@ -52,9 +60,13 @@ pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
 pub fn app_review(app: &AppId, store: &StoreId) -> Key {
     Key::new(format!("APP#{app}"), format!("REV#{store}"))
 }
+/// The partition of an app's reviews.
+pub fn reviews_on_app(app: &AppId) -> String {
+    format!("APP#{app}#REV")
+}
 /// An app's reviews, by time.
 pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
-    gsi1(format!("APP#{app}#REV"), format!("{at}#{id}"))
+    gsi1(reviews_on_app(app), format!("{at}#{id}"))
 }
 /// A review found by its id alone.
 pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
@@ -64,9 +76,13 @@ pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
 pub fn installation(id: &InstallationId) -> Key {
     Key::new(format!("INS#{id}"), "A")
 }
-/// A store's installations.
+/// The partition of a store's installations.
+pub fn installations_on(store: &StoreId) -> String {
+    format!("STO#{store}#INS")
+}
+/// A store's installations, by app.
 pub fn installations_of_store(store: &StoreId, app: &AppId) -> IndexKey {
-    gsi1(format!("STO#{store}#INS"), app.as_str())
+    gsi1(installations_on(store), app.as_str())
 }
 /// An app's installations, by status and time.
 pub fn installations_of_app(app: &AppId, status: &str, at: Timestamp) -> IndexKey {

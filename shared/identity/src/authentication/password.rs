@@ -180,11 +180,10 @@ async fn announced(
     account: &impl Account,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let key = app.secrets.mail_key().await?;
     let content = notifications::password_changed(account.email(), now);
     let content = content.from_store(account.holder().store_id());
     let event = account.password_updated(&app.config, now);
-    Ok(write.also(event, Write::emit).emit(Mail::compose(&key, &content, now)?))
+    Ok(write.also(event, Write::emit).emit(Mail::sealed(app, &content, now).await?))
 }
 
 fn updated(sessions_revoked: usize) -> Json<PasswordUpdated> {

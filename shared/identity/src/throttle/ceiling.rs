@@ -141,10 +141,7 @@ impl Item for Times {
 impl Times {
     /// Writes it, unless somebody else has counted meanwhile.
     pub fn save(&self, write: Write) -> Write {
-        match self.version {
-            1 => write.create(self, Code::VersionConflict),
-            _ => write.replace(self, Code::VersionConflict),
-        }
+        write.create_or_replace(self, Code::VersionConflict)
     }
 }
 

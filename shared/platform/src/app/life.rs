@@ -35,15 +35,13 @@ impl CommerceApp {
 
     /// Writes this app, at its next version, unless a store has come to use it.
     pub fn save_unless_installed(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        let unused = Condition::new("active_installs = :none").value(":none", 0_u64);
+        let unused = Condition::is("active_installs", 0);
         write.replace_except(self, Self::COUNTED, unused, refused)
     }
 
     /// That the app is still in the catalogue when the transaction happens.
     pub fn still_published() -> Condition {
-        Condition::new("#status = :published")
-            .name("#status", "status")
-            .value(":published", AppStatus::Published)
+        Condition::is("status", AppStatus::Published)
     }
 
     /// One more store the app is active on; only while it is in the catalogue.
