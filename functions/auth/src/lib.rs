@@ -20,6 +20,7 @@ use gateway::routes::Routes;
 /// The routes of this family.
 pub fn routes() -> Routes {
     Routes::default()
+        .failing_closed(&["/v1/auth/"])
         .post("/v1/auth/signup", Cost::WRITE, signin::signup)
         .post("/v1/auth/signin", Cost::WRITE, signin::signin)
         .post("/v1/auth/signin/otp", Cost::CODE, otp::request)

@@ -19,6 +19,7 @@ use gateway::app::App;
 use gateway::item::Key;
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::Problem;
+use gateway::queue::QueueName;
 use sales::order::Order;
 use sales::payment::{Payment, ProviderDeadline};
 use sales::workflows::{expire_order, process_payment};
@@ -35,6 +36,8 @@ const AT_ONCE: usize = 10;
 /// Work of one kind and shard that one run hands out: 16 times as much of a kind. What is beyond it
 /// is younger, and the next run's.
 const PER_SHARD: usize = 2_000;
+/// Due work that asks others, on its way to the workers.
+pub const QUEUE: QueueName = QueueName("DUE_QUEUE_URL");
 /// Batches that may wait in the queue before a run hands out more. What waits there would be handed
 /// out again.
 const ENOUGH: u64 = 250;
@@ -102,7 +105,7 @@ impl Worked {
 /// Hands out what is due of a kind; how many pieces. Of what cannot be listed or sent nothing is
 /// lost: it stays due.
 pub(crate) async fn hand_out(app: &App, kind: Kind) -> Result<usize, Problem> {
-    let behind = app.due_queue.depth().await.map(|depth| depth.waiting);
+    let behind = app.queue(QUEUE).depth().await.map(|depth| depth.waiting);
     if behind.is_ok_and(|waiting| waiting >= ENOUGH) {
         tracing::warn!(?kind, "the workers are behind: nothing is handed out");
         return Ok(0);
@@ -118,7 +121,7 @@ pub(crate) async fn hand_out(app: &App, kind: Kind) -> Result<usize, Problem> {
         listed.into_iter().flatten().map(|key| (key.pk, key.sk)).collect();
     let batch = |keys: &[(String, String)]| (Batch { kind, keys: keys.to_vec() }, Duration::ZERO);
     let batches: Vec<_> = keys.chunks(BATCH).map(batch).collect();
-    app.due_queue.send(&batches).await?;
+    app.queue(QUEUE).send(&batches).await?;
     Ok(keys.len())
 }
 

@@ -34,7 +34,7 @@ use serde_json::Value;
 
 use related_products::Changed;
 
-pub use handout::{Worked, work};
+pub use handout::{QUEUE, Worked, work};
 pub use publish::publish;
 pub use sweep::{SweepReport, sweep};
 
@@ -124,7 +124,9 @@ async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem>
             // One that waits for its day is found by the sweep.
             if mail.state == mail::MailState::Pending && !mail.waits(app.clock.now()) {
                 let message = mail::Message { mail_id: mail.id };
-                app.mail_queue.send(&[(message, std::time::Duration::ZERO)]).await?;
+                app.queue(ground::mail::QUEUE)
+                    .send(&[(message, std::time::Duration::ZERO)])
+                    .await?;
             }
             Ok(None)
         }

@@ -82,7 +82,7 @@ async fn settle(app: &App, event: &Event, deliveries: &[Delivery]) -> Result<(),
     usage::count(write, event).commit().await?;
     let messages: Vec<_> =
         deliveries.iter().map(|delivery| (delivery.message(), Duration::ZERO)).collect();
-    if let Err(problem) = app.webhook_queue.send(&messages).await {
+    if let Err(problem) = app.queue(delivery::delivery::QUEUE).send(&messages).await {
         // Each delivery is due in a minute; the sweep queues what is missing.
         tracing::warn!(cause = %problem, event = event.id.as_str(), "messages not queued");
     }

@@ -223,14 +223,14 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         }
         tally.count(outcome);
     }
-    app.webhook_queue.send(&messages).await
+    app.queue(delivery::delivery::QUEUE).send(&messages).await
 }
 
 /// Mails whose message was lost.
 async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
     let messages: Vec<_> = ids.map(|mail_id| (mail::Message { mail_id }, Duration::ZERO)).collect();
-    app.mail_queue.send(&messages).await?;
+    app.queue(ground::mail::QUEUE).send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use delivery::delivery::QUEUE;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
@@ -17,11 +18,10 @@ use serde::Serialize;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
-    Routes::default().get("/health", Cost::FREE, health).get(
-        "/v1/openapi.json",
-        Cost::FREE,
-        openapi,
-    )
+    Routes::default()
+        .open_to_any_origin(platform::cross_origin::is_open)
+        .get("/health", Cost::FREE, health)
+        .get("/v1/openapi.json", Cost::FREE, openapi)
 }
 
 /// Anybody; and for what is checked in depth, an operator.
@@ -145,7 +145,7 @@ impl Checks {
     async fn of(app: &App) -> Self {
         Self {
             table: Check::of(app, app.table.ping()).await,
-            queue: Check::of(app, app.webhook_queue.depth()).await,
+            queue: Check::of(app, app.queue(QUEUE).depth()).await,
             keys: Check::of(app, app.secrets.keys()).await,
         }
     }

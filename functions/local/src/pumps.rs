@@ -14,6 +14,7 @@ use dispatcher::Worked;
 use gateway::app::App;
 use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
+use gateway::queue::QueueName;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
@@ -57,21 +58,21 @@ pub(crate) fn start(
     if has_stream {
         tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone(), functions.writes()));
     }
-    let queue = |url: &str, app: &App, at_once| Source {
+    let settings = &embedded.app().config;
+    let queue = |name: QueueName, app: &App, at_once| Source {
         app: app.clone(),
         client: embedded.sqs(),
-        url: url.to_owned(),
+        url: settings.queue_url(name).clone(),
         at_once,
     };
-    let settings = &embedded.app().config;
     let app = functions.of("webhooks")?.app();
-    let webhooks = queue(&settings.webhook_queue_url, app, WEBHOOKS_AT_ONCE);
+    let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS_AT_ONCE);
     tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.of("mail")?.app();
-    let mails = queue(&settings.mail_queue_url, app, MAILS_AT_ONCE);
+    let mails = queue(ground::mail::QUEUE, app, MAILS_AT_ONCE);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
     if let Some(every) = sweep_every {
-        let due = queue(&settings.due_queue_url, dispatcher, BATCHES_AT_ONCE);
+        let due = queue(dispatcher::QUEUE, dispatcher, BATCHES_AT_ONCE);
         tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
         tasks.spawn(schedule(Arc::clone(embedded), dispatcher.clone(), every));
     }
@@ -256,7 +257,7 @@ impl Source {
 /// Works on the due work that waits in its queue, until there is none.
 pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> Worked {
     let app = dispatcher.clone();
-    let (client, url) = (embedded.sqs(), app.config.due_queue_url.clone());
+    let (client, url) = (embedded.sqs(), app.config.queue_url(dispatcher::QUEUE).clone());
     let source = Source { app, client, url, at_once: BATCHES_AT_ONCE };
     let mut worked = Worked::default();
     loop {

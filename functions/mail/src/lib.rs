@@ -107,7 +107,7 @@ async fn settle(app: &App, mail: &Mail, outcome: Result<Fate, Failure>) -> Resul
     app.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = Message { mail_id: mail.id.clone() };
-        if let Err(problem) = app.mail_queue.send(&[(message, wait)]).await {
+        if let Err(problem) = app.queue(ground::mail::QUEUE).send(&[(message, wait)]).await {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
         }

@@ -211,7 +211,7 @@ async fn preview(
 /// is due in a minute.
 pub(crate) async fn queue(app: &App, delivery: &Delivery) {
     let message = (delivery.message(), Duration::ZERO);
-    if let Err(problem) = app.webhook_queue.send(&[message]).await {
+    if let Err(problem) = app.queue(delivery::QUEUE).send(&[message]).await {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }
 }

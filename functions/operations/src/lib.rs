@@ -59,6 +59,7 @@ fn webhooks() -> Routes {
 /// What the platform says about itself to a store.
 fn platform() -> Routes {
     Routes::default()
+        .open_to_any_origin(platform::cross_origin::is_open)
         .get("/v1/operations/event-types", Cost::SEARCH, event_types::list)
         .get("/v1/operations/event-types/{type}", Cost::READ, event_types::show)
         .get("/v1/operations/outbox", Cost::List, outbox::list)

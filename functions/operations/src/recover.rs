@@ -118,7 +118,7 @@ pub(crate) async fn recover(
         .take(AT_ONCE)
         .map(|delivery| (delivery.message(), Duration::ZERO))
         .collect();
-    if let Err(problem) = app.webhook_queue.send(&soon).await {
+    if let Err(problem) = app.queue(delivery::delivery::QUEUE).send(&soon).await {
         tracing::warn!(cause = %problem, "messages not queued");
     }
     let has_more = lost.len() >= MOST;

@@ -1,4 +1,9 @@
-//! `/v1/products`, `/v1/customers`, `/v1/inventory`, `/v1/media`, `/v1/reviews`, `/v1/form-submissions`: the commerce admin surface.
+//! Products and commerce admin: what a merchant, or an app for them, keeps of a store besides its
+//! settings, orders and payments.
+//!
+//! One crate, deployed as two functions (docs/decisions.md §15.2): `Products` serves `/v1/products`
+//! with variants, collections, categories and gift cards; `StoreAdmin` serves `/v1/inventory` with
+//! locations, `/v1/customers`, `/v1/media`, `/v1/reviews` and `/v1/form-submissions`.
 
 mod categories;
 mod collections;
@@ -17,6 +22,11 @@ use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
+    products_routes().merge(store_admin_routes())
+}
+
+/// What the function `Products` serves.
+fn products_routes() -> Routes {
     Routes::default()
         .get("/v1/products", Cost::List, products::list)
         .post("/v1/products", Cost::WRITE, products::create)
@@ -47,6 +57,11 @@ pub fn routes() -> Routes {
         .post("/v1/products/gift-cards/{id}/credit", Cost::WRITE, gift_cards::credit)
         .post("/v1/products/gift-cards/{id}/debit", Cost::WRITE, gift_cards::debit)
         .get("/v1/products/gift-cards/{id}/transactions", Cost::List, gift_cards::transactions)
+}
+
+/// What the function `StoreAdmin` serves.
+fn store_admin_routes() -> Routes {
+    Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
         .get("/v1/inventory/locations", Cost::List, locations::list)
         .post("/v1/inventory/locations", Cost::WRITE, locations::create)

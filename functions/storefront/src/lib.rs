@@ -20,9 +20,18 @@ mod wishlist;
 use gateway::budget::Cost;
 use gateway::routes::Routes;
 
+/// What the paths of routes begin with that sign a customer in, or mail to whoever is named.
+const SIGN_IN: &[&str] = &[
+    "/v1/storefront/customer/login",
+    "/v1/storefront/customer/register",
+    "/v1/storefront/customer/password",
+];
+
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
     Routes::default()
+        .open_to_any_origin(platform::cross_origin::is_open)
+        .failing_closed(SIGN_IN)
         .get("/v1/storefront/lookup", Cost::READ, lookup::lookup)
         .get("/v1/storefront/{subdomain}", Cost::READ, pages::store)
         .get("/v1/storefront/{subdomain}/products", Cost::List, catalog::list)
@@ -79,4 +88,26 @@ pub fn routes() -> Routes {
         .post("/v1/storefront/{subdomain}/forms/{form}", Cost::WRITE, forms::submit)
         .get("/v1/storefront/{subdomain}/media/{id}", Cost::READ, media::get)
         .post("/v1/storefront/{subdomain}/gift-cards/balance", Cost::WRITE, gift_cards::balance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_customer_signs_in_the_budget_fails_closed() {
+        let closed = |path: &str| {
+            let routes = routes();
+            let mut rows = routes.rows().iter().filter(|row| row.path.starts_with(path)).peekable();
+            assert!(rows.peek().is_some(), "{path}");
+            let closed: Vec<bool> = rows.map(|row| row.fails_closed).collect();
+            closed
+        };
+        for below in SIGN_IN {
+            assert!(closed(below).into_iter().all(|closed| closed), "{below}");
+        }
+        for open in ["/v1/storefront/customer/orders", "/v1/storefront/{subdomain}"] {
+            assert!(closed(open).into_iter().all(|closed| !closed), "{open}");
+        }
+    }
 }

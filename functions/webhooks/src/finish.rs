@@ -95,7 +95,8 @@ fn log(delivery: &Delivery) {
 /// not sent is no loss: the delivery stays due.
 pub(crate) async fn queue(app: &App, delivery: &Delivery) {
     if let Some(delay) = delivery.delay(app.clock.now())
-        && let Err(problem) = app.webhook_queue.send(&[(delivery.message(), delay)]).await
+        && let Err(problem) =
+            app.queue(delivery::delivery::QUEUE).send(&[(delivery.message(), delay)]).await
     {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }

@@ -25,7 +25,7 @@ use std::time::Duration;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
-use gateway::queue;
+use gateway::queue::{self, QueueName};
 use ground::event::Event;
 use ground::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use ground::key::{self, IndexKey};
@@ -41,6 +41,8 @@ pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
 pub use view::DeliveryView;
 
+/// Webhook deliveries on their way.
+pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
 /// How long deliveries are kept.
 pub const KEPT: Duration = DAY.saturating_mul(30);
 /// How long an attempt may take with everything around it.

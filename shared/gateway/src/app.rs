@@ -14,9 +14,9 @@ use aws_types::region::Region;
 use crate::budget::Admissions;
 use crate::cache::Cache;
 use crate::clock::Clock;
-use crate::config::{Config, Setting};
+use crate::config::Config;
 use crate::egress::Egress;
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueName};
 use crate::secrets::Secrets;
 use crate::table::Table;
 
@@ -33,12 +33,8 @@ pub struct Parts {
     pub clock: Clock,
     /// All state.
     pub table: Table,
-    /// Webhook deliveries on their way.
-    pub webhook_queue: Queue,
-    /// Mails on their way.
-    pub mail_queue: Queue,
-    /// Due work that asks payment providers, on its way to workers.
-    pub due_queue: Queue,
+    /// Opens queues: [`App::queue`].
+    sqs: aws_sdk_sqs::Client,
     /// The keys.
     pub secrets: Secrets,
     /// Guarded outgoing HTTP.
@@ -106,16 +102,12 @@ impl App {
             sqs.push_interceptor(guard.clone());
             secrets.push_interceptor(guard.clone());
         }
-        let sqs = aws_sdk_sqs::Client::from_conf(sqs.build());
-        let queue = |url: &Setting<String>| Queue::new(sqs.clone(), url.share());
         Self(Arc::new(Parts {
             table: Table::new(
                 aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
                 config.table.share(),
             ),
-            webhook_queue: queue(&config.webhook_queue_url),
-            mail_queue: queue(&config.mail_queue_url),
-            due_queue: queue(&config.due_queue_url),
+            sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
             secrets: Secrets::new(
                 aws_sdk_secretsmanager::Client::from_conf(secrets.build()),
                 clock.clone(),
@@ -127,6 +119,11 @@ impl App {
             clock,
             config,
         }))
+    }
+
+    /// The queue of this name.
+    pub fn queue(&self, name: QueueName) -> Queue {
+        Queue::new(self.sqs.clone(), self.config.queue_url(name))
     }
 
     /// The service in a Lambda: everything from the environment.

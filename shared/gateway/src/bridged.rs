@@ -127,12 +127,6 @@ fn is_loopback(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Cost;
-
-    fn row(method: Method, access: Access) -> Row {
-        let path = "/v1/x";
-        Row { method, path, cost: Cost::FREE, access, oauth: false, body_limit: 1 }
-    }
 
     #[test]
     fn a_bridged_request_reaches_what_is_for_apps_and_what_anybody_may_read() {
@@ -147,7 +141,7 @@ mod tests {
             (Method::GET, Access::Customer, false),
             (Method::GET, Access::Merchant, false),
         ] {
-            let row = row(method, access);
+            let row = Row::example(method, "/v1/x", access);
             assert_eq!(judge(&marked, &row).is_ok(), open, "{row:?}");
             assert!(judge(&HeaderMap::new(), &row).is_ok(), "without a mark nothing is refused");
         }

@@ -139,6 +139,17 @@ impl Tier {
     }
 }
 
+/// What a request really cost, where that is less than what was charged ahead.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ActualCost(pub(crate) u32);
+
+/// Says what the request under way really cost, when that is less than what was charged ahead.
+pub fn settle(actual: u32) {
+    if let Some(context) = Context::current() {
+        context.keep(ActualCost(actual));
+    }
+}
+
 /// What was charged for a request, and where that leaves the bucket.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
@@ -159,9 +170,9 @@ impl Charge {
 
     /// Writes the cost headers; `spent` says what the request really cost, where that is less than
     /// what was taken.
-    pub(crate) fn write_headers(&self, spent: Option<u32>, headers: &mut HeaderMap) {
+    pub(crate) fn write_headers(&self, spent: Option<ActualCost>, headers: &mut HeaderMap) {
         let tier = self.bucket.tier;
-        let actual = spent.unwrap_or(self.taken).min(self.taken);
+        let actual = spent.map_or(self.taken, |spent| spent.0).min(self.taken);
         let refund = self.taken.saturating_sub(actual);
         let available = self.available.saturating_add(refund).min(tier.capacity());
         let (name, capacity, rate) = (tier.name(), tier.capacity(), tier.restore_rate());
@@ -185,6 +196,11 @@ impl Charge {
         }
     }
 
+    /// What the request cost: what it was asked for, where it turned out to be no less.
+    pub(crate) fn spent(&self, actual: Option<ActualCost>) -> u32 {
+        actual.map_or(self.requested, |actual| actual.0)
+    }
+
     /// What the request costs at most.
     pub(crate) fn requested(&self) -> u32 {
         self.requested
@@ -204,7 +220,7 @@ impl Charge {
     /// Makes this the charge of the request under way.
     fn stands(self) {
         if let Some(context) = Context::current() {
-            context.set_charge(self);
+            context.keep(self);
         }
     }
 }
@@ -237,7 +253,7 @@ pub(crate) async fn charge(
         return Err(Code::CostTooHigh.with("cost", cost));
     }
     match take(app, none).await {
-        Err(problem) if problem.code != Code::RateLimited && !signs_in(inbound.row.path) => {
+        Err(problem) if problem.code != Code::RateLimited && !inbound.row.fails_closed => {
             tracing::warn!(cause = %problem, "rate limit not enforced");
             Ok(())
         }
@@ -317,14 +333,6 @@ pub(crate) async fn refused(
     }
 }
 
-/// Whether a route signs somebody in, or sends mail to whoever is named.
-fn signs_in(path: &str) -> bool {
-    const CUSTOMERS: [&str; 3] = ["login", "register", "password"];
-    let customers = path.strip_prefix("/v1/storefront/customer/");
-    path.starts_with("/v1/auth/")
-        || customers.is_some_and(|rest| CUSTOMERS.iter().any(|start| rest.starts_with(start)))
-}
-
 /// Gives back what a request did not use.
 pub(crate) async fn refund(app: &App, charge: &Charge, actual: u32) {
     let unused = charge.taken.saturating_sub(actual);
@@ -364,9 +372,9 @@ mod tests {
     fn asks(method: &str, uri: &str, cost: Cost) -> std::sync::Arc<Inbound> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
         let (parts, ()) = request.into_parts();
-        let (method, access) = (parts.method.clone(), crate::caller::Access::Public);
-        let path = "/v1/things";
-        let row = crate::routes::Row { method, path, cost, access, oauth: false, body_limit: 1 };
+        let access = crate::caller::Access::Public;
+        let row = crate::routes::Row::example(parts.method.clone(), "/v1/things", access);
+        let row = crate::routes::Row { cost, ..row };
         Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row)
     }
 
@@ -406,21 +414,6 @@ mod tests {
     }
 
     #[test]
-    fn where_somebody_signs_in_the_budget_fails_closed() {
-        for path in [
-            "/v1/auth/login",
-            "/v1/storefront/customer/login",
-            "/v1/storefront/customer/register/verify",
-            "/v1/storefront/customer/password/reset",
-        ] {
-            assert!(signs_in(path), "{path}");
-        }
-        for path in ["/v1/storefront/customer/orders", "/v1/stores", "/v1/storefront/login", "/"] {
-            assert!(!signs_in(path), "{path}");
-        }
-    }
-
-    #[test]
     fn the_wait_is_told_in_whole_seconds_and_never_as_none() {
         for (micros, seconds) in
             [(-1, "1"), (0, "1"), (1, "1"), (1_000_000, "1"), (1_000_001, "2"), (9_000_001, "10")]
@@ -441,7 +434,7 @@ mod tests {
         assert_eq!(charge.as_json(), expected);
         let told = |charge: &Charge, spent: Option<u32>| {
             let mut headers = HeaderMap::new();
-            charge.write_headers(spent, &mut headers);
+            charge.write_headers(spent.map(ActualCost), &mut headers);
             let number = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
             let names = ["requested", "actual", "available"];
             names.map(|name| number(&format!("x-service-cost-{name}")).unwrap().to_owned())

@@ -4,21 +4,19 @@ mod setting;
 
 use std::collections::BTreeSet;
 
+pub(crate) use setting::NamedSettings;
 pub use setting::Setting;
 
 use crate::egress::Policy;
+use crate::queue::QueueName;
 
 /// The settings of a function. Those that it was not given cannot be used: [`Setting`].
 #[derive(Debug)]
 pub struct Config {
     /// The table's name.
     pub table: Setting<String>,
-    /// The queue of webhook deliveries.
-    pub webhook_queue_url: Setting<String>,
-    /// The queue of mails.
-    pub mail_queue_url: Setting<String>,
-    /// The queue of due work that asks payment providers.
-    pub due_queue_url: Setting<String>,
+    /// Those that the rooms name: the URLs of queues.
+    pub(crate) named: NamedSettings,
     /// The secrets.
     pub secrets: SecretIds,
     /// The base URL under which clients reach the API, without a slash at its end: the `iss` of
@@ -116,9 +114,6 @@ impl PaymentBaseUrls {
     }
 }
 
-/// The audience of app tokens.
-pub const AUDIENCE: &str = "commerce-api";
-
 impl Config {
     /// Reads the environment.
     #[expect(clippy::disallowed_methods, reason = "this module alone reads the environment")]
@@ -127,7 +122,7 @@ impl Config {
     }
 
     /// Reads what an environment has under these names.
-    pub fn read(given: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn read(given: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         let text = |name: &'static str| Setting::new(name, given(name));
         let list = |name: &'static str| {
             let items = |text: String| {
@@ -140,9 +135,6 @@ impl Config {
         let development = given("SERVICE_ENVIRONMENT").as_deref() == Some("development");
         Self {
             table: text("TABLE_NAME"),
-            webhook_queue_url: text("WEBHOOK_QUEUE_URL"),
-            mail_queue_url: text("MAIL_QUEUE_URL"),
-            due_queue_url: text("DUE_QUEUE_URL"),
             secrets: SecretIds {
                 signing: text("SIGNING_KEYS_SECRET"),
                 receipts: text("RECEIPT_KEYS_SECRET"),
@@ -165,7 +157,13 @@ impl Config {
             payment_base_urls: PaymentBaseUrls::from_env().or(PaymentBaseUrls::default()),
             commit: option_env!("SERVICE_COMMIT").unwrap_or("unknown").to_owned(),
             region: given("AWS_REGION").unwrap_or_default(),
+            named: NamedSettings::new(given),
         }
+    }
+
+    /// The URL of a queue.
+    pub fn queue_url(&self, name: QueueName) -> Setting<String> {
+        self.named.get(name.0)
     }
 
     /// The variables whose values were used so far.
@@ -173,9 +171,6 @@ impl Config {
         let Self { secrets, .. } = self;
         let texts = [
             &self.table,
-            &self.webhook_queue_url,
-            &self.mail_queue_url,
-            &self.due_queue_url,
             &self.base_url,
             &self.mail_from,
             &secrets.signing,
@@ -190,6 +185,7 @@ impl Config {
         ];
         let lists = [&self.admin_origins, &self.operators];
         let texts = texts.into_iter().filter_map(Setting::used);
-        texts.chain(lists.into_iter().filter_map(Setting::used)).collect()
+        let lists = lists.into_iter().filter_map(Setting::used);
+        texts.chain(lists).chain(self.named.used()).collect()
     }
 }

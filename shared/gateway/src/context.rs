@@ -1,14 +1,13 @@
-//! What is known of the request under way: its ids for logs, events and answers, what it has
-//! cost, and its idempotency claim. Carried by the task, so that the table layer can count round
-//! trips and a problem can name its request without every function passing it along.
+//! What is known of the request under way: its ids for logs, events and answers, who asks, and what
+//! others keep here until it is answered, each by a type of its own. Carried by the task, so that
+//! the table layer can count round trips and a problem can name its request without every function
+//! passing it along.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::HeaderMap;
+use http::{Extensions, HeaderMap};
 
-use crate::budget::Charge;
 use crate::clock::Timestamp;
-use crate::idempotency::Claim;
 
 tokio::task_local! {
     static CURRENT: Arc<Context>;
@@ -25,27 +24,12 @@ pub struct Context {
     state: Mutex<State>,
 }
 
-/// What was read for the list that is asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Listed {
-    /// Queries made.
-    pub(crate) queries: u32,
-    /// Items looked at, whether they are shown or not.
-    pub(crate) items: usize,
-}
-
 /// What changes while the request is handled.
 #[derive(Debug, Default)]
 struct State {
-    trips: u32,
-    /// In tenths of a capacity unit: eventually consistent reads cost halves.
-    capacity_tenths: u64,
-    listed: Listed,
-    charge: Option<Charge>,
-    actual_cost: Option<u32>,
-    claim: Option<Claim>,
     principal: String,
     store: Option<String>,
+    kept: Extensions,
 }
 
 impl Context {
@@ -107,34 +91,26 @@ impl Context {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one round trip to the table.
-    pub(crate) fn count_trip(capacity_tenths: u64) {
+    /// Keeps a value until the request is answered, in place of one of the same type.
+    pub(crate) fn keep<T: Clone + Send + Sync + 'static>(&self, value: T) {
+        self.state().kept.insert(value);
+    }
+
+    /// The value of this type, if one is kept.
+    pub(crate) fn kept<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        self.state().kept.get().cloned()
+    }
+
+    /// Takes the value of this type, if one is kept.
+    pub(crate) fn take<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
+        self.state().kept.remove()
+    }
+
+    /// Changes the current request's value of this type, its default if none is kept.
+    pub(crate) fn update<T: Clone + Default + Send + Sync + 'static>(change: impl FnOnce(&mut T)) {
         if let Some(context) = Self::current() {
-            let mut state = context.state();
-            state.trips = state.trips.saturating_add(1);
-            state.capacity_tenths = state.capacity_tenths.saturating_add(capacity_tenths);
+            change(context.state().kept.get_or_insert_default());
         }
-    }
-
-    /// Counts what was read for a list.
-    pub(crate) fn count_listed(queries: u32, items: usize) {
-        if let Some(context) = Self::current() {
-            let mut state = context.state();
-            state.listed.queries = state.listed.queries.saturating_add(queries);
-            state.listed.items = state.listed.items.saturating_add(items);
-        }
-    }
-
-    /// What was read for the list so far.
-    pub(crate) fn listed(&self) -> Listed {
-        self.state().listed
-    }
-
-    /// Round trips to the table so far, rate bucket and idempotency record excluded, and the
-    /// capacity consumed in tenths of a unit.
-    pub fn table_use(&self) -> (u32, u64) {
-        let state = self.state();
-        (state.trips, state.capacity_tenths)
     }
 
     /// Records who is calling, and for which store.
@@ -152,33 +128,6 @@ impl Context {
     /// The store the call is about, if any.
     pub fn store(&self) -> Option<String> {
         self.state().store.clone()
-    }
-
-    /// Has every problem of this request written as RFC 6749 §5.2 wants it.
-    pub(crate) fn set_charge(&self, charge: Charge) {
-        self.state().charge = Some(charge);
-    }
-
-    pub(crate) fn charge(&self) -> Option<Charge> {
-        self.state().charge.clone()
-    }
-
-    /// Says what the request really cost, when that is less than what was charged ahead.
-    pub fn settle_cost(&self, actual: u32) {
-        self.state().actual_cost = Some(actual);
-    }
-
-    pub(crate) fn actual_cost(&self) -> Option<u32> {
-        self.state().actual_cost
-    }
-
-    pub(crate) fn set_claim(&self, claim: Claim) {
-        self.state().claim = Some(claim);
-    }
-
-    /// Takes the idempotency claim: whoever takes it completes or releases it.
-    pub(crate) fn take_claim(&self) -> Option<Claim> {
-        self.state().claim.take()
     }
 }
 

@@ -1,35 +1,12 @@
-//! Which browsers may call what: storefront, token and public catalogue routes are open, merchant
-//! routes are for the configured admin origins alone (docs/conventions.md §1).
-//!
-//! Judged by path, not by row: API Gateway sends a preflight for any path to `$default`.
+//! Which browsers may call what: what the routes' own rule opens is for any origin, everything else
+//! for the configured admin origins alone (docs/conventions.md §1).
 
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::config::Config;
 use crate::context;
-
-/// Paths whose answers any origin may read. None of them accepts a cookie.
-const OPEN: &[&str] = &[
-    "/health",
-    "/v1/storefront/",
-    "/v1/app-store/oauth/token",
-    "/v1/app-store/oauth/revoke",
-    "/v1/app-store/oauth/introspect",
-    "/v1/app-store/oauth/jwks",
-    "/v1/app-store/oauth/metadata",
-    "/v1/app-store/apps",
-    "/v1/operations/event-types",
-];
-
-/// Whether any origin may call this. Below the catalogue of apps that is reading alone: writing
-/// there acts for a merchant or a developer.
-fn is_open(method: &Method, path: &str) -> bool {
-    let reads = matches!(*method, Method::GET | Method::HEAD);
-    let merchant = path == "/v1/app-store/oauth/token-exchange"
-        || (path.starts_with("/v1/app-store/apps") && !reads);
-    !merchant && OPEN.iter().any(|open| path.starts_with(open))
-}
+use crate::routes::CrossOrigin;
 
 /// The method that is asked about: a preflight's is in its header.
 fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
@@ -41,9 +18,8 @@ fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
 
 /// Adds the headers that let the asking origin read the answer, if it may.
 pub(crate) fn apply(
-    config: &Config,
-    method: &Method,
-    path: &str,
+    (config, is_open): (&Config, CrossOrigin),
+    (method, path): (&Method, &str),
     request: &HeaderMap,
     answer: &mut HeaderMap,
 ) {
@@ -91,26 +67,4 @@ pub(crate) fn preflight(method: &Method, request: &HeaderMap) -> Option<(StatusC
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     headers.insert(HeaderName::from_static("vary"), HeaderValue::from_static("Origin"));
     Some((StatusCode::NO_CONTENT, headers))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_public_paths_are_open() {
-        for open in ["/v1/storefront/lookup", "/v1/app-store/oauth/token", "/v1/app-store/apps"] {
-            assert!(is_open(&Method::GET, open), "{open}");
-        }
-        for closed in [
-            "/v1/auth/signin",
-            "/v1/stores",
-            "/v1/app-store/oauth/token-exchange",
-            "/v1/app-store/apps/app_1/oauth/authorize",
-            "/v1/app-store/apps/app_1/reviews",
-            "/v1/app-store/developers/apps",
-        ] {
-            assert!(!is_open(&Method::POST, closed), "{closed}");
-        }
-    }
 }

@@ -152,7 +152,7 @@ struct Settings {
 impl Settings {
     fn app(
         &self,
-        given: impl Fn(&str) -> Option<String>,
+        environment: BTreeMap<String, String>,
         sdk: &SdkConfig,
         endpoints: &Endpoints,
     ) -> App {
@@ -163,7 +163,7 @@ impl Settings {
             mail: self.mail.clone(),
             payment_base_urls: self.payment_base_urls.clone(),
             region: emulators::REGION.to_owned(),
-            ..Config::read(given)
+            ..Config::read(move |name| environment.get(name).cloned())
         };
         App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints)
     }
@@ -208,11 +208,11 @@ impl Embedded {
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
         };
-        let everything = |name: &str| {
-            let (_, reference) = EVERYTHING.iter().find(|(variable, _)| *variable == name)?;
-            resources.get(reference).or_else(|| parameters.get(reference)).cloned()
-        };
-        let app = settings.app(everything, &sdk, &endpoints);
+        let everything = EVERYTHING.iter().filter_map(|(variable, reference)| {
+            let value = resources.get(reference).or_else(|| parameters.get(reference))?;
+            Some(((*variable).to_owned(), value.clone()))
+        });
+        let app = settings.app(everything.collect(), &sdk, &endpoints);
         Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints })
     }
 
@@ -231,7 +231,7 @@ impl Embedded {
     pub fn function(&self, environment: &BTreeMap<String, String>, guard: &Guard) -> App {
         let guard = Some(SharedInterceptor::new(guard.clone()));
         let endpoints = Endpoints { guard, ..self.endpoints.clone() };
-        self.settings.app(|name| environment.get(name).cloned(), &self.sdk, &endpoints)
+        self.settings.app(environment.clone(), &self.sdk, &endpoints)
     }
 
     /// The service with everything: to look behind the functions' backs.

@@ -286,9 +286,9 @@ mod tests {
     ) -> std::sync::Arc<Inbound> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
         let (parts, ()) = request.into_parts();
-        let (method, path, access) = (parts.method.clone(), "/v1/things/{id}", Access::Public);
-        let cost = crate::budget::Cost::WRITE;
-        let row = crate::routes::Row { method, path, cost, access, oauth: false, body_limit: 1 };
+        let path = "/v1/things/{id}";
+        let row = crate::routes::Row::example(parts.method.clone(), path, Access::Public);
+        let row = crate::routes::Row { cost: crate::budget::Cost::WRITE, ..row };
         let params = id.map(|id| ("id".to_owned(), id.to_owned())).into_iter().collect();
         Inbound::new(&parts, bytes::Bytes::from_static(body.as_bytes()), params, row)
     }

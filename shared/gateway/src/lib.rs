@@ -1,4 +1,7 @@
-//! The machinery under every function; it knows no commerce.
+//! The machinery under every function. It knows no rule of commerce; what it calls by commerce's
+//! names are closed lists of the deployment and of the public contract, which a document or a test
+//! is held equal to: problem codes ([`problem::Code`]), settings and secrets ([`config`]), kinds of
+//! callers and of due work (docs/decisions.md §15.1). Queues and origins the rooms give to it.
 //!
 //! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`],
 //!   [`budget`], [`idempotency`] → a [`handler`] with arguments of [`request`] → a [`reply`] or

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget::Cost;
+use crate::budget::{self, Charge, Cost};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
@@ -29,7 +29,7 @@ use crate::request::Int;
 use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
 use crate::seal::{self, SteadyKey};
 use crate::size::{BRIDGED_PAGE_LIMIT, Escaped, PAGE_LIMIT};
-use crate::table::{Query, Scanned};
+use crate::table::{Listed, Query, Scanned};
 
 pub use position::{is_of_query, position_at, position_of, recall, resume, sorted};
 
@@ -302,7 +302,7 @@ impl<E: Serialize> Paging<E> {
 
     fn respond(self, data: Vec<Value>, next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
-            context.settle_cost(self.cost(&context, data.len()));
+            budget::settle(self.cost(&context, data.len()));
         }
         let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
         // Like views, they are plain structs of ours; `()` has no members.
@@ -329,10 +329,10 @@ impl<E: Serialize> Paging<E> {
     /// What the page costs that shows so many items. What was read to find little is not given
     /// back, and nothing is charged afterwards.
     fn cost(&self, context: &Context, shown: usize) -> u32 {
-        let read = context.listed();
+        let read: Listed = context.kept().unwrap_or_default();
         let items = u32::try_from(shown.max(read.items)).unwrap_or(u32::MAX);
         let cost = Cost::list(items).max(read.queries).saturating_add(self.searching);
-        cost.min(context.charge().map_or(u32::MAX, |charge| charge.requested()))
+        cost.min(context.kept::<Charge>().map_or(u32::MAX, |charge| charge.requested()))
     }
 
     /// The position, sealed under the list it belongs to: keys tell what views do not. The same
@@ -378,7 +378,7 @@ fn fitting<T, V: Serialize>(
 /// Counts items that were read for a list by their ids, and not by a query: not all of them may
 /// be shown.
 pub fn count_read(items: usize) {
-    Context::count_listed(0, items);
+    Listed::count(0, items);
 }
 
 #[cfg(test)]

@@ -13,6 +13,10 @@ use crate::problem::Problem;
 /// The longest delay SQS takes (docs/platform.md §2).
 pub const MAX_DELAY: Duration = Duration::from_mins(15);
 
+/// The variable that holds a queue's URL. Declared beside the messages that the queue carries.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueName(pub &'static str);
+
 /// One queue. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Queue {

@@ -21,13 +21,13 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use crate::answer::{self, Answer};
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, Cost};
+use crate::budget::{self, ActualCost, Charge, Cost};
 use crate::caller::{Access, Caller};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::handler::{Handler, Refusal};
-use crate::idempotency::{self, Claimed};
+use crate::idempotency::{self, Claim, Claimed};
 use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 
@@ -55,13 +55,31 @@ pub struct Row {
     pub oauth: bool,
     /// The largest body, in bytes.
     pub body_limit: usize,
+    /// Whether it is refused when its budget cannot be read: it signs somebody in, or sends mail to
+    /// whoever is named.
+    pub fails_closed: bool,
 }
+
+#[cfg(test)]
+impl Row {
+    /// A free row that takes a body of one byte.
+    pub(crate) fn example(method: Method, path: &'static str, access: Access) -> Self {
+        let cost = Cost::FREE;
+        Self { method, path, cost, access, oauth: false, body_limit: 1, fails_closed: false }
+    }
+}
+
+/// Whether any origin may read what is answered to this method of this path.
+pub type CrossOrigin = fn(&Method, &str) -> bool;
 
 /// The routes of a family, in document order.
 #[derive(Default)]
 pub struct Routes {
     rows: Vec<Row>,
     router: Router<App>,
+    cross_origin: Option<CrossOrigin>,
+    /// What the paths of rows begin with that fail closed.
+    closed: &'static [&'static str],
     #[cfg(feature = "openapi")]
     described: Vec<Described>,
 }
@@ -79,6 +97,18 @@ pub struct Described {
 }
 
 impl Routes {
+    /// What this opens is open to any origin; without it nothing is.
+    #[must_use]
+    pub fn open_to_any_origin(self, rule: CrossOrigin) -> Self {
+        Self { cross_origin: Some(rule), ..self }
+    }
+
+    /// Rows that are added after this and whose paths begin so fail closed: [`Row::fails_closed`].
+    #[must_use]
+    pub fn failing_closed(self, below: &'static [&'static str]) -> Self {
+        Self { closed: below, ..self }
+    }
+
     /// `GET`, and `HEAD`.
     #[must_use]
     pub fn get<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
@@ -135,7 +165,8 @@ impl Routes {
         handler: H,
     ) -> Self {
         let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
-        let row = Row { method, path, cost, access, oauth, body_limit };
+        let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
+        let row = Row { method, path, cost, access, oauth, body_limit, fails_closed };
         self.rows.push(row.clone());
         #[cfg(feature = "openapi")]
         self.described.push(Described {
@@ -154,6 +185,7 @@ impl Routes {
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
+        self.cross_origin = self.cross_origin.or(other.cross_origin);
         self.router = self.router.merge(other.router);
         #[cfg(feature = "openapi")]
         self.described.extend(other.described);
@@ -173,10 +205,12 @@ impl Routes {
 
     /// The service: the routes, with problems for what they do not cover.
     pub fn into_router(self, app: App) -> Router {
+        let cross_origin = self.cross_origin.unwrap_or(|_, _| false);
+        let edge = axum::middleware::from_fn_with_state((app.clone(), cross_origin), edge::edge);
         self.router
             .fallback(|| async { Problem::from(Code::NotFound) })
             .method_not_allowed_fallback(|| async { Problem::from(Code::MethodNotAllowed) })
-            .layer(axum::middleware::from_fn_with_state(app.clone(), edge::edge))
+            .layer(edge)
             .with_state(app)
     }
 }
@@ -227,7 +261,7 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
         Claimed::Mine(claim) => {
             if let Some(context) = &context {
-                context.set_claim(claim);
+                context.keep(claim);
             }
         }
     }
@@ -287,7 +321,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
 /// Everything that comes after the handler.
 async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
     let Some(context) = Context::current() else { return response };
-    let response = match context.take_claim() {
+    let response = match context.take::<Claim>() {
         None => response,
         Some(claim) => {
             let (parts, body) = response.into_parts();
@@ -302,7 +336,7 @@ async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
             Response::from_parts(parts, Body::from(bytes))
         }
     };
-    if let (Some(charge), Some(actual)) = (context.charge(), context.actual_cost()) {
+    if let (Some(charge), Some(ActualCost(actual))) = (context.kept::<Charge>(), context.kept()) {
         budget::refund(app, &charge, actual).await;
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {

@@ -61,10 +61,42 @@ impl Table {
     }
 }
 
+/// What a request has asked of the table so far, rate bucket and idempotency record excluded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TableUse {
+    /// Round trips.
+    pub(crate) trips: u32,
+    /// In tenths of a capacity unit: eventually consistent reads cost halves.
+    pub(crate) capacity_tenths: u64,
+}
+
+/// What was read for the list that a request asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Listed {
+    /// Queries made.
+    pub(crate) queries: u32,
+    /// Items looked at, whether they are shown or not.
+    pub(crate) items: usize,
+}
+
+impl Listed {
+    /// Counts what was read for the current request's list.
+    pub(crate) fn count(queries: u32, items: usize) {
+        Context::update(|listed: &mut Self| {
+            listed.queries = listed.queries.saturating_add(queries);
+            listed.items = listed.items.saturating_add(items);
+        });
+    }
+}
+
 /// Counts a round trip with what it consumed.
 fn count<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) {
     let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
-    Context::count_trip(units.map(tenths).fold(0, u64::saturating_add));
+    let consumed = units.map(tenths).fold(0, u64::saturating_add);
+    Context::update(|used: &mut TableUse| {
+        used.trips = used.trips.saturating_add(1);
+        used.capacity_tenths = used.capacity_tenths.saturating_add(consumed);
+    });
 }
 
 /// Capacity units come as a float; they are multiples of a half.

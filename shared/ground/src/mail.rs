@@ -14,6 +14,7 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Outgoing};
 use gateway::problem::{Code, Problem};
+use gateway::queue::QueueName;
 use gateway::seal::SealKey;
 use gateway::table::Write;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ use crate::key::{self, IndexKey};
 
 pub use plain::unlinked;
 
+/// Mails on their way.
+pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");
 /// How long a mail may lie on the queue before the sweep puts it there again.
 const QUEUE_GRACE: Duration = MINUTE;
 /// How long a sender has a mail to itself. Longer than sending may take.

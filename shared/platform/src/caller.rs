@@ -28,6 +28,9 @@ use identity::store::{MAX_STORES, Store, StoreStatus};
 
 use crate::developer::Developer as Profile;
 
+/// The audience of app tokens (RFC 7519 §4.1.3).
+pub const AUDIENCE: &str = "commerce-api";
+
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;

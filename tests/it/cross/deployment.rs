@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use delivery::delivery::QUEUE;
 use gateway::embedded::guard::Permission;
 use local::functions::Host;
 use local::template::{self, Function, Setting};
@@ -106,9 +107,9 @@ async fn a_call_that_the_policy_does_not_allow_is_refused() {
     // Health reads and counts; a list is none of its business.
     let health = host(&gateway, "Health").app();
     health.table.ping().await.unwrap();
-    health.webhook_queue.depth().await.unwrap();
+    health.queue(QUEUE).depth().await.unwrap();
     let message = (json!({"id": 1}), std::time::Duration::ZERO);
-    health.webhook_queue.send(&[message]).await.unwrap_err();
+    health.queue(QUEUE).send(&[message]).await.unwrap_err();
     let used = host(&gateway, "Health").used_permissions();
     let used: Vec<_> = used.iter().map(|p| format!("{} {}", p.action, p.resource)).collect();
     assert_eq!(used, ["dynamodb:GetItem Table", "sqs:GetQueueAttributes WebhookQueue"]);

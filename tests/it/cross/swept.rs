@@ -19,7 +19,11 @@ async fn due_orders_are_handed_out_in_batches_and_end_once_however_often() {
     for run in 1..=2 {
         let report = dispatcher::sweep(app).await;
         assert_eq!((report.handed_out, report.failures), (23, 0));
-        assert_eq!(app.due_queue.depth().await.unwrap().waiting, run * 2, "twenty in a batch");
+        assert_eq!(
+            app.queue(dispatcher::QUEUE).depth().await.unwrap().waiting,
+            run * 2,
+            "twenty in a batch"
+        );
     }
     assert_eq!(market.levels(&book).await, [77, 23, 0, 100], "a run does none of it");
     let report = market.gateway.sweep().await;
@@ -27,7 +31,7 @@ async fn due_orders_are_handed_out_in_batches_and_end_once_however_often() {
     assert_eq!(market.gateway.events("order.expired").await.len(), 23);
     assert_eq!(market.levels(&book).await, [100, 0, 0, 100]);
     market.audit(&book).await;
-    assert_eq!(app.due_queue.depth().await.unwrap().waiting, 0);
+    assert_eq!(app.queue(dispatcher::QUEUE).depth().await.unwrap().waiting, 0);
     assert_eq!(market.gateway.sweep().await.handed_out, 0, "nothing is due any more");
 }
 

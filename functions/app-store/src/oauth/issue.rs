@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::config::AUDIENCE;
 use gateway::problem::Problem;
 use gateway::seal;
 use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
@@ -12,6 +11,7 @@ use ground::event::Event;
 use ground::id::{GrantId, MerchantId, SessionId};
 use ground::resource::Resource;
 use ground::scope::Scopes;
+use platform::caller::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 
 /// An access token that is about to be issued.

@@ -3,7 +3,6 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::config::AUDIENCE;
 use gateway::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
@@ -14,7 +13,7 @@ use ground::key;
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
-use platform::caller::OAuthClient;
+use platform::caller::{AUDIENCE, OAuthClient};
 use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use schemars::JsonSchema;

@@ -150,7 +150,7 @@ async fn wake(app: &App, ended: &Delivery) -> Result<(), Problem> {
         return Ok(());
     };
     match next.delay(app.clock.now()) {
-        Some(delay) => app.webhook_queue.send(&[(next.message(), delay)]).await,
+        Some(delay) => app.queue(super::QUEUE).send(&[(next.message(), delay)]).await,
         None => Ok(()),
     }
 }

@@ -150,7 +150,6 @@ mod tests {
 
     #[test]
     fn who_is_known_is_known_by_their_credential_or_else_by_their_storefront() {
-        use crate::budget::Cost;
         use crate::caller::Access;
         use crate::routes::Row;
         let shown_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
@@ -160,8 +159,7 @@ mod tests {
             }
             let (parts, ()) = request.body(()).unwrap().into_parts();
             let params = subdomain.map(|name| ("subdomain".to_owned(), name.to_owned()));
-            let (method, path, access) = (parts.method.clone(), "/v1/x", Access::Public);
-            let row = Row { method, path, cost: Cost::FREE, access, oauth: false, body_limit: 1 };
+            let row = Row::example(parts.method.clone(), "/v1/x", Access::Public);
             shown(&Inbound::new(&parts, bytes::Bytes::new(), params.into_iter().collect(), row))
         };
         let bearer = shown_by(&[("authorization", "Bearer a")], Some("shop"));

@@ -1,9 +1,10 @@
 //! A setting of a function, which it has or was not given.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Serialize, Serializer};
 
@@ -70,6 +71,40 @@ impl<T> fmt::Debug for Setting<T> {
     }
 }
 
+/// Settings that are named by who uses them.
+pub(crate) struct NamedSettings {
+    given: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    known: Mutex<BTreeMap<&'static str, Setting<String>>>,
+}
+
+impl NamedSettings {
+    /// Those of an environment.
+    pub(super) fn new(given: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { given: Box::new(given), known: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<&'static str, Setting<String>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The setting of this variable, the same one each time.
+    pub(super) fn get(&self, name: &'static str) -> Setting<String> {
+        let read = || Setting::new(name, (self.given)(name));
+        self.known().entry(name).or_insert_with(read).share()
+    }
+
+    /// The variables that were given and used.
+    pub(super) fn used(&self) -> Vec<&'static str> {
+        self.known().values().filter_map(Setting::used).collect()
+    }
+}
+
+impl fmt::Debug for NamedSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.known().keys()).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,7 +117,15 @@ mod tests {
         assert_eq!((given.used(), given.to_string()), (Some("A"), "text".to_owned()));
         let empty: Setting<String> = Setting::new("B", None);
         let panic = std::panic::catch_unwind(move || empty.len()).unwrap_err();
-        let said = panic.downcast_ref::<String>().unwrap();
-        assert!(said.starts_with("B is used and not given"), "{said}");
+        let message = panic.downcast_ref::<String>().unwrap();
+        assert!(message.starts_with("B is used and not given"), "{message}");
+    }
+
+    #[test]
+    fn a_named_setting_is_used_once_its_value_is() {
+        let settings = NamedSettings::new(|name| Some(name.to_lowercase()));
+        let url = settings.get("A");
+        assert!(settings.used().is_empty());
+        assert_eq!((url.as_str(), settings.used()), ("a", vec!["A"]));
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use super::{Code, Problem, TYPE_BASE};
+use crate::budget::Charge;
 use crate::context::Context;
 
 impl Problem {
@@ -15,7 +16,7 @@ impl Problem {
         }
         let says_when = self.headers.iter().any(|(name, _)| *name == header::RETRY_AFTER);
         let problem = if says_when { self } else { self.header(header::RETRY_AFTER, "1") };
-        match context.and_then(Context::charge) {
+        match context.and_then(Context::kept::<Charge>) {
             Some(charge) => problem.with("cost", charge.as_json()),
             None => problem,
         }

@@ -5,20 +5,26 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderValue, Method, header};
 
 use crate::answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget;
+use crate::budget::{self, ActualCost, Charge};
 use crate::context::Context;
 use crate::cors;
 use crate::problem::Problem;
 use crate::request::{ClientIp, ip_prefix};
+use crate::routes::CrossOrigin;
+use crate::table::TableUse;
 
 /// What happens to every request before and after it is routed: its context, its log line, the
 /// headers of every answer.
-pub(super) async fn edge(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(super) async fn edge(
+    State((app, cross_origin)): State<(App, CrossOrigin)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     believe_proxy(&app, &mut request);
     if let Some(client) = bridged::asked_from(&app, request.headers()).await {
         request.extensions_mut().insert(ClientIp(client));
@@ -27,7 +33,7 @@ pub(super) async fn edge(State(app): State<App>, mut request: Request, next: Nex
     let network = ip_prefix(request.extensions().get::<ClientIp>().map(|client| client.0));
     let untouched = budget::untouched(&app, &network);
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
-    context.set_charge(untouched);
+    context.keep(untouched);
     let answered = Arc::clone(&context);
     let asked = method.clone();
     let mut response = context
@@ -41,7 +47,13 @@ pub(super) async fn edge(State(app): State<App>, mut request: Request, next: Nex
             }
         })
         .await;
-    finish(&app, &answered, (&asked, &headers), &mut response);
+    cors::apply(
+        (&app.config, cross_origin),
+        (&asked, answered.path()),
+        &headers,
+        response.headers_mut(),
+    );
+    finish(&app, &answered, &asked, &mut response);
     answer::revalidate(&asked, &headers, &mut response);
     response
 }
@@ -65,21 +77,17 @@ fn believe_proxy(app: &App, request: &mut Request) {
     }
 }
 
-fn finish(
-    app: &App,
-    context: &Context,
-    (method, request): (&Method, &HeaderMap),
-    response: &mut Response,
-) {
-    let (trips, capacity) = context.table_use();
+fn finish(app: &App, context: &Context, method: &Method, response: &mut Response) {
+    let TableUse { trips, capacity_tenths } = context.kept().unwrap_or_default();
+    let (charge, actual) = (context.kept::<Charge>(), context.kept::<ActualCost>());
     let took = context.started().until(app.clock.now());
     let status = response.status().as_u16();
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(context.request_id()) {
         headers.insert("x-request-id", id);
     }
-    if let Some(charge) = context.charge() {
-        charge.write_headers(context.actual_cost(), headers);
+    if let Some(charge) = &charge {
+        charge.write_headers(actual, headers);
     }
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -90,13 +98,12 @@ fn finish(
     if app.config.development {
         let millis = took.as_millis();
         let timing = format!(
-            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity}\", total;dur={millis}"
+            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", total;dur={millis}"
         );
         if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert("server-timing", timing);
         }
     }
-    cors::apply(&app.config, method, context.path(), request, headers);
     tracing::info!(
         request_id = context.request_id(),
         trace_id = context.trace_id(),
@@ -105,10 +112,10 @@ fn finish(
         method = method.as_str(),
         path = context.path(),
         status,
-        cost = context.charge().map(|charge| context.actual_cost().unwrap_or(charge.requested())),
+        cost = charge.map(|charge| charge.spent(actual)),
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         trips,
-        capacity_tenths = capacity,
+        capacity_tenths,
         "request"
     );
 }

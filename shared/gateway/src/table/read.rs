@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Table, back_off, count, unavailable};
-use crate::context::Context;
+use super::{Listed, Table, back_off, count, unavailable};
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
@@ -280,13 +279,13 @@ impl Table {
                     scanned.push(parsed, Some(after));
                 }
                 if scanned.items.len() >= limit {
-                    Context::count_listed(1, position.saturating_add(1));
+                    Listed::count(1, position.saturating_add(1));
                     let more = position < last || next.is_some();
                     scanned.next = scanned.next.filter(|_| more);
                     return Ok(scanned);
                 }
             }
-            Context::count_listed(1, all);
+            Listed::count(1, all);
             scanned.next = next;
             if scanned.next.is_none() {
                 break;

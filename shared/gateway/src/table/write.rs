@@ -287,12 +287,12 @@ impl Write {
     /// The problem of the first action, in order, whose condition was refused.
     pub async fn answer<R: Reply>(mut self, reply: R, now: Timestamp) -> Result<R, Problem> {
         if let Some(context) = Context::current()
-            && let Some(claim) = context.take_claim()
+            && let Some(claim) = context.take::<Claim>()
         {
             self = claim.complete(self, reply.as_answer(), now);
             let outcome = self.commit().await;
             if outcome.is_err() {
-                context.set_claim(claim);
+                context.keep(claim);
             }
             return outcome.map(|()| reply);
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::config::AUDIENCE;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::seal;
@@ -16,7 +15,7 @@ use identity::session::Session;
 use identity::store::{Store, StoreStatus};
 
 use super::named::{names_no_other_store, no_such_store};
-use super::{Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
+use super::{AUDIENCE, Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 use crate::app::Stop;
 use crate::installation::{AppToken, Installation};
 

@@ -1,0 +1,51 @@
+//! Which routes any web page may call: storefront, token and public catalogue routes
+//! (docs/conventions.md §1).
+//!
+//! Judged by path, not by row, and known to every function that serves one of them: API Gateway
+//! sends a preflight for any path to `$default`, which has none of the rows.
+
+use http::Method;
+
+/// Paths whose answers any origin may read. None of them accepts a cookie.
+const OPEN: &[&str] = &[
+    "/health",
+    "/v1/storefront/",
+    "/v1/app-store/oauth/token",
+    "/v1/app-store/oauth/revoke",
+    "/v1/app-store/oauth/introspect",
+    "/v1/app-store/oauth/jwks",
+    "/v1/app-store/oauth/metadata",
+    "/v1/app-store/apps",
+    "/v1/operations/event-types",
+];
+
+/// Whether any origin may call this. Below the catalogue of apps that is reading alone: writing
+/// there acts for a merchant or a developer.
+pub fn is_open(method: &Method, path: &str) -> bool {
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let merchant = path == "/v1/app-store/oauth/token-exchange"
+        || (path.starts_with("/v1/app-store/apps") && !reads);
+    !merchant && OPEN.iter().any(|open| path.starts_with(open))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_public_paths_are_open() {
+        for open in ["/v1/storefront/lookup", "/v1/app-store/oauth/token", "/v1/app-store/apps"] {
+            assert!(is_open(&Method::GET, open), "{open}");
+        }
+        for closed in [
+            "/v1/auth/signin",
+            "/v1/stores",
+            "/v1/app-store/oauth/token-exchange",
+            "/v1/app-store/apps/app_1/oauth/authorize",
+            "/v1/app-store/apps/app_1/reviews",
+            "/v1/app-store/developers/apps",
+        ] {
+            assert!(!is_open(&Method::POST, closed), "{closed}");
+        }
+    }
+}
