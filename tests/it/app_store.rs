@@ -5,6 +5,7 @@ mod bridge;
 mod leaving;
 mod limits;
 mod oauth;
+mod reviewed;
 mod suspended;
 
 use std::time::Duration;

@@ -20,7 +20,7 @@ pub const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi
 /// Answers of one operation that are written down.
 const MAX_WRITTEN: usize = 24;
 /// The longest that is written down, as JSON with its request.
-const MAX_LENGTH: usize = 6_000;
+const MAX_LENGTH: usize = 20_000;
 
 static KNOWN: LazyLock<Document> = LazyLock::new(Document::read);
 

@@ -138,6 +138,28 @@ async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
     }
 }
 
+#[tokio::test]
+async fn a_discarded_event_is_published_when_it_is_requeued() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let watched = Watched::on(gateway, Behaviour::Status(200)).await;
+    watched.rename("Discarded").await;
+    let outbox = watched.owner().get("/v1/operations/outbox?status=pending").await.expect(200);
+    let event = outbox.data().iter().find(|event| event["type"] == "store.updated").unwrap();
+    let path = format!("/v1/operations/outbox/{}", event["id"].as_str().unwrap());
+    let act = |what: &'static str| watched.owner().post(&format!("{path}/{what}")).json(json!({}));
+    act("requeue").await.expect(409).problem("invalid_state_transition");
+    act("discard").await.expect(200);
+    act("discard").await.expect(409).problem("invalid_state_transition");
+    watched.gateway.advance(MINUTE + Duration::from_secs(1));
+    watched.gateway.sweep().await;
+    assert!(watched.deliveries().await.is_empty(), "it was discarded");
+    act("requeue").await.expect(200);
+    watched.gateway.advance(MINUTE + Duration::from_secs(1));
+    watched.gateway.sweep().await;
+    verify(&watched.receiver.wait_for(1).await[0], watched.secret());
+    act("requeue").await.expect(409).problem("invalid_state_transition");
+}
+
 /// A way to the table on which every transaction fails, as often as `failures` says.
 async fn failing_writes(table: String, failures: Arc<AtomicUsize>) -> (String, JoinSet<()>) {
     let http = reqwest::Client::new();

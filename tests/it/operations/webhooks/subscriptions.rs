@@ -1,9 +1,9 @@
 //! Subscriptions: how many, and to what.
 
 use gateway::egress::{Egress, Policy};
-use support::{Behaviour, Gateway, Merchant, json};
+use support::{Behaviour, Gateway, Merchant, eventually, json};
 
-use super::{SUBSCRIPTIONS, Watched};
+use super::{PATIENCE, SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
 async fn a_store_has_at_most_50_subscriptions_however_they_race() {
@@ -67,4 +67,33 @@ async fn subscriptions_are_judged_whole() {
         assert_eq!(reply.field_errors(), [("/url".to_owned(), code.to_owned())], "{url}");
     }
     assert_eq!(gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_off_gets_nothing_and_counts_what_it_got() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
+    watched.rename("While it is on").await;
+    watched.delivery_in("succeeded").await;
+    let switch = |to: &'static str| watched.owner().post(&format!("{path}/{to}")).json(json!({}));
+    assert_eq!(switch("disable").await.expect(200).str("/status"), "disabled");
+    switch("disable").await.expect(409).problem("invalid_state_transition");
+    watched.rename("While it is off").await;
+    assert_eq!(switch("enable").await.expect(200).str("/status"), "active");
+    switch("enable").await.expect(409).problem("invalid_state_transition");
+    watched.rename("On again").await;
+    eventually(PATIENCE, || async {
+        let received = watched.receiver.requests();
+        received.iter().any(|one| one.json()["data"]["name"] == "On again").then_some(())
+    })
+    .await;
+    let received = watched.receiver.requests();
+    assert!(received.iter().all(|one| one.json()["data"]["name"] != "While it is off"));
+    eventually(PATIENCE, || async {
+        let stats = watched.owner().get(&format!("{path}/stats")).await.expect(200);
+        (stats.int("/by_status/succeeded") == 2).then_some(())
+    })
+    .await;
+    let stats = watched.owner().get(&format!("{path}/stats")).await.expect(200);
+    assert_eq!((stats.str("/health").as_str(), stats.int("/window_seconds")), ("healthy", 86_400));
 }

@@ -32,6 +32,8 @@ async fn a_wish_is_made_once_and_shows_its_product() {
     shopper.delete(&path).await.expect(400).problem("id_required");
     shopper.delete(&named).await.expect(204);
     shopper.delete(&named).await.expect(404);
+    shopper.post(&path).json(wish.clone()).await.expect(201);
+    shopper.delete(&path).json(wish).await.expect(204);
     shopper.get(&named).await.expect(404);
     assert!(shopper.get(&path).await.expect(200).data().is_empty());
 }
