@@ -6,27 +6,20 @@ use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, Text, request};
+use gateway::request::{Body, IfMatch, NoFields, Path, Text, request};
 use gateway::table::retry;
-use ground::event::{Event, Topic};
+use ground::event::Topic;
 use ground::id::OrderId;
+use ground::key;
+use ground::resource::{Resource, change};
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::{
-    ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView,
-    aggregate,
+    ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,
 };
-use sales::payment::account::connect;
-use sales::payment::capturable;
+use sales::payment::load::connect;
 use sales::workflows::record_payment;
-use sales::workflows::spending::Spending;
-
-use crate::orders::{load, shown};
-
-/// Nothing: the action says it all.
-#[request]
-#[derive(Debug, Clone)]
-pub struct NoFields {}
+use sales::workflows::save_change::Spending;
 
 /// `POST /v1/orders/{id}/close`: done with.
 ///
@@ -93,19 +86,8 @@ async fn act(
     transition: fn(&Order, Timestamp) -> Result<Order, Problem>,
     topic: &Topic<OrderView>,
 ) -> Result<Json<OrderView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let before = load(app, &caller.store.id, id).await?;
-        if_match.check(before.version)?;
-        let order = transition(&before, now)?;
-        app.table
-            .write()
-            .replace(&order, Code::VersionConflict)
-            .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
-            .answer(shown(&order), now)
-            .await
-    })
-    .await
+    let key = key::order(&caller.store.id, id);
+    change(app, &key, if_match, topic, |order, now| transition(order, now).map(Some)).await
 }
 
 /// How an order was paid manually.
@@ -132,12 +114,12 @@ pub async fn mark_paid(
     let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
-        let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+        let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
         if_match.check(aggregate.order.version)?;
         let method = ask.method.clone().map(String::from);
         let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
         let write = change.save(&app, app.table.write(), &spending, now).await?;
-        write.answer(shown(&change.order), now).await
+        write.answer(change.order.shown(), now).await
     })
     .await
 }
@@ -158,11 +140,11 @@ pub async fn confirm(
     let spending = Spending::default();
     retry(|| async {
         let now = app.clock.now();
-        let before = load(&app, &caller.store.id, &id).await?;
+        let before = load::order(&app, &caller.store.id, &id).await?;
         if_match.check(before.version)?;
         let change = before.confirm(now)?;
         let write = change.save(&app, app.table.write(), &spending, now).await?;
-        write.answer(shown(&change.order), now).await
+        write.answer(change.order.shown(), now).await
     })
     .await
 }
@@ -181,7 +163,7 @@ pub async fn capture(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let order = &aggregate.order;
     if_match.check(order.version)?;
     if !order.allows(OrderAction::Capture) {
@@ -193,7 +175,7 @@ pub async fn capture(
     let payment = promised
         .ok_or_else(|| Problem::internal("an order without the payment that was promised"))?;
     let payment = aggregate.payment(&payment.payment_id)?;
-    let amount = capturable(payment, order, None)?;
+    let amount = order.capturable(payment, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
-    record_payment::capture(&app, &connected, payment, &amount, |known| shown(&known.order)).await
+    record_payment::capture(&app, &connected, payment, &amount, |known| known.order.shown()).await
 }

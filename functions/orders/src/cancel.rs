@@ -10,9 +10,8 @@ use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::OrderView;
-use sales::order::refund::{RefundReason, RefundView, Wanted};
-use sales::workflows::cancel_order;
-use sales::workflows::refund_order::{Cancellation, RefundOrder};
+use sales::order::refund::RefundView;
+use sales::workflows::cancel_order::{self, CancelOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,15 +67,10 @@ pub async fn cancel(
     _: idempotency::Required,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Json<CancelledOrder>, Problem> {
-    let reason = ask.reason.map(String::from);
-    let ask = RefundOrder {
-        cancellation: Some(Cancellation {
-            reason: reason.clone(),
-            restock: ask.restock.is_none_or(|restock| restock.0),
-        }),
-        wanted: (ask.refund != Some(RefundWish::None)).then(Wanted::default),
-        reason: RefundReason::Other,
-        note: reason,
+    let ask = CancelOrder {
+        reason: ask.reason.map(String::from),
+        restock: ask.restock.is_none_or(|restock| restock.0),
+        refund: ask.refund != Some(RefundWish::None),
         seed: seed(&inbound),
         if_match,
     };

@@ -9,13 +9,13 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{AtMost, Body, Flag, IfMatch, Int, Patch, Path, Text, request};
+use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
 use gateway::table::Write;
-use ground::event::{Event, Topic};
 use ground::fields::WebUrl;
 use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use ground::key;
 use ground::mail::Mail;
+use ground::resource::{Resource, change};
 use ground::scope::{ReadFulfillments, WriteFulfillments};
 use identity::settings::Settings;
 use identity::store::Store;
@@ -28,12 +28,10 @@ use sales::order::fulfillment::{
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
-    ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Order, OrderStatus, OrderView, aggregate,
+    ORDER_PARTIALLY_FULFILLED, ORDER_UPDATED, Order, OrderStatus, load,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::actions::NoFields;
 
 /// Units of a line.
 #[request]
@@ -166,11 +164,11 @@ pub async fn fulfill(
         let write = app.table.write().replace(&order, Code::VersionConflict);
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
-        let write = announce(write, &FULFILLMENT_CREATED, &fulfillment, now);
+        let write = write.emit(fulfillment.event(&FULFILLMENT_CREATED, now));
         let mail = notice(&app, &caller.store, &order, &fulfillment, now).await?;
         write
             .also(mail, Write::emit)
-            .emit(Event::new(topic, order.about(), &OrderView::from(&order), now))
+            .emit(order.event(topic, now))
             .answer(Created::new(&FulfillmentAnswer::of(&fulfillment, &order)), now)
             .await
     })
@@ -226,19 +224,6 @@ async fn notice(
     Mail::compose(&key, &letter, now).map(Some)
 }
 
-fn announce(
-    write: Write,
-    topic: &Topic<FulfillmentView>,
-    fulfillment: &Fulfillment,
-    now: Timestamp,
-) -> Write {
-    write.emit(fulfillment.event(topic, now))
-}
-
-fn shown(fulfillment: &Fulfillment) -> Json<FulfillmentView> {
-    Json::new(&FulfillmentView::from(fulfillment)).version(fulfillment.version)
-}
-
 /// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.
 ///
 /// # Errors
@@ -249,7 +234,7 @@ pub async fn list(
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Page<FulfillmentView>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = aggregate.fulfillments.iter().map(FulfillmentView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
@@ -273,13 +258,11 @@ pub async fn update(
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
 ) -> Result<Json<FulfillmentView>, Problem> {
-    let now = app.clock.now();
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
-    let before = aggregate.fulfillment(&fulfillment_id)?;
-    if_match.check(before.version)?;
-    let fulfillment = before.tracked(ask.tracking.apply(&before.tracking), now)?;
-    let write = app.table.write().replace(&fulfillment, Code::VersionConflict);
-    announce(write, &FULFILLMENT_UPDATED, &fulfillment, now).answer(shown(&fulfillment), now).await
+    let key = key::fulfillment(&caller.store.id, &id, &fulfillment_id);
+    change(&app, &key, if_match, &FULFILLMENT_UPDATED, |before: &Fulfillment, now| {
+        before.tracked(ask.tracking.clone().apply(&before.tracking), now).map(Some)
+    })
+    .await
 }
 
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to
@@ -298,20 +281,22 @@ pub async fn cancel(
 ) -> Result<Json<FulfillmentView>, Problem> {
     catalogue::inventory::persist(|| async {
         let now = app.clock.now();
-        let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+        let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
         let before = aggregate.fulfillment(&fulfillment_id)?;
         if_match.check(before.version)?;
-        let (order, fulfillment) = aggregate.order.call_back(before, now)?;
+        let (order, fulfillment) = aggregate.order.cancel_fulfillment(before, now)?;
         let write = app
             .table
             .write()
             .replace(&order, Code::VersionConflict)
             .replace(&fulfillment, Code::VersionConflict);
-        let seen = before.targets(&order).look(&app, &caller.store.id).await?;
-        let write = seen.demand(bring_back(write, &order, before, now));
-        announce(write, &FULFILLMENT_CANCELLED, &fulfillment, now)
-            .emit(Event::new(&ORDER_UPDATED, order.about(), &OrderView::from(&order), now))
-            .answer(shown(&fulfillment), now)
+        let locations = before.restock_locations(&order);
+        let unchanged = load::restock_locations(&app, &caller.store.id, &locations).await?;
+        unchanged
+            .demand(bring_back(write, &order, before, now))
+            .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))
+            .emit(order.event(&ORDER_UPDATED, now))
+            .answer(fulfillment.shown(), now)
             .await
     })
     .await
@@ -328,13 +313,9 @@ pub async fn deliver(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<FulfillmentView>, Problem> {
-    let now = app.clock.now();
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
-    let before = aggregate.fulfillment(&fulfillment_id)?;
-    if_match.check(before.version)?;
-    let fulfillment = before.delivered(now)?;
-    let write = app.table.write().replace(&fulfillment, Code::VersionConflict);
-    announce(write, &FULFILLMENT_DELIVERED, &fulfillment, now)
-        .answer(shown(&fulfillment), now)
-        .await
+    let key = key::fulfillment(&caller.store.id, &id, &fulfillment_id);
+    change(&app, &key, if_match, &FULFILLMENT_DELIVERED, |before: &Fulfillment, now| {
+        before.delivered(now).map(Some)
+    })
+    .await
 }

@@ -33,7 +33,7 @@ pub fn routes() -> Routes {
         .get("/v1/orders/{id}/refunds/{refund_id}", Cost::READ, refund::show)
         .post("/v1/orders/{id}/cancel", Cost::WRITE, cancel::cancel)
         .post("/v1/orders/{id}/lines/cancel", Cost::WRITE, lines::cancel)
-        .post("/v1/orders/{id}/lines/return", Cost::WRITE, lines::take_back)
+        .post("/v1/orders/{id}/lines/return", Cost::WRITE, lines::return_lines)
         .post("/v1/orders/{id}/close", Cost::WRITE, actions::close)
         .post("/v1/orders/{id}/reopen", Cost::WRITE, actions::reopen)
         .post("/v1/orders/{id}/capture", Cost::WRITE, actions::capture)

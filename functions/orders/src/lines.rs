@@ -3,6 +3,7 @@
 use axum::extract::State;
 use catalogue::inventory;
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
@@ -10,12 +11,10 @@ use gateway::request::{AtMost, Body, Fault, Flag, IfMatch, Int, Path, Text, requ
 use ground::id::{LocationId, OrderId, OrderItemId};
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
-use sales::order::lines::{CancelledLine, Changed, LinesView, ReturnedLine};
+use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
-use sales::order::{MAX_LINES, MAX_QUANTITY, Order};
-use sales::workflows::spending::Spending;
-
-use crate::orders::load;
+use sales::order::{MAX_LINES, MAX_QUANTITY, Order, OrderChange, load};
+use sales::workflows::save_change::Spending;
 
 /// Units of a line that are called off.
 #[request]
@@ -139,8 +138,11 @@ pub async fn cancel(
         None => None,
     };
     let restock = ask.restock.is_none_or(|restock| restock.0);
-    let how = |order: &Order, now| order.cancel_lines(named.as_deref(), restock, now);
-    change(&caller, &app, &id, if_match, ask.reason.map(String::from), how).await
+    let reason = ask.reason.map(String::from);
+    change(&caller, &app, &id, if_match, |order, now| {
+        order.cancel_lines(named.as_deref(), restock, reason.clone(), now)
+    })
+    .await
 }
 
 /// `POST /v1/orders/{id}/lines/return`: takes units back that have left, whatever becomes of their
@@ -150,7 +152,7 @@ pub async fn cancel(
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
 /// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`, `not_applicable`, `unknown_order_item`, `duplicate`,
 /// `unknown_location` and `location_inactive` as faults of their fields.
-pub async fn take_back(
+pub async fn return_lines(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
@@ -159,8 +161,11 @@ pub async fn take_back(
     Body(ask): Body<ReturnRequest>,
 ) -> Result<Json<LinesView>, Problem> {
     let lines = ask.lines()?;
-    let how = |order: &Order, now| order.return_lines(&lines, now);
-    change(&caller, &app, &id, if_match, ask.reason.map(String::from), how).await
+    let reason = ask.reason.map(String::from);
+    change(&caller, &app, &id, if_match, |order, now| {
+        order.return_lines(&lines, reason.clone(), now)
+    })
+    .await
 }
 
 /// One change of an order's lines: the order, its stock, its events, in one transaction.
@@ -169,20 +174,17 @@ async fn change(
     app: &App,
     id: &OrderId,
     if_match: IfMatch,
-    reason: Option<String>,
-    how: impl Fn(&Order, gateway::clock::Timestamp) -> Result<Changed, Problem>,
+    decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
     let (store, spending) = (&caller.store.id, Spending::default());
     inventory::persist(|| async {
         let now = app.clock.now();
-        let before = load(app, store, id).await?;
+        let before = load::order(app, store, id).await?;
         if_match.check(before.version)?;
-        let changed = how(&before, now)?;
-        let seen = changed.targets().look(app, store).await?;
-        let view = changed.view(reason.clone());
-        let write = seen.demand(changed.write(app.table.write(), &view, now));
-        let write = spending.count(app, write, &before, &changed.order).await?;
-        write.answer(Json::new(&view).version(changed.order.version), now).await
+        let (change, view) = decide(&before, now)?;
+        let unchanged = load::restock_locations(app, store, &view.restock_locations()).await?;
+        let write = unchanged.demand(change.save(app, app.table.write(), &spending, now).await?);
+        write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await
 }

@@ -6,14 +6,15 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
-use gateway::table::{Query as Search, retry};
+use gateway::table::Query as Search;
 use ground::event::Event;
 use ground::fields::Email;
-use ground::id::{CustomerId, EventId, OrderId, StoreId};
+use ground::id::{CustomerId, EventId, OrderId};
 use ground::key;
+use ground::resource::change;
 use ground::scope::{ReadOrders, WriteOrders};
 use identity::address::{AddressInput, PostalAddress};
 use platform::caller::StoreAccess;
@@ -21,8 +22,7 @@ use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
 use sales::order::{
-    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, aggregate,
-    number,
+    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, load,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,16 +34,6 @@ pub(crate) const MAX_TAGS: usize = 50;
 /// Orders that one round trip looks at where a filter may let little through, and how many it takes
 /// for a page at most; then the page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
-
-/// The answer that shows an order.
-pub(crate) fn shown(order: &Order) -> Json<OrderView> {
-    Json::new(&OrderView::from(order)).version(order.version)
-}
-
-/// The order of this id.
-pub(crate) async fn load(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
-    app.table.get(&key::order(store, id)).await?.ok_or_else(|| Code::NotFound.into())
-}
 
 /// A time in a query.
 #[derive(Debug, Clone, Copy)]
@@ -109,17 +99,17 @@ pub async fn list(
 ) -> Result<Page<OrderView>, Problem> {
     let now = app.clock.now();
     if let Some(number) = &query.number {
-        let mut found = number::find(&app, &caller.store.id, number.as_str()).await?;
+        let mut found = load::by_number(&app, &caller.store.id, number.as_str()).await?;
         found.retain(|order| query.takes(order));
         let views = found.iter().map(OrderView::from).collect();
         return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
     }
     let any = OrderId::mint(now);
-    let (index, place) = match &query.customer_id {
+    let (index, position) = match &query.customer_id {
         Some(customer) => key::orders_of_customer(&caller.store.id, customer, now, &any),
         None => key::orders_of_store(&caller.store.id, now, &any),
     };
-    let mut search = Search::index(index, place.pk).newest_first();
+    let mut search = Search::index(index, position.pk).newest_first();
     if query.is_narrow() {
         search = search.looking_ahead(AHEAD.0, AHEAD.1);
     }
@@ -147,7 +137,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<OrderId>,
 ) -> Result<Json<OrderDetails>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let details = OrderDetails {
         order: OrderView::from(&aggregate.order),
         fulfillments: aggregate.fulfillments.iter().map(FulfillmentView::from).collect(),
@@ -196,20 +186,9 @@ pub async fn update(
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
 ) -> Result<Json<OrderView>, Problem> {
-    retry(|| async {
-        let now = app.clock.now();
-        let before = load(&app, &caller.store.id, &id).await?;
-        if_match.check(before.version)?;
-        let Some(order) = before.updated(ask.clone().into(), now)? else {
-            return Ok(shown(&before));
-        };
-        let view = OrderView::from(&order);
-        app.table
-            .write()
-            .replace(&order, Code::VersionConflict)
-            .emit(Event::new(&ORDER_UPDATED, order.about(), &view, now))
-            .answer(shown(&order), now)
-            .await
+    let key = key::order(&caller.store.id, &id);
+    change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
+        order.updated(ask.clone().into(), now)
     })
     .await
 }
@@ -270,7 +249,7 @@ pub async fn events(
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Page<TimelineEntry>, Problem> {
-    let order = load(&app, &caller.store.id, &id).await?;
+    let order = load::order(&app, &caller.store.id, &id).await?;
     let timeline = key::timeline_on(&order.store_id, order.id.as_str());
     let search = Search::index(Index::Gsi2, timeline).newest_first();
     let topics = topics::catalogue();

@@ -11,21 +11,20 @@ use gateway::request::{
     request,
 };
 use ground::fields::Currency;
-use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId};
+use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use ground::money::{AskedMoney, Money};
+use ground::resource::Resource;
 use ground::scope::{ReadOrders, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
     PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
 };
 use sales::order::{
-    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, aggregate,
+    FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, load,
 };
 use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::orders::load;
 
 /// Units of a line that money is to go back for.
 #[request]
@@ -238,8 +237,7 @@ pub async fn refund(
         return plan(&app, &caller.store.id, &id, &wanted).await.map(Either::Left);
     }
     let ask = RefundOrder {
-        cancellation: None,
-        wanted: Some(wanted),
+        wanted,
         reason: ask.reason.unwrap_or(RefundReason::Other),
         note: ask.note.map(String::from).filter(|note| !note.is_empty()),
         seed: seed(&inbound),
@@ -268,13 +266,13 @@ pub async fn calculate(
 
 async fn plan(
     app: &App,
-    store: &ground::id::StoreId,
+    store: &StoreId,
     id: &OrderId,
     wanted: &Wanted,
 ) -> Result<Json<PlanView>, Problem> {
-    let order = load(app, store, id).await?;
+    let order = load::order(app, store, id).await?;
     let plan = order.plan_refund(wanted)?;
-    let _ = plan.targets().look(app, store).await?;
+    let _ = load::restock_locations(app, store, &plan.restock_locations()).await?;
     Ok(Json::new(&PlanView::of(&order, &plan)))
 }
 
@@ -288,7 +286,7 @@ pub async fn list(
     Path(id): Path<OrderId>,
     paging: Paging,
 ) -> Result<Page<RefundView>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let views: Vec<_> = aggregate.refunds.iter().map(RefundView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
@@ -302,7 +300,7 @@ pub async fn show(
     State(app): State<App>,
     Path((id, refund_id)): Path<(OrderId, RefundId)>,
 ) -> Result<Json<RefundView>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store.id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let refund = aggregate.refund(&refund_id)?;
-    Ok(Json::new(&RefundView::from(refund)).version(refund.version))
+    Ok(refund.shown())
 }

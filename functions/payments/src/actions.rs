@@ -5,19 +5,19 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, request};
+use gateway::request::{Body, IfMatch, NoFields, Path, request};
 use ground::id::PaymentId;
 use ground::money::AskedMoney;
+use ground::resource::Resource;
 use ground::scope::WritePayments;
 use platform::caller::StoreAccess;
-use sales::payment::account::connect;
+use sales::order;
+use sales::order::aggregate::PaymentWithOrder;
 use sales::payment::connected::Connected;
-use sales::payment::known::{self, Known};
+use sales::payment::load::{connect, locator};
 use sales::payment::provider::Provider;
-use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source, capturable};
+use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source};
 use sales::workflows::record_payment::{self, PaymentUpdate};
-
-use crate::payments::locate;
 
 /// How much to take.
 #[request]
@@ -26,11 +26,6 @@ pub struct CaptureRequest {
     /// All that is authorized, unless it is less.
     amount: Option<AskedMoney>,
 }
-
-/// Nothing: the action says it all.
-#[request]
-#[derive(Debug, Clone)]
-pub struct NoFields {}
 
 /// `POST /v1/payments/{id}/capture`: takes what was authorized. With `manual`, the merchant says
 /// that the money is there.
@@ -57,7 +52,7 @@ pub async fn capture(
             })?)
         }
     };
-    let amount = capturable(&known.payment, &known.order, wanted.as_ref())?;
+    let amount = known.order.capturable(&known.payment, wanted.as_ref())?;
     record_payment::capture(&app, &connected, &known.payment, &amount, shown).await
 }
 
@@ -76,7 +71,7 @@ pub async fn accept(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let locator = locate(&app, &caller.store.id, &id).await?;
+    let locator = locator(&app, &caller.store.id, &id).await?;
     record_payment::accept(&app, &locator, &if_match, shown).await
 }
 
@@ -103,7 +98,7 @@ pub async fn void(
     }
     // The customer was faster. That is recorded, but not what was asked for.
     record(&app, &connected, &locator, &seen, false).await?;
-    let payment = known::load(&app, &locator).await?.payment;
+    let payment = order::load::payment(&app, &locator).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
@@ -130,9 +125,9 @@ async fn load(
     app: &App,
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
-) -> Result<(ProviderReference, Known, Connected), Problem> {
-    let locator = locate(app, &caller.store.id, id).await?;
-    let known = known::load(app, &locator).await?;
+) -> Result<(ProviderReference, PaymentWithOrder, Connected), Problem> {
+    let locator = locator(app, &caller.store.id, id).await?;
+    let known = order::load::payment(app, &locator).await?;
     let connected = connect(app, &locator.store_id, locator.provider).await?;
     Ok((locator, known, connected))
 }
@@ -158,6 +153,6 @@ async fn record(
         .await
 }
 
-fn shown(known: &Known) -> Json<PaymentView> {
-    Json::new(&PaymentView::from(&known.payment)).version(known.payment.version)
+fn shown(known: &PaymentWithOrder) -> Json<PaymentView> {
+    known.payment.shown()
 }

@@ -5,7 +5,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, request};
 use gateway::table;
@@ -13,16 +13,13 @@ use ground::event::Event;
 use ground::id::{EventId, OrderId, PaymentId, StoreId};
 use ground::key;
 use ground::provider::ProviderName;
+use ground::resource::Resource;
 use ground::scope::ReadPayments;
 use platform::caller::StoreAccess;
-use sales::payment::locator::PaymentLocator;
-use sales::payment::{Payment, PaymentStatus, PaymentView, ProviderReference};
+use sales::payment::{Payment, PaymentStatus, PaymentView, load};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-
-/// What sort keys of an order's payments begin with.
-const PAYMENTS: &str = "PAY#";
 
 /// Payments, or events, that one round trip looks at where a filter may let little through, and how
 /// many it takes for a page at most; then the page ends early, with a cursor.
@@ -56,7 +53,7 @@ pub async fn list(
             && query.provider.is_none_or(|provider| payment.provider == provider)
     };
     let partition = match &query.order_id {
-        Some(order) => table::Query::partition(key::order(store, order).pk).begins_with(PAYMENTS),
+        Some(order) => load::of_order(store, order),
         None => table::Query::index(Index::Gsi1, payments_of(store)).newest_first(),
     };
     let is_narrow = query.status.is_some() || query.provider.is_some();
@@ -79,31 +76,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<PaymentId>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let payment = find(&app, &caller.store.id, &id).await?;
-    Ok(Json::new(&PaymentView::from(&payment)).version(payment.version))
-}
-
-/// Where a store's payment lies: its id alone does not say which order it is of.
-///
-/// # Errors
-/// `not_found`.
-pub async fn locate(
-    app: &App,
-    store: &StoreId,
-    id: &PaymentId,
-) -> Result<ProviderReference, Problem> {
-    let found: Option<PaymentLocator> = app.table.get(&key::payment_locator(store, id)).await?;
-    found.map(|locator| locator.0).ok_or_else(|| Code::NotFound.into())
-}
-
-/// A store's payment, as it is now.
-///
-/// # Errors
-/// `not_found`.
-pub async fn find(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
-    let locator = locate(app, store, id).await?;
-    let found = app.table.get(&key::payment(store, &locator.order_id, id)).await?;
-    found.ok_or_else(|| Code::NotFound.into())
+    Ok(load::payment(&app, &caller.store.id, &id).await?.shown())
 }
 
 /// Something that happened to a payment.
@@ -152,7 +125,7 @@ pub async fn events(
     paging: Paging,
 ) -> Result<Page<EventView>, Problem> {
     let store = &caller.store.id;
-    let order = locate(&app, store, &id).await?.order_id;
+    let order = load::locator(&app, store, &id).await?.order_id;
     let timeline = key::timeline_on(store, order.as_str());
     let query =
         table::Query::index(Index::Gsi2, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);

@@ -18,10 +18,10 @@ use ground::id::PaymentId;
 use ground::provider::ProviderName;
 use identity::store;
 use platform::caller::Owner;
-use sales::payment::account::{Account, AccountView};
+use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::Credentials;
 use sales::payment::provider::{Failure, Provider};
-use sales::payment::{CaptureMethod, Mode, account};
+use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,9 +36,11 @@ pub async fn list(
     caller: Owner,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Page<AccountView>, Problem> {
-    let accounts = account::all(&app, &caller.store).await?;
-    let view = |account: &Account| AccountView::of(account, &caller.store, &app.config.base_url);
+) -> Result<Page<ProviderAccountView>, Problem> {
+    let accounts = load::accounts(&app, &caller.store).await?;
+    let view = |account: &ProviderAccount| {
+        ProviderAccountView::of(account, &caller.store, &app.config.base_url)
+    };
     let views = accounts.iter().map(view).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
@@ -51,8 +53,8 @@ pub async fn show(
     caller: Owner,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
-) -> Result<Json<AccountView>, Problem> {
-    let account = load(&app, &caller, named(&provider)?).await?;
+) -> Result<Json<ProviderAccountView>, Problem> {
+    let account = find(&app, &caller, named(&provider)?).await?;
     Ok(shown(&app, &caller, &account))
 }
 
@@ -60,13 +62,17 @@ fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
     ProviderName::from_text(provider.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
-async fn load(app: &App, caller: &Owner, provider: ProviderName) -> Result<Account, Problem> {
-    let found = account::find(app, &caller.store, provider).await?;
+async fn find(
+    app: &App,
+    caller: &Owner,
+    provider: ProviderName,
+) -> Result<ProviderAccount, Problem> {
+    let found = load::account(app, &caller.store, provider).await?;
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn shown(app: &App, caller: &Owner, account: &Account) -> Json<AccountView> {
-    let view = AccountView::of(account, &caller.store, &app.config.base_url);
+fn shown(app: &App, caller: &Owner, account: &ProviderAccount) -> Json<ProviderAccountView> {
+    let view = ProviderAccountView::of(account, &caller.store, &app.config.base_url);
     Json::new(&view).version(account.version)
 }
 
@@ -191,7 +197,10 @@ impl Rules for SaveRequest {
 
 impl SaveRequest {
     /// The account as the caller wants it, and its new credentials.
-    fn apply(self, known: &Account) -> Result<(Account, Option<Credentials>), Problem> {
+    fn apply(
+        self,
+        known: &ProviderAccount,
+    ) -> Result<(ProviderAccount, Option<Credentials>), Problem> {
         let mut next = known.clone();
         next.mode = self.mode.unwrap_or(next.mode);
         next.capture_method = self.capture_method.unwrap_or(next.capture_method);
@@ -219,10 +228,10 @@ impl SaveRequest {
 
 /// Cash has no keys, no sandbox, and is taken when the merchant says so.
 fn manual(
-    next: Account,
+    next: ProviderAccount,
     has_credentials: bool,
-    known: &Account,
-) -> Result<(Account, Option<Credentials>), Problem> {
+    known: &ProviderAccount,
+) -> Result<(ProviderAccount, Option<Credentials>), Problem> {
     let mut errors = Vec::new();
     let faults = [
         (has_credentials, "/credentials"),
@@ -252,10 +261,10 @@ pub async fn save(
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<SaveRequest>>,
-) -> Result<Json<AccountView>, Problem> {
+) -> Result<Json<ProviderAccountView>, Problem> {
     let provider = named(&provider)?;
     let store = &caller.store;
-    let known = account::to_change(&app, store, provider).await?;
+    let known = load::account_to_change(&app, store, provider).await?;
     if_match.check(known.version)?;
     let (mut next, credentials) = ask.apply(&known)?;
     let now = app.clock.now();
@@ -267,7 +276,7 @@ pub async fn save(
     if next == known {
         return Ok(shown(&app, &caller, &known));
     }
-    let next = Account {
+    let next = ProviderAccount {
         created_at: if known.is_new() { now } else { known.created_at },
         updated_at: now,
         version: known.version.saturating_add(1),
@@ -285,7 +294,11 @@ pub async fn save(
 ///
 /// # Errors
 /// `credentials_rejected`.
-async fn check(app: &App, account: &Account, now: Timestamp) -> Result<Option<Timestamp>, Problem> {
+async fn check(
+    app: &App,
+    account: &ProviderAccount,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, Problem> {
     let connected = account.connect(&*app.secrets.payment_key().await?)?;
     match connected.check(app).await {
         Ok(()) => Ok(Some(now)),
@@ -316,7 +329,7 @@ pub async fn delete(
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    let known = load(&app, &caller, named(&provider)?).await?;
+    let known = find(&app, &caller, named(&provider)?).await?;
     if_match.check(known.version)?;
     let answer = NoContent::default();
     if known.version == 0 {
@@ -342,9 +355,9 @@ pub async fn delete(
 
 /// # Errors
 /// `provider_in_use`, with how many payments are open, and which.
-async fn refuse_if_needed(app: &App, known: &Account) -> Result<(), Problem> {
+async fn refuse_if_needed(app: &App, known: &ProviderAccount) -> Result<(), Problem> {
     let limit = SHOWN_OPEN.saturating_add(1);
-    let mut open = account::open_payments(app, &known.store_id, known.provider, limit).await?;
+    let mut open = load::open_payments(app, &known.store_id, known.provider, limit).await?;
     if open.is_empty() {
         return Ok(());
     }
@@ -378,7 +391,7 @@ pub async fn test(
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Json<ProviderTest>, Problem> {
-    let known = load(&app, &caller, named(&provider)?).await?;
+    let known = find(&app, &caller, named(&provider)?).await?;
     let connected = known.connect(&*app.secrets.payment_key().await?)?;
     connected.check(&app).await.map_err(|failure| match failure {
         Failure::Unauthorized | Failure::Refused(_) => Problem::from(Code::CredentialsRejected),
@@ -395,6 +408,6 @@ pub async fn test(
         return Ok(answer);
     }
     let version = known.version.saturating_add(1);
-    let next = Account { verified_at: Some(now), updated_at: now, version, ..known };
+    let next = ProviderAccount { verified_at: Some(now), updated_at: now, version, ..known };
     app.table.write().replace(&next, Code::VersionConflict).answer(answer, now).await
 }

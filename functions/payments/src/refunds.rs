@@ -15,13 +15,11 @@ use platform::caller::StoreAccess;
 use sales::order::refund::{
     Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
 };
-use sales::order::{FinancialStatus, Order, aggregate};
-use sales::payment::{Payment, PaymentRefund, RefundState};
+use sales::order::{self, FinancialStatus, Order};
+use sales::payment::{Payment, PaymentRefund, RefundState, load};
 use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::payments::find;
 
 /// `GET /v1/payments/{id}/refunds`: what goes or went back of a payment, oldest first.
 ///
@@ -33,7 +31,7 @@ pub async fn list(
     Path(id): Path<PaymentId>,
     paging: Paging,
 ) -> Result<Page<PaymentRefund>, Problem> {
-    let payment = find(&app, &caller.store.id, &id).await?;
+    let payment = load::payment(&app, &caller.store.id, &id).await?;
     paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
 }
 
@@ -111,7 +109,7 @@ pub async fn create(
     Body(ask): Body<CreateRequest>,
 ) -> Result<Created<PaymentRefundAnswer>, Problem> {
     let store = &caller.store.id;
-    let payment = find(&app, store, &id).await?;
+    let payment = load::payment(&app, store, &id).await?;
     let amount = ask.amount(&payment)?;
     let (reason, note) = ask.reason();
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
@@ -123,15 +121,14 @@ pub async fn create(
         }
         let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
         let if_match = IfMatch::default();
-        let wanted = Some(wanted);
-        let ask = RefundOrder { cancellation: None, wanted, reason, note, seed, if_match };
+        let ask = RefundOrder { wanted, reason, note, seed, if_match };
         return refund_order::refund(&app, store, &payment.order_id, &ask, created).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
     let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);
     let (payment, entry) =
         refund_order::refund_unapplied(&app, &payment, &refund_id, &amount).await?;
-    let order = aggregate::load(&app, store, &payment.order_id).await?.order;
+    let order = order::load::order(&app, store, &payment.order_id).await?;
     Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
 }
 

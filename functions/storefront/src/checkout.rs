@@ -23,7 +23,7 @@ use sales::order::cart::{
 };
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use sales::order::{MAX_GIFT_CARDS, Order, aggregate, cart};
+use sales::order::{MAX_GIFT_CARDS, Order, cart, load};
 use sales::workflows::cancel_order;
 use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use schemars::JsonSchema;
@@ -216,7 +216,7 @@ pub async fn show(
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
     Raw(inbound): Raw,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
-    let aggregate = aggregate::load(&app, &caller.store().id, &id).await?;
+    let aggregate = load::aggregate(&app, &caller.store().id, &id).await?;
     admit(&caller, &inbound, &aggregate.order)?;
     let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&aggregate.order, app.clock.now()),

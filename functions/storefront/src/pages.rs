@@ -17,7 +17,7 @@ use ground::provider::ProviderName;
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::{FRESH, Shopfront, StorefrontView};
-use sales::payment::account::Account;
+use sales::payment::account::ProviderAccount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName:
 #[serde(tag = "entity", rename_all = "snake_case")]
 enum Fixture {
     Policy(Box<Policy>),
-    PaymentProvider(Box<Account>),
+    PaymentProvider(Box<ProviderAccount>),
     #[serde(other)]
     Other,
 }
@@ -90,7 +90,7 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
         policies: Vec::new(),
         payment_methods: Vec::new(),
     };
-    let mut accounts = vec![Account::manual(store)];
+    let mut accounts = vec![ProviderAccount::manual(store)];
     for fixture in app.table.all::<Fixture>(&query, MAX_FIXTURES).await? {
         match fixture {
             Fixture::Policy(policy) if policy.published => {
@@ -105,7 +105,7 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
     }
     accounts.retain(|account| account.enabled);
     accounts.sort_by_key(|account| account.provider);
-    let method = |account: &Account| Method { provider: account.provider };
+    let method = |account: &ProviderAccount| Method { provider: account.provider };
     page.payment_methods = accounts.iter().map(method).collect();
     Ok(Json::new(&page).cached(FRESH))
 }

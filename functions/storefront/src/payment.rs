@@ -16,32 +16,27 @@ use gateway::request::{
     Written, request,
 };
 use gateway::seal::SealKey;
-use gateway::table::{self, Condition, Write, retry};
-use ground::event::Event;
+use gateway::table::{Condition, Write, retry};
 use ground::fields::{Currency, Subdomain, WebUrl};
 use ground::id::{OrderId, PaymentId};
 use ground::key;
 use ground::money::{MAX_AMOUNT, Money};
 use ground::provider::ProviderName;
+use ground::resource::Resource;
 use identity::settings::Settings;
 use platform::caller::Shopper;
-use sales::order::{ORDER_UPDATED, Order, OrderStatus, OrderView};
-use sales::payment::account::{Account, MethodView};
+use sales::order::{ORDER_UPDATED, Order, OrderStatus};
+use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Opened, Provider};
 use sales::payment::{
-    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, account, can_take, locator,
+    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load, locator,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use verify::verify;
 pub use webhook::receive;
-
-/// What sort keys of an order's payments begin with.
-const PAYMENTS: &str = "PAY#";
-/// Payments of one order that are read; each is opened by a person who wants to pay.
-const MAX_PAYMENTS: usize = 50;
 
 /// The segment of a route, which need not name a provider.
 type Segment = Text<1, 64>;
@@ -131,7 +126,7 @@ async fn open_once(
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let now = app.clock.now();
     let Snapshot { order, account, waiting } =
-        load(app, caller, &ask.order_id, provider, token, now).await?;
+        snapshot(app, caller, &ask.order_id, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
     let opening = Opening {
@@ -144,7 +139,7 @@ async fn open_once(
     if !can_take(provider, &opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }
-    let before = payments_of(app, &order).await?;
+    let before = load::payments_of(app, &order.store_id, &order.id).await?;
     let of_provider = || before.iter().filter(|payment| payment.provider == provider);
     let open = of_provider().find(|payment| {
         payment.is_open()
@@ -176,26 +171,23 @@ async fn open_once(
 /// this payment is written with it.
 fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestamp) -> Write {
     if let Some(waiting) = waiting {
-        let event = Event::new(&ORDER_UPDATED, waiting.about(), &OrderView::from(waiting), now);
+        let event = waiting.event(&ORDER_UPDATED, now);
         return write.replace(waiting, Code::VersionConflict).emit(event);
     }
-    let unchanged = Condition::new("#version = :version")
-        .name("#version", "version")
-        .value(":version", order.version);
-    write.check(&order.key(), unchanged, Code::VersionConflict)
+    write.check(&order.key(), Condition::is_at(order.version), Code::VersionConflict)
 }
 
 /// What a payment is opened over.
 struct Snapshot {
     order: Order,
-    account: Account,
+    account: ProviderAccount,
     /// The order as it waits for this payment, when that is longer than before.
     waiting: Option<Order>,
 }
 
 /// The order, if it is the caller's, and the store's account with the provider, if customers may
 /// use it: one round trip.
-async fn load(
+async fn snapshot(
     app: &App,
     caller: &Shopper,
     order: &OrderId,
@@ -208,8 +200,8 @@ async fn load(
     let account_key = key::payment_provider(&store.id, provider.as_str());
     let settings_key = Settings::key_of(&store.id);
     let mut found = app.table.get_many(&[&order_key, &account_key, &settings_key]).await?;
-    let account: Option<Account> = found.take(&account_key)?;
-    let cash = (provider == ProviderName::Manual).then(|| Account::manual(store));
+    let account: Option<ProviderAccount> = found.take(&account_key)?;
+    let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
     let account = account.or(cash).filter(|account| account.enabled);
     let account = account.ok_or(Code::UnknownProvider)?;
     let order: Option<Order> = found.take(&order_key)?;
@@ -235,15 +227,10 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     Err(Code::OrderAlreadyPaid.with("financial_status", order.financial_status.as_str()))
 }
 
-async fn payments_of(app: &App, order: &Order) -> Result<Vec<Payment>, Problem> {
-    let query = table::Query::partition(order.key().pk).begins_with(PAYMENTS);
-    app.table.all(&query, MAX_PAYMENTS).await
-}
-
 /// The payment as it was opened.
 fn begin(
     id: PaymentId,
-    account: &Account,
+    account: &ProviderAccount,
     ask: Opening,
     at_provider: Opened,
     key: &SealKey,
@@ -336,7 +323,7 @@ pub async fn methods(
     let is_said = query.amount.is_some();
     let amount = query.amount.map_or(0, |amount| amount.0.0);
     let due = Money { amount, currency: store.currency.clone() };
-    let accounts = account::all(&app, store).await?;
+    let accounts = load::accounts(&app, store).await?;
     let usable = accounts.iter().filter(|account| {
         account.enabled && is_ours && (!is_said || can_take(account.provider, &due))
     });

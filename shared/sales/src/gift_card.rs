@@ -8,7 +8,7 @@
 //! under its version, because its answer says the balance.
 
 mod code;
-mod lookups;
+mod find;
 mod orders;
 mod samples;
 mod topics;
@@ -30,8 +30,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use code::GiftCardCode;
-pub use lookups::{count_lookup, demand_lookup};
-pub use orders::{credit, debit, find};
+pub use find::{count_lookup, demand_lookup, find};
+pub use orders::{credit, debit};
 pub use topics::*;
 pub use view::{
     GiftCardBalance, GiftCardEntryView, GiftCardMoved, GiftCardView, IssuedGiftCardView,

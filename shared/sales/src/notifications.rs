@@ -1,25 +1,9 @@
 //! What is mailed about what was sold.
 
 mod gift_card;
+mod load;
 mod order;
 
-use gateway::app::App;
-use gateway::problem::Problem;
-use ground::key;
-use ground::mail::MailContent;
-
-use crate::gift_card::{GiftCard, GiftCardStatus};
-
 pub use gift_card::gift_card;
+pub use load::is_wanted;
 pub use order::{order_placed, order_shipped};
-
-/// Whether it is still worth sending: what it brings may be worth nothing by now.
-///
-/// # Errors
-/// 503.
-pub async fn is_wanted(app: &App, letter: &MailContent) -> Result<bool, Problem> {
-    let (Some(store), Some(card)) = (&letter.store_id, &letter.gift_card) else { return Ok(true) };
-    let card: Option<GiftCard> = app.table.get(&key::gift_card(store, card)).await?;
-    let now = app.clock.now();
-    Ok(card.is_some_and(|card| card.status_at(now) == GiftCardStatus::Active))
-}

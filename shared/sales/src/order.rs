@@ -9,7 +9,7 @@
 //! - An [`OrderChange`] is a transition with all that is written with it: money that comes in, or
 //!   does not come in time; the end of an order; a refund.
 //! - [`fulfillment`]: lines leave.
-//! - [`lines`]: units are called off or come back, without money; [`restock`]: where to.
+//! - [`lines`]: units are cancelled or returned, without money; [`restock`]: where to.
 //! - [`refund`]: money goes back, to gift cards first.
 //!
 //! What loads, decides, asks a provider and writes over several steps is one of the
@@ -23,9 +23,11 @@ mod external_refund;
 pub mod fulfillment;
 mod item;
 pub mod lines;
+pub mod load;
 mod manual_payment;
 pub mod number;
 pub(crate) mod payable;
+mod payments;
 pub mod pricing;
 pub mod refund;
 pub mod restock;
@@ -49,6 +51,7 @@ use ground::fields::{Currency, Email};
 use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
+use ground::resource::Resource;
 use identity::address::PostalAddress;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +62,7 @@ pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockState;
 pub use topics::*;
-pub use transitions::Receipt;
+pub use transitions::IncomingPayment;
 pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView, OrderView};
 
 /// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
@@ -204,9 +207,10 @@ impl Item for Order {
     }
 }
 
-impl Order {
-    /// What an event about it says it is about.
-    pub fn about(&self) -> About<'_> {
+impl Resource for Order {
+    type View = OrderView;
+
+    fn about(&self) -> About<'_> {
         About {
             store: Some(&self.store_id),
             app: None,
@@ -214,7 +218,9 @@ impl Order {
             version: self.version,
         }
     }
+}
 
+impl Order {
     /// The order at its next version, with what follows from its lines and its money.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {

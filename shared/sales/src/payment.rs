@@ -16,10 +16,11 @@ mod capture;
 pub mod connected;
 pub mod credentials;
 mod deadline;
-pub mod known;
+pub mod load;
 pub mod locator;
 pub mod manual;
 pub mod provider;
+pub mod provider_event;
 pub mod razorpay;
 mod samples;
 mod state;
@@ -27,7 +28,7 @@ pub mod stripe;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
-pub(crate) mod unapplied;
+mod unapplied;
 mod units;
 mod view;
 mod work;
@@ -40,10 +41,10 @@ use ground::id::{OrderId, PaymentId, RefundId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
 use ground::provider::ProviderName;
+use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use capture::capturable;
 pub use deadline::ProviderDeadline;
 pub use provider::{Observed, ObservedState};
 pub use state::{PaymentChange, Transition};
@@ -281,6 +282,25 @@ impl Item for Payment {
     }
 }
 
+impl Resource for Payment {
+    type View = PaymentView;
+
+    fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// In its order's timeline.
+    fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &self.view(), now);
+        event.in_timeline_of(self.order_id.as_str())
+    }
+}
+
 /// What is needed to open a payment.
 #[derive(Debug, Clone)]
 pub struct Opening {
@@ -300,7 +320,7 @@ impl Payment {
     /// The id of the `nth` payment of an order through an account: two requests that open it at
     /// once open the same one, with the provider too. What the provider is told is part of it,
     /// because a provider refuses other words under the same key.
-    pub fn id_of(ask: &Opening, account: &account::Account, nth: usize) -> PaymentId {
+    pub fn id_of(ask: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
         PaymentId::derive(&[
             ask.store_id.as_str(),
             ask.order_id.as_str(),
@@ -311,22 +331,6 @@ impl Payment {
             &ask.amount.amount.to_string(),
             &nth.to_string(),
         ])
-    }
-
-    /// What the order page and the store's lists find it by.
-    pub fn about(&self) -> About<'_> {
-        About {
-            store: Some(&self.store_id),
-            app: None,
-            entity: self.id.as_str(),
-            version: self.version,
-        }
-    }
-
-    /// What happened to it, as it is now.
-    pub fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &PaymentView::from(self), now);
-        event.in_timeline_of(self.order_id.as_str())
     }
 
     /// Whether something is still to be done about it that only its provider can do: it can be

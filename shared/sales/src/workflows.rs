@@ -6,15 +6,18 @@
 //! - [`refund_order`]: money goes back: reserve, ask, record; also taken up where it was left.
 //! - [`return_unapplied`]: money that no order takes goes back by itself.
 //! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
-//!   are voided.
+//!   are closed.
 //! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
-//! - [`process_payment`]: what a payment has left to do is taken up again.
+//! - [`process_payment`]: what a payment has left to do is tried again.
+//! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it, in one
+//!   transaction.
 
 pub mod cancel_order;
+mod close_payments;
 pub mod expire_order;
 pub mod place_order;
 pub mod process_payment;
 pub mod record_payment;
 pub mod refund_order;
 pub mod return_unapplied;
-pub mod spending;
+pub mod save_change;

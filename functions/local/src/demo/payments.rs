@@ -10,7 +10,7 @@ use gateway::embedded::AnyError;
 use ground::key;
 use ground::provider::ProviderName;
 use identity::store::{Store, UniqueSubdomain};
-use sales::payment::account;
+use sales::payment::load;
 use serde_json::{Value, json};
 
 use super::{Api, MERCHANT, SUBDOMAIN, account as account_of, told};
@@ -30,7 +30,7 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
         let url = format!("{}{path}", system.url());
         let registered = providers.register(provider, &url, WEBHOOK_SECRET);
         registered.map_err(|refusal| refusal.body.to_string())?;
-        if account::find(app, &store, name).await.map_err(told)?.is_none() {
+        if load::account(app, &store, name).await.map_err(told)?.is_none() {
             missing.push(name);
         }
     }

@@ -5,22 +5,20 @@ use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, Exact, FromText, Given, Judgement, Path, Ruled, Rules, request};
-use gateway::table;
 use ground::fields::Subdomain;
 use ground::id::{OrderId, PaymentId};
-use ground::key;
 use ground::money::Money;
 use ground::provider::ProviderName;
 use platform::caller::Shopper;
+use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{FinancialStatus, OrderStatus};
-use sales::payment::known::Known;
 use sales::payment::provider::{Provider, Returned};
-use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, account};
+use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, load};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MAX_PAYMENTS, PAYMENTS, Segment, named};
+use super::{Segment, named};
 
 /// What the customer's browser brought back from the provider.
 #[request]
@@ -108,8 +106,8 @@ pub struct PaidOrder {
     financial_status: FinancialStatus,
 }
 
-fn verified(known: &Known) -> Json<VerifiedPayment> {
-    let Known { payment, order } = known.clone();
+fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
+    let PaymentWithOrder { payment, order } = known.clone();
     Json::new(&VerifiedPayment {
         payment: ShopperPayment {
             id: payment.id,
@@ -143,8 +141,7 @@ pub async fn verify(
     let provider = named(&provider)?;
     let returned = ask.returned();
     let store = caller.store();
-    let query = table::Query::partition(key::order(&store.id, &ask.order_id).pk);
-    let all: Vec<Payment> = app.table.all(&query.begins_with(PAYMENTS), MAX_PAYMENTS).await?;
+    let all = load::payments_of(&app, &store.id, &ask.order_id).await?;
     let of_provider: Vec<&Payment> =
         all.iter().filter(|payment| payment.provider == provider).collect();
     let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
@@ -152,7 +149,7 @@ pub async fn verify(
     let brought = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
     let meant = of_provider.iter().find(|known| Some(&known.provider_reference) == brought);
     let payment = meant.unwrap_or(newest);
-    let connected = account::connect(&app, &store.id, provider).await?;
+    let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
     let (locator, source) = (ProviderReference::from(*payment), Source::Verify);
     let seen = &record_payment::look(&app, &connected, payment).await?;

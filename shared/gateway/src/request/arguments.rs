@@ -239,8 +239,9 @@ impl<'a> Judgement<'a> {
 }
 
 /// A body, or a query, without fields.
-#[derive(Debug, Deserr)]
+#[derive(Debug, Clone, Deserr, schemars::JsonSchema)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
+#[schemars(deny_unknown_fields)]
 pub struct NoFields {}
 
 impl<S> Argument for State<S> {}

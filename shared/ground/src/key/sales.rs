@@ -65,6 +65,8 @@ pub fn refund(store: &StoreId, order: &OrderId, id: &RefundId) -> Key {
 pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
     Key::new(format!("STO#{store}#ORD#{order}"), format!("PAY#{id}"))
 }
+/// What sort keys of an order's payments begin with.
+pub const PAYMENTS: &str = "PAY#";
 /// A store's payments, by time.
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
     gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))

@@ -1,53 +1,13 @@
-//! What orders do with gift cards: looking them up by code, paying with them, giving money back.
+//! What orders do with gift cards: paying with them, refunding to them.
 
-use std::collections::HashMap;
-
-use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
 use ground::id::{GiftCardId, OrderId, StoreId};
 use ground::key;
 use ground::money::Money;
 
-use super::{
-    GiftCard, GiftCardCode, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, UniqueGiftCardCode,
-};
-
-/// The card of each of these codes, in their order; two round trips for all of them. None for a
-/// code that is no card's. Two writings of one code are one card: whoever debits looks at ids.
-///
-/// # Errors
-/// 503.
-pub async fn find(
-    app: &App,
-    store: &StoreId,
-    codes: &[GiftCardCode],
-) -> Result<Vec<Option<GiftCard>>, Problem> {
-    if codes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mac = app.secrets.gift_card_key().await?;
-    let place = |code: &GiftCardCode| {
-        key::unique_gift_card_code(store, &GiftCard::code_hmac(&mac, store, code))
-    };
-    let places: Vec<Key> = codes.iter().map(place).collect();
-    let mut batch = app.table.get_many(&places.iter().collect::<Vec<_>>()).await?;
-    let mut cards: HashMap<&Key, Key> = HashMap::new();
-    for place in &places {
-        // Taken once: the second writing of a code finds nothing more, and the card known.
-        if let Some(holder) = batch.take::<UniqueGiftCardCode>(place)? {
-            cards.insert(place, key::gift_card(store, &holder.card_id));
-        }
-    }
-    let mut batch = app.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
-    let mut found: HashMap<&Key, GiftCard> = HashMap::new();
-    for (place, card) in &cards {
-        found.extend(batch.take(card)?.map(|card| (*place, card)));
-    }
-    Ok(places.iter().map(|place| found.get(place).cloned()).collect())
-}
+use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus};
 
 /// An order is paid with a card: balance −`amount`, if there is so much and the card can be
 /// spent. Two actions of the transaction; one use per card.

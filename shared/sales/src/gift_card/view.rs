@@ -104,41 +104,26 @@ impl GiftCardBalance {
     }
 }
 
-/// A movement of a card's balance.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct GiftCardEntryView {
-    /// The id.
-    pub id: GiftCardEntryId,
-    /// What changed the balance; `debited` and `redeemed` took money from the card.
-    pub kind: GiftCardEntryKind,
-    /// How much.
-    pub amount: Money,
-    /// The order it is part of.
-    pub order_id: Option<OrderId>,
-    /// Why, in the merchant's words.
-    pub reason: Option<String>,
-    /// Who did it.
-    pub actor: Option<String>,
-    /// When.
-    pub created_at: Timestamp,
-    /// When.
-    pub updated_at: Timestamp,
-    /// Always 1.
-    pub version: u64,
-}
-
-impl From<&GiftCardEntry> for GiftCardEntryView {
-    fn from(entry: &GiftCardEntry) -> Self {
-        Self {
-            id: entry.id.clone(),
-            kind: entry.kind,
-            amount: entry.amount.clone(),
-            order_id: entry.order_id.clone(),
-            reason: entry.reason.clone(),
-            actor: entry.actor.clone(),
-            created_at: entry.created_at,
-            updated_at: entry.created_at,
-            version: entry.version,
-        }
+ground::view! {
+    /// A movement of a card's balance.
+    GiftCardEntryView of entry: GiftCardEntry {
+        /// The id.
+        id: GiftCardEntryId,
+        /// What changed the balance; `debited` and `redeemed` took money from the card.
+        kind: GiftCardEntryKind,
+        /// How much.
+        amount: Money,
+        /// The order it is part of.
+        order_id: Option<OrderId>,
+        /// Why, in the merchant's words.
+        reason: Option<String>,
+        /// Who did it.
+        actor: Option<String>,
+        /// When.
+        created_at: Timestamp,
+        /// When.
+        updated_at: Timestamp = entry.created_at,
+        /// Always 1.
+        version: u64,
     }
 }

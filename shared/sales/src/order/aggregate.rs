@@ -1,20 +1,12 @@
 //! An order with all that belongs to it: they share a partition, so that one query reads them.
 
-use gateway::app::App;
-use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::Query;
-use ground::id::{FulfillmentId, OrderId, PaymentId, RefundId, StoreId};
-use ground::key;
-use serde::{Deserialize, Serialize};
+use ground::id::{FulfillmentId, PaymentId, RefundId};
 
 use super::Order;
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;
 use crate::payment::Payment;
-
-/// Items that are read of one order.
-const MAX_ITEMS: usize = 1_000;
 
 /// An order, its fulfilments, refunds and payments, each from the oldest.
 #[derive(Debug, Clone)]
@@ -29,65 +21,13 @@ pub struct OrderAggregate {
     pub payments: Vec<Payment>,
 }
 
-/// An item of an order's partition.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "entity", rename_all = "snake_case")]
-enum Member {
-    Order(Box<Order>),
-    Fulfillment(Box<Fulfillment>),
-    Refund(Box<Refund>),
-    Payment(Box<Payment>),
-    #[serde(other)]
-    Unknown,
-}
-
-impl Item for Member {
-    const KIND: &'static str = "order_part";
-
-    /// Members are only read; they are written as what they are.
-    fn key(&self) -> Key {
-        match self {
-            Self::Order(order) => order.key(),
-            Self::Fulfillment(fulfillment) => fulfillment.key(),
-            Self::Refund(refund) => refund.key(),
-            Self::Payment(payment) => payment.key(),
-            Self::Unknown => Key::new("", ""),
-        }
-    }
-
-    fn version(&self) -> u64 {
-        match self {
-            Self::Order(order) => order.version,
-            Self::Fulfillment(fulfillment) => fulfillment.version,
-            Self::Refund(refund) => refund.version,
-            Self::Payment(payment) => payment.version,
-            Self::Unknown => 0,
-        }
-    }
-}
-
-/// Reads an order with all that belongs to it.
-///
-/// # Errors
-/// `not_found`.
-pub async fn load(app: &App, store: &StoreId, id: &OrderId) -> Result<OrderAggregate, Problem> {
-    let partition = key::order(store, id).pk;
-    let found: Vec<Member> = app.table.all(&Query::partition(partition), MAX_ITEMS).await?;
-    let mut order = None;
-    let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
-    for member in found {
-        match member {
-            Member::Order(found) => order = Some(*found),
-            Member::Fulfillment(found) => fulfillments.push(*found),
-            Member::Refund(found) => refunds.push(*found),
-            Member::Payment(found) => payments.push(*found),
-            Member::Unknown => {}
-        }
-    }
-    refunds.sort_by_key(|refund| refund.created_at);
-    payments.sort_by_key(|payment| payment.created_at);
-    let order = order.ok_or(Code::NotFound)?;
-    Ok(OrderAggregate { order, fulfillments, refunds, payments })
+/// A payment with the order that it pays, read at one moment.
+#[derive(Debug, Clone)]
+pub struct PaymentWithOrder {
+    /// The payment.
+    pub payment: Payment,
+    /// Its order.
+    pub order: Order,
 }
 
 impl OrderAggregate {

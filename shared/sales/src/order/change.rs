@@ -1,18 +1,15 @@
 //! One change of an order, with all that is written with it: stock, gift cards, payments, a refund,
-//! and what is announced.
+//! and what is announced. It is saved in one transaction
+//! ([`save_change`](crate::workflows::save_change)).
 
 use catalogue::inventory::Step;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
 use ground::event::{Event, Topic};
 use ground::id::{GiftCardId, OrderItemId};
 use ground::money::Money;
 
-use super::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, Refund, RefundStatus};
-use super::stock::{self, Move};
+use super::refund::{Refund, RefundStatus};
+use super::stock::StockMove;
 use super::{Order, OrderView, Units};
-use crate::gift_card;
 use crate::payment::PaymentChange;
 
 /// An order at its next version, and what is written in the same transaction.
@@ -23,7 +20,7 @@ pub struct OrderChange {
     /// The order as it is to be written; it is not when its version is the same.
     pub order: Order,
     /// How all the stock that it holds moves.
-    pub stock: Option<Move>,
+    pub stock: Option<StockMove>,
     /// Units of lines that move by themselves.
     pub units: Vec<(Step, OrderItemId, Vec<Units>)>,
     /// What goes back to gift cards.
@@ -32,6 +29,8 @@ pub struct OrderChange {
     pub payments: Vec<PaymentChange>,
     /// Its refund that is begun or goes on.
     pub refund: Option<RefundChange>,
+    /// What is announced of its lines.
+    pub lines: Option<Event>,
     /// What is announced of the order.
     pub topics: Vec<&'static Topic<OrderView>>,
 }
@@ -56,6 +55,7 @@ impl OrderChange {
             cards: Vec::new(),
             payments: Vec::new(),
             refund: None,
+            lines: None,
             topics: Vec::new(),
         }
     }
@@ -67,7 +67,7 @@ impl OrderChange {
 
     /// The same, moving all the stock that the order holds.
     #[must_use]
-    pub fn moving(self, stock: Option<Move>) -> Self {
+    pub fn moving(self, stock: Option<StockMove>) -> Self {
         Self { stock, ..self }
     }
 
@@ -93,50 +93,5 @@ impl OrderChange {
     /// Whether the order changes.
     pub fn is_order_changed(&self) -> bool {
         self.order.version != self.before.version
-    }
-
-    /// Adds all of it to a transaction.
-    pub fn write(&self, write: Write, now: Timestamp) -> Write {
-        let changed = self.is_order_changed().then_some(&self.order);
-        let write = write
-            .also(changed, |write, order| write.replace(order, Code::VersionConflict))
-            .also(self.stock, |write, how| stock::move_all(write, &self.before, how, now));
-        let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
-        let write = self.units.iter().fold(write, |write, (step, id, units)| {
-            let Some(item) = self.order.item(id) else { return write };
-            stock::step_all(write, *step, (&self.order, item), units, now)
-        });
-        let write = self.cards.iter().fold(write, |write, (card, amount)| {
-            let gone = Problem::internal("a gift card that paid for an order is gone");
-            let order = (&self.order.store_id, &self.order.id);
-            gift_card::credit(write, card, amount, order, gone, now)
-        });
-        let write = write.also(self.refund.as_ref(), |write, refund| refund.write(write, now));
-        let view = OrderView::from(&self.order);
-        self.topics.iter().fold(write, |write, topic| {
-            write.emit(Event::new(topic, self.order.about(), &view, now))
-        })
-    }
-}
-
-impl RefundChange {
-    /// Adds the refund, and what is announced of it, to a transaction.
-    fn write(&self, write: Write, now: Timestamp) -> Write {
-        let refund = &self.refund;
-        let write = match self.before {
-            None => {
-                write.create(refund, Code::VersionConflict).emit(refund.event(&REFUND_CREATED, now))
-            }
-            Some(_) => write.replace(refund, Code::VersionConflict),
-        };
-        match refund.status {
-            RefundStatus::Succeeded if self.before != Some(RefundStatus::Succeeded) => {
-                write.emit(refund.event(&REFUND_SUCCEEDED, now))
-            }
-            RefundStatus::Failed if self.before != Some(RefundStatus::Failed) => {
-                write.emit(refund.event(&REFUND_FAILED, now))
-            }
-            _ => write,
-        }
     }
 }

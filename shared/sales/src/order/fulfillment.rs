@@ -12,11 +12,12 @@ use gateway::table::Write;
 use ground::event::{About, Event, Topic};
 use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use ground::key;
+use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::restock::Targets;
+use super::restock::RestockLocations;
 use super::{Order, OrderAction, OrderItem, Units, stock};
 
 pub use topics::*;
@@ -110,6 +111,25 @@ impl Item for Fulfillment {
     }
 }
 
+impl Resource for Fulfillment {
+    type View = FulfillmentView;
+
+    fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// In its order's timeline.
+    fn event(&self, topic: &Topic<FulfillmentView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &self.view(), now);
+        event.in_timeline_of(self.order_id.as_str())
+    }
+}
+
 /// What is to leave.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
@@ -141,7 +161,7 @@ impl Order {
         let mut taken = Vec::new();
         for line in &lines {
             if let Some(item) = next.items.iter_mut().find(|item| item.id == line.order_item_id) {
-                let units = item.leave(line.quantity, wanted.location_id.as_ref());
+                let units = item.fulfill_units(line.quantity, wanted.location_id.as_ref());
                 taken.extend(units.into_iter().map(|units| Taken {
                     order_item_id: line.order_item_id.clone(),
                     location_id: units.location_id,
@@ -247,7 +267,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`: delivered or called back already, or the order is over, or
     /// units of it have been returned.
-    pub fn call_back(
+    pub fn cancel_fulfillment(
         &self,
         fulfillment: &Fulfillment,
         now: Timestamp,
@@ -262,7 +282,7 @@ impl Order {
             if item.returnable() < line.quantity {
                 return Err(fulfillment.refuses());
             }
-            item.unleave(line.quantity, &fulfillment.units_of(item));
+            item.unfulfill_units(line.quantity, &fulfillment.units_of(item));
         }
         if next.status == super::OrderStatus::Closed {
             next.status = super::OrderStatus::Open;
@@ -312,28 +332,12 @@ impl Fulfillment {
     }
 
     /// The locations that its units were taken from, each once.
-    pub fn targets(&self, order: &Order) -> Targets {
-        let mut targets = Targets::default();
+    pub fn restock_locations(&self, order: &Order) -> RestockLocations {
+        let mut locations = RestockLocations::default();
         for units in order.items.iter().flat_map(|item| self.units_of(item)) {
-            targets.add(&units.location_id, None);
+            locations.add(&units.location_id, None);
         }
-        targets
-    }
-
-    /// What an event about it says it is about.
-    pub fn about(&self) -> About<'_> {
-        About {
-            store: Some(&self.store_id),
-            app: None,
-            entity: self.id.as_str(),
-            version: self.version,
-        }
-    }
-
-    /// What happened to it, as it is now: in its order's timeline.
-    pub fn event(&self, topic: &Topic<FulfillmentView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &FulfillmentView::from(self), now);
-        event.in_timeline_of(self.order_id.as_str())
+        locations
     }
 
     /// The fulfilment at its next version.

@@ -150,14 +150,14 @@ impl OrderItem {
     }
 
     /// Has units leave, from this location or from any; where they are taken from.
-    pub(super) fn leave(&mut self, quantity: u32, at: Option<&LocationId>) -> Vec<Units> {
+    pub(super) fn fulfill_units(&mut self, quantity: u32, at: Option<&LocationId>) -> Vec<Units> {
         let taken = self.spread(quantity, at, Allocation::remaining, |one| &mut one.fulfilled);
         self.fulfilled = self.fulfilled.saturating_add(quantity);
         taken
     }
 
     /// Has units be there again that had left from these places.
-    pub(super) fn unleave(&mut self, quantity: u32, from: &[Units]) {
+    pub(super) fn unfulfill_units(&mut self, quantity: u32, from: &[Units]) {
         self.allocations = self.allocations();
         for units in from {
             let of = |one: &&mut Allocation| one.location_id == units.location_id;
@@ -170,7 +170,7 @@ impl OrderItem {
 
     /// Calls units off, those of the last location first, so that the line leaves from fewer;
     /// where they were to be taken from.
-    pub(super) fn call_off(&mut self, quantity: u32) -> Vec<Units> {
+    pub(super) fn cancel_units(&mut self, quantity: u32) -> Vec<Units> {
         self.allocations = self.allocations();
         self.allocations.reverse();
         let freed = self.spread(quantity, None, Allocation::remaining, |one| &mut one.cancelled);
@@ -180,7 +180,7 @@ impl OrderItem {
     }
 
     /// Takes units back; where they had left from.
-    pub(super) fn take_back(&mut self, quantity: u32) -> Vec<Units> {
+    pub(super) fn return_units(&mut self, quantity: u32) -> Vec<Units> {
         let back = self.spread(quantity, None, Allocation::returnable, |one| &mut one.returned);
         self.returned = self.returned.saturating_add(quantity);
         back

@@ -1,5 +1,5 @@
-//! A line's way out that does not depend on money: units that have not left are called off, units
-//! that have left come back. What was paid for them goes back by a refund, before or after; what
+//! A line's way out that does not depend on money: units that have not left are cancelled, units
+//! that have left are returned. What was paid for them goes back by a refund, before or after; what
 //! was not paid need not be paid any more.
 
 mod view;
@@ -7,19 +7,22 @@ mod view;
 use catalogue::inventory::Step;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use gateway::table::Write;
-use ground::event::Event;
+use ground::event::{Event, Topic};
 use ground::id::{LocationId, OrderItemId};
+use ground::resource::Resource;
 use serde_json::{Value, json};
 
 use super::refund::RestockType;
-use super::restock::Targets;
-use super::{FinancialStatus, Order, OrderAction, OrderItem, OrderView, Units, stock};
+use super::restock::RestockLocations;
+use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderView, Units};
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
+
+/// Units of lines that take a step through stock.
+type StockSteps = Vec<(Step, OrderItemId, Vec<Units>)>;
 
 pub use view::{ChangedLine, LinesView};
 
-/// Units of a line that are called off.
+/// Units of a line that are cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CancelledLine {
     /// The line.
@@ -28,7 +31,7 @@ pub struct CancelledLine {
     pub quantity: u32,
 }
 
-/// Units of a line that come back.
+/// Units of a line that are returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedLine {
     /// The line.
@@ -41,23 +44,8 @@ pub struct ReturnedLine {
     pub location_id: Option<LocationId>,
 }
 
-/// An order of which units were called off, or came back.
-#[derive(Debug, Clone)]
-pub struct Changed {
-    /// The order at its next version.
-    pub order: Order,
-    /// Its lines, in the order they were named.
-    pub lines: Vec<ChangedLine>,
-    /// Units that leave the stock for good, by line: called off, and not to be sold again.
-    gone: Vec<(OrderItemId, Vec<Units>)>,
-    /// Whether units came back.
-    is_return: bool,
-    /// Whether what was paid is all that is to be paid now.
-    is_paid_by_it: bool,
-}
-
 impl Order {
-    /// Calls units off that have not left; all of them when none are named. Without `restock` they
+    /// Cancels units that have not left; all of them when none are named. Without `restock` they
     /// are not in stock any more.
     ///
     /// # Errors
@@ -67,8 +55,9 @@ impl Order {
         &self,
         named: Option<&[CancelledLine]>,
         restock: bool,
+        reason: Option<String>,
         now: Timestamp,
-    ) -> Result<Changed, Problem> {
+    ) -> Result<(OrderChange, LinesView), Problem> {
         self.demand(OrderAction::CancelLines)?;
         let all = || {
             let left = self.items.iter().filter(|item| item.remaining() > 0);
@@ -78,41 +67,47 @@ impl Order {
             named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
         });
         self.demand_units(&wanted, OrderItem::remaining)?;
-        let (mut next, mut lines, mut gone) = (self.clone(), Vec::new(), Vec::new());
+        let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
         for (id, quantity) in wanted {
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.unsettled(quantity);
+            let unpaid = item.waive(quantity);
             item.owed_cancelled = item.owed_cancelled.saturating_add(unpaid);
-            let freed = item.call_off(quantity);
+            let freed = item.cancel_units(quantity);
             let (restock_type, restocked_at) = if restock {
+                steps.push((Step::ReleaseCommitted, id.clone(), freed.clone()));
                 (RestockType::Cancel, freed)
             } else {
                 item.discarded = item.discarded.saturating_add(quantity);
-                gone.push((id.clone(), freed));
+                steps.push((Step::Fulfil, id.clone(), freed));
                 (RestockType::NoRestock, Vec::new())
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(self.with_lines(&next, lines, gone, now))
+        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_CANCELLED, now))
     }
 
-    /// Takes units back that have left.
+    /// Returns units that have left.
     ///
     /// # Errors
     /// `invalid_state_transition`, `quantity_exceeds_remaining`; `unknown_order_item` and
     /// `duplicate` as faults of their fields.
-    pub fn return_lines(&self, named: &[ReturnedLine], now: Timestamp) -> Result<Changed, Problem> {
+    pub fn return_lines(
+        &self,
+        named: &[ReturnedLine],
+        reason: Option<String>,
+        now: Timestamp,
+    ) -> Result<(OrderChange, LinesView), Problem> {
         self.demand(OrderAction::ReturnLines)?;
         let wanted: Vec<_> =
             named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
         self.demand_units(&wanted, OrderItem::returnable)?;
-        let (mut next, mut lines) = (self.clone(), Vec::new());
+        let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
         for line in named {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
-            let unpaid = item.unsettled(quantity);
+            let unpaid = item.waive(quantity);
             item.owed_returned = item.owed_returned.saturating_add(unpaid);
-            let left_from = item.take_back(quantity);
+            let left_from = item.return_units(quantity);
             let named = line.location_id.as_ref().filter(|_| !left_from.is_empty());
             let (restock_type, restocked_at) = match (line.restock, named) {
                 (false, _) => {
@@ -125,9 +120,10 @@ impl Order {
                     (RestockType::Return, vec![Units { location_id, quantity }])
                 }
             };
+            steps.push((Step::Restock, id.clone(), restocked_at.clone()));
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
-        Ok(Changed { is_return: true, ..self.with_lines(&next, lines, Vec::new(), now) })
+        Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_RETURNED, now))
     }
 
     /// Whether the lines have so many units each.
@@ -150,65 +146,41 @@ impl Order {
         }
     }
 
+    /// `next` with what is announced of its lines, and of the order when what was paid is all that
+    /// is to be paid now.
     fn with_lines(
         &self,
         next: &Self,
-        lines: Vec<ChangedLine>,
-        gone: Vec<(OrderItemId, Vec<Units>)>,
+        (lines, reason): (Vec<ChangedLine>, Option<String>),
+        units: StockSteps,
+        topic: &Topic<LinesView>,
         now: Timestamp,
-    ) -> Changed {
+    ) -> (OrderChange, LinesView) {
         let order = next.changed(now);
-        let was_due = !self.outstanding().is_zero();
-        let is_paid_by_it = was_due && order.financial_status == FinancialStatus::Paid;
-        Changed { order, lines, gone, is_return: false, is_paid_by_it }
+        let view = LinesView { lines, reason, order: OrderView::from(&order) };
+        let event = Event::new(topic, order.about(), &view, now);
+        let is_paid_by_it =
+            !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
+        let change = OrderChange { units, lines: Some(event), ..OrderChange::new(self, order) };
+        (if is_paid_by_it { change.announced(&ORDER_PAID) } else { change }, view)
     }
 }
 
 impl OrderItem {
     /// Of so many units that will not leave, or come back, how many no money went back for: they
     /// need not be paid, and what was paid for them can be refunded.
-    fn unsettled(&mut self, quantity: u32) -> u32 {
+    fn waive(&mut self, quantity: u32) -> u32 {
         let unpaid = quantity.saturating_sub(self.refunded_only());
         self.waived = self.waived.saturating_add(unpaid).min(self.quantity);
         unpaid
     }
 }
 
-impl Changed {
-    /// Where units come back to. What is called off never left its location.
-    pub fn targets(&self) -> Targets {
-        let mut targets = Targets::default();
-        for (place, line) in self.lines.iter().enumerate().filter(|_| self.is_return) {
-            for units in &line.restocked_at {
-                let pointer = format!("/items/{place}/location_id");
-                targets.add(&units.location_id, Some(pointer));
-            }
-        }
-        targets
-    }
-
-    /// What happened, and the order as it is now.
-    pub fn view(&self, reason: Option<String>) -> LinesView {
-        LinesView { lines: self.lines.clone(), reason, order: OrderView::from(&self.order) }
-    }
-
-    /// Adds the change to a transaction: the order, its stock, its events.
-    pub fn write(&self, write: Write, view: &LinesView, now: Timestamp) -> Write {
-        let order = &self.order;
-        let step = if self.is_return { Step::Restock } else { Step::ReleaseCommitted };
-        let write = write.replace(order, Code::VersionConflict);
-        let stocked = self.lines.iter().map(|line| (&line.order_item_id, &line.restocked_at, step));
-        let gone = self.gone.iter().map(|(id, units)| (id, units, Step::Fulfil));
-        let write = stocked.chain(gone).fold(write, |write, (id, units, step)| {
-            let Some(item) = order.item(id) else { return write };
-            stock::step_all(write, step, (order, item), units, now)
-        });
-        let topic = if self.is_return { &ORDER_LINES_RETURNED } else { &ORDER_LINES_CANCELLED };
-        write
-            .emit(Event::new(topic, order.about(), view, now))
-            .also(self.is_paid_by_it.then_some(()), |write, ()| {
-                write.emit(Event::new(&ORDER_PAID, order.about(), &view.order, now))
-            })
+impl LinesView {
+    /// Where units come back to.
+    pub fn restock_locations(&self) -> RestockLocations {
+        let lines = self.lines.iter();
+        RestockLocations::of_lines(lines.map(|line| (line.restock_type, &*line.restocked_at)))
     }
 }
 
@@ -230,25 +202,27 @@ mod tests {
         [CancelledLine { order_item_id: order.items[place].id.clone(), quantity }]
     }
 
-    fn units(changed: &Changed) -> Vec<(&OrderItemId, u32)> {
-        changed.lines.iter().map(|line| (&line.order_item_id, line.quantity)).collect()
+    fn units(view: &LinesView) -> Vec<(&OrderItemId, u32)> {
+        view.lines.iter().map(|line| (&line.order_item_id, line.quantity)).collect()
     }
 
     #[test]
-    fn all_that_has_not_left_is_called_off_when_no_line_is_named() {
+    fn all_that_has_not_left_is_cancelled_when_no_line_is_named() {
         let order = half_left();
-        let changed = order.cancel_lines(None, true, NOW).unwrap();
-        assert_eq!(units(&changed), [(&order.items[1].id, 1)]);
-        let all = paid(&crate::order::tests::order()).cancel_lines(None, true, NOW).unwrap();
+        let (_, view) = order.cancel_lines(None, true, None, NOW).unwrap();
+        assert_eq!(units(&view), [(&order.items[1].id, 1)]);
+        let (_, all) =
+            paid(&crate::order::tests::order()).cancel_lines(None, true, None, NOW).unwrap();
         let quantities: Vec<_> = all.lines.iter().map(|line| line.quantity).collect();
         assert_eq!(quantities, [2, 1]);
     }
 
     #[test]
-    fn as_many_units_as_there_are_are_called_off_and_not_one_more() {
+    fn as_many_units_as_there_are_are_cancelled_and_not_one_more() {
         let order = paid(&order());
-        assert!(order.cancel_lines(Some(&cancelled(&order, 0, 2)), true, NOW).is_ok());
-        let refused = order.cancel_lines(Some(&cancelled(&order, 0, 3)), true, NOW).unwrap_err();
+        assert!(order.cancel_lines(Some(&cancelled(&order, 0, 2)), true, None, NOW).is_ok());
+        let refused =
+            order.cancel_lines(Some(&cancelled(&order, 0, 3)), true, None, NOW).unwrap_err();
         assert_eq!(refused.code, Code::QuantityExceedsRemaining);
     }
 
@@ -262,33 +236,39 @@ mod tests {
             restock,
             location_id: location_id.cloned(),
         };
-        let places = |line: ReturnedLine| {
-            let changed = order.return_lines(&[line], NOW).unwrap();
-            assert!(changed.is_return);
-            assert_eq!(changed.order.items[0].returned, 1);
-            assert_eq!(changed.order.items[1], order.items[1]);
-            let at = changed.lines[0].restocked_at.iter();
+        let locations = |line: ReturnedLine| {
+            let (change, view) = order.return_lines(&[line], None, NOW).unwrap();
+            assert_eq!(change.lines.unwrap().name, "order.lines_returned");
+            assert_eq!(change.order.items[0].returned, 1);
+            assert_eq!(change.order.items[1], order.items[1]);
+            assert_eq!(
+                change.units,
+                [(Step::Restock, order.items[0].id.clone(), view.lines[0].restocked_at.clone())]
+            );
+            let at = view.lines[0].restocked_at.iter();
             at.map(|units| units.location_id.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(places(line(0, true, Some(&elsewhere))), std::slice::from_ref(&elsewhere));
-        assert_eq!(places(line(0, true, None)), [LocationId::derive(&["shelf"])]);
-        assert!(places(line(0, false, Some(&elsewhere))).is_empty());
-        let refused = order.return_lines(&[line(1, true, None)], NOW).unwrap_err();
+        assert_eq!(locations(line(0, true, Some(&elsewhere))), std::slice::from_ref(&elsewhere));
+        assert_eq!(locations(line(0, true, None)), [LocationId::derive(&["shelf"])]);
+        assert!(locations(line(0, false, Some(&elsewhere))).is_empty());
+        let refused = order.return_lines(&[line(1, true, None)], None, NOW).unwrap_err();
         assert_eq!(refused.code, Code::QuantityExceedsRemaining);
-        let called_off = order.cancel_lines(None, true, NOW).unwrap();
-        assert!(!called_off.is_return);
+        let (cancelled, _) = order.cancel_lines(None, true, None, NOW).unwrap();
+        assert_eq!(cancelled.lines.unwrap().name, "order.lines_cancelled");
     }
 
     #[test]
-    fn an_order_is_paid_by_calling_off_what_was_left_to_pay_and_only_then() {
+    fn an_order_is_paid_by_cancelling_what_was_left_to_pay_and_only_then() {
         let open = order();
         let id = ground::id::PaymentId::derive(&["one"]);
         let part = ground::money::sample(20_000);
-        let receipt = crate::order::Receipt { payment_id: &id, provider: "stripe", amount: &part };
+        let receipt =
+            crate::order::IncomingPayment { payment_id: &id, provider: "stripe", amount: &part };
         let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;
         let is_paid_by = |order: &Order, place| {
             let named = cancelled(order, place, 1);
-            order.cancel_lines(Some(&named), true, NOW).unwrap().is_paid_by_it
+            let (change, _) = order.cancel_lines(Some(&named), true, None, NOW).unwrap();
+            change.announces(&ORDER_PAID)
         };
         assert!(is_paid_by(&partly, 1), "5,000 were left");
         assert!(!is_paid_by(&paid(&open), 1), "it was paid before");

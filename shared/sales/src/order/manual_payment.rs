@@ -5,10 +5,10 @@ use gateway::problem::{Code, Problem};
 use ground::id::PaymentId;
 use ground::provider::ProviderName;
 
-use super::{Order, OrderAction, OrderChange, Receipt};
+use super::{IncomingPayment, Order, OrderAction, OrderChange};
 use crate::payment::{
     Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentChange,
-    PaymentStatus, Receipt as PaymentReceipt, Source, Transition,
+    PaymentStatus, Receipt, Source, Transition,
 };
 
 impl Order {
@@ -31,7 +31,7 @@ impl Order {
             Some(payment) => Payment { method: method.or(payment.method.clone()), ..payment },
             None => self.new_payment(method, now),
         };
-        let receipt = Receipt {
+        let receipt = IncomingPayment {
             payment_id: &payment.id,
             provider: ProviderName::Manual.as_str(),
             amount: &payment.captured,
@@ -91,7 +91,7 @@ impl Order {
                 source: Source::Admin,
                 at: now,
             }],
-            receipts: vec![PaymentReceipt {
+            receipts: vec![Receipt {
                 action: Action::Capture,
                 amount: amount.clone(),
                 provider_reference: reference,

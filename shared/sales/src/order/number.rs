@@ -1,9 +1,6 @@
 //! Numbers: what people call an order, and how it is found by that.
 
-use gateway::app::App;
 use gateway::item::{Item, Key};
-use gateway::page;
-use gateway::problem::Problem;
 use ground::id::{OrderId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
@@ -44,35 +41,8 @@ impl NumberedOrder {
     }
 }
 
-/// The orders that people call this, with or without the prefix: `1001` and `#1001`. There is
-/// mostly one; a prefix that ends in digits can make two orders look alike. Two round trips,
-/// however many orders the store has.
-///
-/// # Errors
-/// The table does not answer.
-pub async fn find(app: &App, store: &StoreId, text: &str) -> Result<Vec<Order>, Problem> {
-    let serials: Vec<u64> = serials_in(text).collect();
-    let places: Vec<Key> =
-        serials.iter().map(|serial| key::numbered_order(store, *serial)).collect();
-    let mut batch = app.table.get_many(&places.iter().collect::<Vec<_>>()).await?;
-    let mut named = Vec::new();
-    for place in &places {
-        named.extend(batch.take::<NumberedOrder>(place)?);
-    }
-    let keys: Vec<Key> = named.iter().map(|named| key::order(store, &named.order_id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    page::count_read(keys.len());
-    let mut found = Vec::new();
-    for (named, key) in named.iter().zip(&keys) {
-        let order: Option<Order> = batch.take(key)?;
-        let is_meant = |order: &Order| order.number == text || named.serial.to_string() == text;
-        found.extend(order.filter(is_meant));
-    }
-    Ok(found)
-}
-
 /// The numbers that a text can end in: where its prefix ends, the text does not say.
-fn serials_in(text: &str) -> impl Iterator<Item = u64> + '_ {
+pub(super) fn serials_in(text: &str) -> impl Iterator<Item = u64> + '_ {
     let prefix = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let digits = text.get(prefix..).unwrap_or_default();
     let ends = (0..digits.len()).filter_map(move |start| digits.get(start..));

@@ -7,10 +7,10 @@ use ground::provider::ProviderName;
 
 use super::Order;
 use super::cart::{PaymentInput, fault};
-use crate::payment::account::Account;
+use crate::payment::account::ProviderAccount;
 use crate::payment::can_take;
 
-impl Account {
+impl ProviderAccount {
     /// The account as it takes the money of this order: when the order says, if it was placed to be
     /// paid through this provider. What comes by hand is taken by hand.
     #[must_use]
@@ -28,7 +28,7 @@ impl Account {
 /// none while a cart's total is not known. Whoever chooses nothing must have something to choose,
 /// if they are a shopper: a merchant can always say that an order was paid.
 pub(crate) fn judge(
-    accounts: &[Account],
+    accounts: &[ProviderAccount],
     chosen: Option<&PaymentInput>,
     is_shopper: bool,
     due: Option<&Money>,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use ground::money;
 
-    fn account(provider: ProviderName, enabled: bool) -> Account {
+    fn account(provider: ProviderName, enabled: bool) -> ProviderAccount {
         let account = serde_json::json!({
             "store_id": ground::id::StoreId::derive(&["s"]), "provider": provider, "mode": "test",
             "capture_method": "automatic", "enabled": enabled,

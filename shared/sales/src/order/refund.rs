@@ -15,6 +15,7 @@ use ground::event::{About, Event, Topic};
 use ground::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use ground::key;
 use ground::money::Money;
+use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +192,25 @@ impl Item for Refund {
     }
 }
 
+impl Resource for Refund {
+    type View = RefundView;
+
+    fn about(&self) -> About<'_> {
+        About {
+            store: Some(&self.store_id),
+            app: None,
+            entity: self.id.as_str(),
+            version: self.version,
+        }
+    }
+
+    /// In its order's timeline.
+    fn event(&self, topic: &Topic<RefundView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &self.view(), now);
+        event.in_timeline_of(self.order_id.as_str())
+    }
+}
+
 impl Refund {
     /// The refund of a plan: its gift cards have their money, its payments are to be asked.
     pub fn of(
@@ -267,21 +287,5 @@ impl Refund {
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
-    }
-
-    /// What an event about it says it is about.
-    pub fn about(&self) -> About<'_> {
-        About {
-            store: Some(&self.store_id),
-            app: None,
-            entity: self.id.as_str(),
-            version: self.version,
-        }
-    }
-
-    /// What happened to it, as it is now: in its order's timeline.
-    pub fn event(&self, topic: &Topic<RefundView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &RefundView::from(self), now);
-        event.in_timeline_of(self.order_id.as_str())
     }
 }

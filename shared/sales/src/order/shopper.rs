@@ -68,73 +68,76 @@ pub struct ShopperOrderView {
     pub version: u64,
 }
 
-/// A line.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ShopperItemView {
-    /// The id.
-    pub id: OrderItemId,
-    /// The variant.
-    pub variant_id: VariantId,
-    /// Its product.
-    pub product_id: ProductId,
-    /// The product's title.
-    pub title: String,
-    /// The variant's title.
-    pub variant_title: Option<String>,
-    /// The variant's SKU.
-    pub sku: Option<String>,
-    /// The first image.
-    pub image_url: Option<String>,
-    /// Units ordered.
-    pub quantity: u32,
-    /// The price of one.
-    pub price: Money,
-    /// Price times quantity.
-    pub subtotal: Money,
-    /// Subtotal less discount plus tax.
-    pub total: Money,
-    /// Units that have left.
-    pub fulfilled: u32,
-    /// Units that will not leave.
-    pub cancelled: u32,
-    /// Units that left and came back.
-    pub returned: u32,
-    /// Units that money went back for.
-    pub refunded: u32,
-    /// Whether it has to be sent.
-    pub requires_shipping: bool,
+ground::view! {
+    /// A line.
+    ShopperItemView of item: OrderItem {
+        /// The id.
+        id: OrderItemId,
+        /// The variant.
+        variant_id: VariantId,
+        /// Its product.
+        product_id: ProductId,
+        /// The product's title.
+        title: String,
+        /// The variant's title.
+        variant_title: Option<String>,
+        /// The variant's SKU.
+        sku: Option<String>,
+        /// The first image.
+        image_url: Option<String>,
+        /// Units ordered.
+        quantity: u32,
+        /// The price of one.
+        price: Money,
+        /// Price times quantity.
+        subtotal: Money,
+        /// Subtotal less discount plus tax.
+        total: Money,
+        /// Units that have left.
+        fulfilled: u32,
+        /// Units that will not leave.
+        cancelled: u32,
+        /// Units that left and came back.
+        returned: u32,
+        /// Units that money went back for.
+        refunded: u32,
+        /// Whether it has to be sent.
+        requires_shipping: bool,
+    }
 }
 
-/// A gift card that pays for an order.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ShopperGiftCardView {
-    /// The end of its code.
-    pub last_characters: String,
-    /// Taken from it.
-    pub amount: Money,
-    /// Gone back to it.
-    pub refunded: Money,
+ground::view! {
+    /// A gift card that pays for an order.
+    ShopperGiftCardView of card: GiftCardUse {
+        /// The end of its code.
+        last_characters: String,
+        /// Taken from it.
+        amount: Money,
+        /// Gone back to it.
+        refunded: Money,
+    }
 }
 
-/// A parcel.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ShopperFulfillmentView {
-    /// The id.
-    pub id: FulfillmentId,
-    /// How far it has come.
-    pub status: FulfillmentState,
-    /// What is in it.
-    pub items: Vec<FulfillmentLine>,
-    /// How it can be followed.
-    pub tracking: Tracking,
-    /// When it left.
-    pub created_at: Timestamp,
-    /// When it arrived.
-    pub delivered_at: Option<Timestamp>,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
+ground::view! {
+    /// A parcel.
+    ShopperFulfillmentView of fulfillment: Fulfillment {
+        /// The id.
+        id: FulfillmentId,
+        /// How far it has come.
+        status: FulfillmentState,
+        /// What is in it.
+        items: Vec<FulfillmentLine>,
+        /// How it can be followed.
+        tracking: Tracking,
+        /// When it left.
+        created_at: Timestamp,
+        /// When it arrived.
+        delivered_at: Option<Timestamp>,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
+    }
 }
 
 impl Order {
@@ -186,54 +189,6 @@ impl ShopperOrderView {
             created_at: order.created_at,
             updated_at: order.updated_at,
             version: order.version,
-        }
-    }
-}
-
-impl From<&GiftCardUse> for ShopperGiftCardView {
-    fn from(card: &GiftCardUse) -> Self {
-        Self {
-            last_characters: card.last_characters.clone(),
-            amount: card.amount.clone(),
-            refunded: card.refunded.clone(),
-        }
-    }
-}
-
-impl From<&OrderItem> for ShopperItemView {
-    fn from(item: &OrderItem) -> Self {
-        Self {
-            id: item.id.clone(),
-            variant_id: item.variant_id.clone(),
-            product_id: item.product_id.clone(),
-            title: item.title.clone(),
-            variant_title: item.variant_title.clone(),
-            sku: item.sku.clone(),
-            image_url: item.image_url.clone(),
-            quantity: item.quantity,
-            price: item.price.clone(),
-            subtotal: item.subtotal.clone(),
-            total: item.total.clone(),
-            fulfilled: item.fulfilled,
-            cancelled: item.cancelled,
-            returned: item.returned,
-            refunded: item.refunded,
-            requires_shipping: item.requires_shipping,
-        }
-    }
-}
-
-impl From<&Fulfillment> for ShopperFulfillmentView {
-    fn from(fulfillment: &Fulfillment) -> Self {
-        Self {
-            id: fulfillment.id.clone(),
-            status: fulfillment.status,
-            items: fulfillment.items.clone(),
-            tracking: fulfillment.tracking.clone(),
-            created_at: fulfillment.created_at,
-            delivered_at: fulfillment.delivered_at,
-            updated_at: fulfillment.updated_at,
-            version: fulfillment.version,
         }
     }
 }

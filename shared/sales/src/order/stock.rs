@@ -25,7 +25,7 @@ gateway::words! {
 
 /// A move of everything that an order still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
+pub enum StockMove {
     /// From set aside to the order's own.
     Commit,
     /// From the order's own to set aside again.
@@ -37,7 +37,7 @@ pub enum Move {
 }
 
 /// Moves the remaining units of every line, wherever they are.
-pub fn move_all(write: Write, order: &Order, how: Move, now: Timestamp) -> Write {
+pub fn move_all(write: Write, order: &Order, how: StockMove, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
         let held = item.allocations();
         let held = held.iter().filter(|one| one.remaining() > 0);
@@ -48,15 +48,21 @@ pub fn move_all(write: Write, order: &Order, how: Move, now: Timestamp) -> Write
     })
 }
 
-fn move_line(write: Write, order: &Order, line: &Line<'_>, how: Move, now: Timestamp) -> Write {
+fn move_line(
+    write: Write,
+    order: &Order,
+    line: &Line<'_>,
+    how: StockMove,
+    now: Timestamp,
+) -> Write {
     let step = match (how, order.stock) {
         (_, StockState::Released) => return write,
         // A settlement shows the order as it will be.
-        (Move::Commit, _) => Step::Commit,
-        (Move::Uncommit, _) => Step::Uncommit,
-        (Move::Release | Move::WriteOff, StockState::Reserved) => Step::ReleaseReserved,
-        (Move::Release, StockState::Committed) => Step::ReleaseCommitted,
-        (Move::WriteOff, StockState::Committed) => Step::Fulfil,
+        (StockMove::Commit, _) => Step::Commit,
+        (StockMove::Uncommit, _) => Step::Uncommit,
+        (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => Step::ReleaseReserved,
+        (StockMove::Release, StockState::Committed) => Step::ReleaseCommitted,
+        (StockMove::WriteOff, StockState::Committed) => Step::Fulfil,
     };
     inventory::apply(write, step, line, lost(), now)
 }
@@ -72,7 +78,7 @@ pub fn line<'a>(
 }
 
 /// One step of units of a line, at each place of theirs.
-pub(super) fn step_all(
+pub(crate) fn step_all(
     write: Write,
     step: Step,
     (order, item): (&Order, &OrderItem),

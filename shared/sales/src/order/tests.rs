@@ -137,6 +137,6 @@ pub(crate) fn order() -> Order {
 pub(crate) fn paid(order: &Order) -> Order {
     let id = PaymentId::derive(&[order.id.as_str(), "payment"]);
     let amount = order.outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "razorpay", amount: &amount };
+    let receipt = IncomingPayment { payment_id: &id, provider: "razorpay", amount: &amount };
     order.apply_payment(receipt, NOW).unwrap().unwrap().order
 }

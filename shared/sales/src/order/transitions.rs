@@ -12,7 +12,7 @@ use ground::event::Topic;
 use ground::id::PaymentId;
 use ground::money::Money;
 
-use super::stock::{Move, StockState};
+use super::stock::{StockMove, StockState};
 use super::{Order, OrderAction, OrderChange, OrderPayment, OrderStatus, OrderView};
 use crate::order::{
     ORDER_AUTHORIZED, ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED,
@@ -20,7 +20,7 @@ use crate::order::{
 
 /// What a provider says about a payment.
 #[derive(Debug, Clone, Copy)]
-pub struct Receipt<'a> {
+pub struct IncomingPayment<'a> {
     /// The payment.
     pub payment_id: &'a PaymentId,
     /// Its provider.
@@ -31,7 +31,7 @@ pub struct Receipt<'a> {
 
 impl Order {
     /// The provider promises the money. `None` when this payment is known already.
-    pub fn authorize(&self, receipt: Receipt<'_>, now: Timestamp) -> Option<OrderChange> {
+    pub fn authorize(&self, receipt: IncomingPayment<'_>, now: Timestamp) -> Option<OrderChange> {
         let known = self.payment(receipt.payment_id);
         if known.is_some_and(|known| !known.voided || !known.captured.is_zero()) {
             return None;
@@ -56,7 +56,7 @@ impl Order {
     /// `internal_error` when the sum of what was taken is out of the range of money.
     pub fn apply_payment(
         &self,
-        receipt: Receipt<'_>,
+        receipt: IncomingPayment<'_>,
         now: Timestamp,
     ) -> Result<Option<OrderChange>, Problem> {
         let mut next = self.clone();
@@ -100,7 +100,7 @@ impl Order {
     }
 
     /// Makes the order firm: it no longer expires, and its stock is its own.
-    fn firm_up(&mut self) -> Option<Move> {
+    fn firm_up(&mut self) -> Option<StockMove> {
         if self.status == OrderStatus::Draft {
             self.status = OrderStatus::Open;
         }
@@ -109,7 +109,7 @@ impl Order {
             return None;
         }
         self.stock = StockState::Committed;
-        Some(Move::Commit)
+        Some(StockMove::Commit)
     }
 
     /// The promise of a payment was given up or ran out. An order that was firm by nothing else
@@ -133,7 +133,7 @@ impl Order {
     /// Makes the order wait to be paid again, unless something but a promise has made it firm:
     /// money, the merchant's word, goods that have left. One that is closed waits from when it is
     /// reopened.
-    fn await_payment(&mut self, now: Timestamp) -> Option<Move> {
+    fn await_payment(&mut self, now: Timestamp) -> Option<StockMove> {
         let is_firm_by_itself = self.has_money()
             || self.confirmed
             || self.outstanding().is_zero()
@@ -142,7 +142,7 @@ impl Order {
         (stands && self.is_firm() && !is_firm_by_itself).then_some(())?;
         self.stock = StockState::Reserved;
         self.expires_at = self.waits_until(now);
-        Some(Move::Uncommit)
+        Some(StockMove::Uncommit)
     }
 
     /// When an open order that is not firm expires, if it waits to be paid from now on.
@@ -192,7 +192,7 @@ impl Order {
     pub fn expire(&self, now: Timestamp) -> Option<OrderChange> {
         let is_due = self.expires_at.is_some_and(|at| at <= now);
         (is_due && self.status == OrderStatus::Open && !self.has_money()).then_some(())?;
-        let ended = self.ended(OrderStatus::Expired, None, Move::Release, now);
+        let ended = self.ended(OrderStatus::Expired, None, StockMove::Release, now);
         Some(ended.announced(&ORDER_EXPIRED))
     }
 
@@ -212,7 +212,7 @@ impl Order {
             return Err(Code::AlreadyFulfilled.into());
         }
         self.demand(OrderAction::Cancel)?;
-        let how = if restock { Move::Release } else { Move::WriteOff };
+        let how = if restock { StockMove::Release } else { StockMove::WriteOff };
         let ended = self.ended(OrderStatus::Cancelled, reason, how, now);
         Ok(ended.announced(&ORDER_CANCELLED))
     }
@@ -223,7 +223,7 @@ impl Order {
         &self,
         status: OrderStatus,
         reason: Option<String>,
-        how: Move,
+        how: StockMove,
         now: Timestamp,
     ) -> OrderChange {
         let mut next = self.clone();
@@ -249,10 +249,10 @@ impl Order {
         }
         next.stock = StockState::Released;
         // What was only set aside goes back, whatever becomes of the order's own.
-        let is_gone = how == Move::WriteOff && self.stock == StockState::Committed;
+        let is_gone = how == StockMove::WriteOff && self.stock == StockState::Committed;
         for item in &mut next.items {
             let remaining = item.remaining();
-            item.call_off(remaining);
+            item.cancel_units(remaining);
             if is_gone {
                 item.discarded = item.discarded.saturating_add(remaining);
             }

@@ -2,11 +2,10 @@
 //! back.
 
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use ground::money::Money;
 
 use super::{Attention, Payment, PaymentStatus};
-use crate::order::Order;
 
 impl Payment {
     /// Whether the provider holds or has taken another amount than was asked for, and the merchant
@@ -38,30 +37,11 @@ impl Payment {
     }
 }
 
-/// How much the order takes of it.
-///
-/// # Errors
-/// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with what is too much.
-pub(crate) fn demand_room(order: &Order, amount: &Money) -> Result<(), Problem> {
-    if order.is_over() {
-        return Err(Code::OrderExpired.with("order_status", order.status.as_str()));
-    }
-    let outstanding = order.outstanding();
-    if outstanding.is_zero() {
-        return Err(Code::OrderAlreadyPaid.into());
-    }
-    let excess = amount.minus(&outstanding).filter(|excess| !excess.is_zero());
-    let shown = |money: &Money| serde_json::to_value(money).unwrap_or_default();
-    excess.map_or(Ok(()), |excess| {
-        let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
-        Err(problem.with("excess", shown(&excess)))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use gateway::problem::Code;
+
     use super::*;
-    use crate::order::tests::{order, paid};
     use crate::payment::ObservedState;
     use crate::payment::tests::{NOW, after, open, seen};
     use ground::money;
@@ -93,18 +73,5 @@ mod tests {
         let gone = going.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
         let (_, amount) = gone.accepted(NOW).unwrap();
         assert_eq!(amount, money::sample(600), "what has not gone back");
-    }
-
-    #[test]
-    fn an_order_has_room_for_what_is_left_to_pay_and_no_more() {
-        let code = |order: &Order, amount: i64| {
-            demand_room(order, &money::sample(amount)).map_err(|problem| problem.code)
-        };
-        let open = order();
-        assert_eq!((code(&open, 1), code(&open, 25_000)), (Ok(()), Ok(())));
-        assert_eq!(code(&open, 25_001), Err(Code::AmountExceedsOutstanding));
-        assert_eq!(code(&paid(&open), 1), Err(Code::OrderAlreadyPaid));
-        let expired = open.expire(open.expires_at.unwrap()).unwrap().order;
-        assert_eq!(code(&expired, 1), Err(Code::OrderExpired));
     }
 }

@@ -1,12 +1,11 @@
 //! A store's account with a payment provider: credentials that are written and never read back.
 
-use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal::SealKey;
-use gateway::table::{Condition, Query};
-use ground::id::{PaymentId, StoreId};
+use gateway::table::Condition;
+use ground::id::StoreId;
 use ground::key;
 use ground::provider::ProviderName;
 use identity::store::Store;
@@ -22,7 +21,7 @@ use super::{CaptureMethod, Mode};
 
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Account {
+pub struct ProviderAccount {
     /// The store.
     pub store_id: StoreId,
     /// The provider.
@@ -63,7 +62,7 @@ pub struct Account {
     pub version: u64,
 }
 
-impl Item for Account {
+impl Item for ProviderAccount {
     const KIND: &'static str = "payment_provider";
     fn key(&self) -> Key {
         key::payment_provider(&self.store_id, self.provider.as_str())
@@ -78,7 +77,7 @@ fn context(store: &StoreId, provider: ProviderName) -> String {
     format!("{store}/{provider}/credentials")
 }
 
-impl Account {
+impl ProviderAccount {
     /// Cash and bank transfer, which every store takes unless it says otherwise: version 0, not
     /// in the table.
     pub fn manual(store: &Store) -> Self {
@@ -116,9 +115,7 @@ impl Account {
     /// Whether it is in the table as it is here: who begins a payment with it and who gives it up
     /// cannot both succeed.
     pub fn stands(&self) -> Condition {
-        Condition::new("#version = :version")
-            .name("#version", "version")
-            .value(":version", self.version)
+        Condition::is_at(self.version)
     }
 
     /// The account, for customers to pay with or not.
@@ -176,93 +173,6 @@ impl Account {
     }
 }
 
-async fn stored(
-    app: &App,
-    store: &Store,
-    provider: ProviderName,
-) -> Result<Option<Account>, Problem> {
-    let found = app.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
-    let cash = (provider == ProviderName::Manual).then(|| Account::manual(store));
-    Ok(found.or(cash))
-}
-
-/// A store's account with a provider; none when it has none, or has given it up.
-///
-/// # Errors
-/// 503.
-pub async fn find(
-    app: &App,
-    store: &Store,
-    provider: ProviderName,
-) -> Result<Option<Account>, Problem> {
-    let found = stored(app, store, provider).await?;
-    Ok(found.filter(|account| account.disconnected_at.is_none()))
-}
-
-/// A store's account with a provider, to be changed: blank where it has none, and where it has given
-/// one up, whose versions go on.
-///
-/// # Errors
-/// 503.
-pub async fn to_change(
-    app: &App,
-    store: &Store,
-    provider: ProviderName,
-) -> Result<Account, Problem> {
-    let blank = Account::blank(store, provider);
-    Ok(match stored(app, store, provider).await? {
-        Some(gone) if gone.disconnected_at.is_some() => Account { version: gone.version, ..blank },
-        found => found.unwrap_or(blank),
-    })
-}
-
-/// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
-pub async fn all(app: &App, store: &Store) -> Result<Vec<Account>, Problem> {
-    let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
-    let mut accounts: Vec<Account> = app.table.all(&query, ProviderName::ALL.len()).await?;
-    accounts.retain(|account| account.disconnected_at.is_none());
-    if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
-        accounts.push(Account::manual(store));
-    }
-    accounts.sort_by_key(|account| account.provider);
-    Ok(accounts)
-}
-
-/// The provider that a payment was opened with, ready to be called; whether customers may still
-/// use it, or the merchant has given it up, does not matter.
-///
-/// # Errors
-/// `provider_not_connected`.
-pub async fn connect(
-    app: &App,
-    store: &StoreId,
-    provider: ProviderName,
-) -> Result<Connected, Problem> {
-    let found: Option<Account> =
-        app.table.get(&key::payment_provider(store, provider.as_str())).await?;
-    match found {
-        Some(account) => account.connect(&*app.secrets.payment_key().await?),
-        None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
-        None => Err(Code::ProviderNotConnected.into()),
-    }
-}
-
-/// The payments that a store's account with a provider is still needed for, oldest first: so many
-/// of them at most.
-pub async fn open_payments(
-    app: &App,
-    store: &StoreId,
-    provider: ProviderName,
-    most: usize,
-) -> Result<Vec<PaymentId>, Problem> {
-    let anywhen = Timestamp::from_millis(0);
-    let nobody = PaymentId::mint(anywhen);
-    let (index, place) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
-    let keys = app.table.keys(&Query::index(index, place.pk), most).await?;
-    let id = |key: &Key| PaymentId::parse(key.sk.strip_prefix("PAY#")?);
-    Ok(keys.iter().filter_map(id).take(most).collect())
-}
-
 /// What is shown of credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MaskedCredentials {
@@ -276,7 +186,7 @@ pub struct MaskedCredentials {
 
 /// An account as the merchant sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct AccountView {
+pub struct ProviderAccountView {
     /// The provider's name: a store has one account with each.
     pub id: ProviderName,
     /// The provider.
@@ -303,9 +213,9 @@ pub struct AccountView {
     pub version: u64,
 }
 
-impl AccountView {
+impl ProviderAccountView {
     /// The account, with the address that the provider is told.
-    pub fn of(account: &Account, store: &Store, base_url: &str) -> Self {
+    pub fn of(account: &ProviderAccount, store: &Store, base_url: &str) -> Self {
         let provider = account.provider;
         let masked = account.key_id.clone().zip(account.last4.clone());
         let webhook_url = (provider != ProviderName::Manual).then(|| {
@@ -333,41 +243,26 @@ impl AccountView {
     }
 }
 
-/// A way to pay, as a customer sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct MethodView {
-    /// The provider's name: a store has one account with each.
-    pub id: ProviderName,
-    /// The provider.
-    pub provider: ProviderName,
-    /// Whether money moves.
-    pub mode: Mode,
-    /// When money is taken.
-    pub capture_method: CaptureMethod,
-    /// The public key that the provider's script takes.
-    pub key_id: Option<String>,
-    /// What customers are told.
-    pub instructions: Option<String>,
-    /// When the account was connected.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
-}
-
-impl From<&Account> for MethodView {
-    fn from(account: &Account) -> Self {
-        Self {
-            id: account.provider,
-            created_at: account.created_at,
-            updated_at: account.updated_at,
-            version: account.version,
-            provider: account.provider,
-            mode: account.mode,
-            capture_method: account.capture_method,
-            key_id: account.key_id.clone(),
-            instructions: account.instructions.clone(),
-        }
+ground::view! {
+    /// A way to pay, as a customer sees it.
+    MethodView of account: ProviderAccount {
+        /// The provider's name: a store has one account with each.
+        id: ProviderName = account.provider,
+        /// The provider.
+        provider: ProviderName,
+        /// Whether money moves.
+        mode: Mode,
+        /// When money is taken.
+        capture_method: CaptureMethod,
+        /// The public key that the provider's script takes.
+        key_id: Option<String>,
+        /// What customers are told.
+        instructions: Option<String>,
+        /// When the account was connected.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
     }
 }

@@ -1,40 +1,9 @@
-//! Captures: how much a merchant may take, and those that were never answered.
+//! Captures that were never answered.
 
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
 use ground::money::Money;
 
 use super::{Action, Payment, PaymentStatus};
-use crate::order::Order;
-
-/// How much of a payment its merchant may take now: not more than its order is short of.
-///
-/// # Errors
-/// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a fault of `/amount`.
-pub fn capturable(
-    payment: &Payment,
-    order: &Order,
-    wanted: Option<&Money>,
-) -> Result<Money, Problem> {
-    if order.is_over() {
-        let current = Code::NotCapturable.with("current", payment.status.as_str());
-        return Err(current.with("order_status", order.status.as_str()));
-    }
-    let amount = payment.capturable(wanted)?;
-    let outstanding = order.outstanding();
-    // Two ways to pay one order may both have been begun.
-    if outstanding.is_zero() {
-        return Err(Code::OrderAlreadyPaid.into());
-    }
-    match (outstanding.minus(&amount), wanted) {
-        (Some(_), _) => Ok(amount),
-        (None, None) => payment.capturable(Some(&outstanding)),
-        (None, Some(_)) => {
-            let detail = "Must be at most what is left to pay for the order.";
-            Err(Problem::field("/amount", "out_of_range", detail))
-        }
-    }
-}
 
 impl Payment {
     /// Whether its provider was asked to take it, and did not say what came of that.

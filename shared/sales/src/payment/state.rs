@@ -8,6 +8,7 @@ use gateway::table::Write;
 use ground::event::Topic;
 use ground::money::Money;
 use ground::provider::ProviderName;
+use ground::resource::Resource;
 
 use super::{
     Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentStatus, PaymentView,

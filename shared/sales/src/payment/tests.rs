@@ -418,16 +418,19 @@ fn credentials_are_sealed_for_one_store_and_provider() {
         "capture_method": "automatic", "enabled": true, "created_at": NOW, "updated_at": NOW,
         "version": 1,
     });
-    let account: super::account::Account = serde_json::from_value(account).unwrap();
+    let account: super::account::ProviderAccount = serde_json::from_value(account).unwrap();
     let account = account.with_credentials(&key, &credentials("pk_test_1"));
     let stored: Value = serde_json::to_value(&account).unwrap();
     assert!(!stored.to_string().contains("the secret"), "{stored}");
     assert_eq!(account.last4.as_deref(), Some("cret"));
     assert_eq!(account.credentials(&key).unwrap().secret, "the secret");
-    let moved = super::account::Account { provider: ProviderName::Razorpay, ..account.clone() };
+    let moved =
+        super::account::ProviderAccount { provider: ProviderName::Razorpay, ..account.clone() };
     assert!(moved.credentials(&key).is_none(), "another provider");
     let other = ground::id::StoreId::mint(NOW);
-    assert!(super::account::Account { store_id: other, ..account }.credentials(&key).is_none());
+    assert!(
+        super::account::ProviderAccount { store_id: other, ..account }.credentials(&key).is_none()
+    );
     for text in [format!("{:?}", credentials("pk")), format!("{:?}", stripe())] {
         assert!(!text.contains("secret"), "{text}");
     }

@@ -4,20 +4,6 @@ use gateway::clock::Timestamp;
 use ground::id::RefundId;
 
 use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
-use crate::order::Order;
-
-/// Why the order does not take this payment's money.
-pub(crate) fn refusal(order: &Order, payment: &Payment) -> Option<Attention> {
-    let promised = order.payment(&payment.id).is_some_and(|known| !known.voided);
-    if order.is_over() {
-        return Some(Attention::LatePayment);
-    }
-    let is_taken = !payment.captured.is_zero();
-    let brings = if is_taken { &payment.captured } else { &payment.authorized };
-    let is_too_much = !order.takes(brings);
-    let is_promised = !is_taken && !order.authorized().is_zero() && !promised;
-    (is_too_much || is_promised).then_some(Attention::DuplicatePayment)
-}
 
 impl Payment {
     /// The promise of an order that was paid without it, as it is to be written.
@@ -63,52 +49,13 @@ impl Payment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::Receipt;
-    use crate::order::tests::{order, paid};
     use crate::payment::PaymentRefund;
     use crate::payment::tests::{NOW, open};
-    use ground::id::PaymentId;
     use ground::money;
 
     fn with(authorized: i64, captured: i64) -> Payment {
         let (authorized, captured) = (money::sample(authorized), money::sample(captured));
         Payment { authorized, captured, ..open() }
-    }
-
-    fn promised_by(payment_id: &PaymentId) -> Order {
-        let amount = order().outstanding();
-        let receipt = Receipt { payment_id, provider: "stripe", amount: &amount };
-        order().authorize(receipt, NOW).unwrap().order
-    }
-
-    #[test]
-    fn an_order_takes_what_fits_and_nothing_twice_or_too_late() {
-        let (late, twice) = (Some(Attention::LatePayment), Some(Attention::DuplicatePayment));
-        let (own, other) = (open().id, PaymentId::derive(&["other"]));
-        let expires_at = order().expires_at.unwrap();
-        let expired = order().expire(expires_at).unwrap().order;
-        let given_up = promised_by(&own).void_payment(&own, NOW).unwrap().order;
-        let amount = order().outstanding();
-        let receipt = Receipt { payment_id: &other, provider: "stripe", amount: &amount };
-        let moved_on = given_up.authorize(receipt, NOW).unwrap().order;
-        for (order, payment, expected) in [
-            (&order(), with(25_000, 25_000), None),
-            (&order(), with(25_000, 0), None),
-            (&order(), with(25_001, 0), twice),
-            (&order(), with(25_000, 25_001), twice),
-            (&order(), with(99_999, 25_000), None),
-            (&paid(&order()), with(25_000, 25_000), twice),
-            (&expired, with(25_000, 25_000), late),
-            (&expired, with(1, 0), late),
-            (&promised_by(&own), with(25_000, 0), None),
-            (&promised_by(&other), with(25_000, 0), twice),
-            (&promised_by(&other), with(25_000, 25_000), None),
-            (&moved_on, with(25_000, 0), twice),
-        ] {
-            let (held, taken) = (payment.authorized.amount, payment.captured.amount);
-            let found = refusal(order, &payment);
-            assert_eq!(found, expected, "{held} held, {taken} taken, {:?}", order.payments);
-        }
     }
 
     fn late(status: PaymentStatus, refunds: Vec<PaymentRefund>) -> Payment {

@@ -1,22 +1,42 @@
-//! Cancelling an order: its stock and its money go back. What was authorized, or could still be
-//! paid, is voided after that: a provider that does not answer keeps no order alive.
+//! Cancelling an order: its stock goes back, and what was paid is refunded. What was authorized, or
+//! could still be paid, is voided after that: a provider that does not answer keeps no order alive.
+//!
+//! An order that was paid is cancelled and its refund reserved in one transaction; the refund then
+//! goes on as any other ([`super::refund_order`]), and is resumed as any other.
 
+use catalogue::inventory;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::Reply;
+use gateway::request::IfMatch;
 use gateway::table::retry;
 use ground::id::{OrderId, StoreId};
-use ground::key;
 
-use super::expire_order::void_open_payments_or_warn;
-use super::refund_order::{self, RefundOrder};
-use super::spending::Spending;
-use crate::order::Order;
-use crate::order::refund::Refund;
+use super::close_payments::close_payments_or_warn;
+use super::refund_order::{self, Earlier, NewRefund, Reserved};
+use super::save_change::Spending;
+use crate::order::refund::{Refund, RefundReason, Wanted};
+use crate::order::{Order, load};
 
-/// Cancels an order for its merchant, gives back what is asked for with it, and answers with the
-/// order and the refund, if there was anything to refund.
+/// How a merchant cancels an order.
+#[derive(Debug, Clone)]
+pub struct CancelOrder {
+    /// Why.
+    pub reason: Option<String>,
+    /// Whether its stock can be sold again.
+    pub restock: bool,
+    /// Whether what was paid goes back; a gift card that was set aside for an unpaid order does
+    /// anyway.
+    pub refund: bool,
+    /// What the refund's id follows from: who asks for what, and under which idempotency key.
+    pub seed: String,
+    /// The order's version that the caller has seen, if it says so.
+    pub if_match: IfMatch,
+}
+
+/// Cancels an order for its merchant, and answers with the order and the refund, if there was
+/// anything to refund.
 ///
 /// # Errors
 /// Those of [`Order::cancel`] and [`Order::plan_refund`]; `precondition_failed`,
@@ -25,13 +45,41 @@ pub async fn cancel<R: Reply>(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    ask: &RefundOrder,
+    ask: &CancelOrder,
     answer: impl Fn(&Order, Option<&Refund>) -> R,
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
-    let answered = refund_order::run(app, (store, id), ask, &answer).await?;
-    void_open_payments_or_warn(app, store, id).await;
+    let spending = Spending::default();
+    let reserved = inventory::persist(|| once(app, (store, id), ask, &spending, &answer)).await?;
+    let answered = refund_order::finish(app, reserved, &answer).await?;
+    close_payments_or_warn(app, store, id).await;
     Ok(answered)
+}
+
+/// One attempt: the order is cancelled, and what goes back of its money is reserved.
+async fn once<R: Reply>(
+    app: &App,
+    (store, id): (&StoreId, &OrderId),
+    ask: &CancelOrder,
+    spending: &Spending,
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+) -> Result<Reserved<R>, Problem> {
+    let aggregate = load::aggregate(app, store, id).await?;
+    let now = app.clock.now();
+    let refund_id = match Earlier::of(&aggregate, &ask.seed, now) {
+        Earlier::Stands(refund) => return Reserved::of(aggregate, refund, answer),
+        Earlier::New(id) => id,
+    };
+    ask.if_match.check(aggregate.order.version)?;
+    let cancelled = aggregate.order.cancel(ask.reason.clone(), ask.restock, now)?;
+    if !ask.refund || cancelled.order.refundable().is_zero() {
+        let answered = answer(&cancelled.order, None)?;
+        let write = cancelled.save(app, app.table.write(), spending, now).await?;
+        return write.answer(answered, now).await.map(Reserved::Done);
+    }
+    let (wanted, why) = (Wanted::default(), (RefundReason::Other, ask.reason.clone()));
+    let refund = NewRefund { id: refund_id, wanted: &wanted, why };
+    refund_order::begin(app, &aggregate, cancelled, refund, spending, answer, now).await
 }
 
 /// Cancels an unpaid order for its shopper, if `judge` lets it pass.
@@ -49,13 +97,13 @@ pub async fn cancel_unpaid<R: Reply>(
     let spending = Spending::default();
     let answered = retry(|| async {
         let now = app.clock.now();
-        let before: Order = app.table.get(&key::order(store, id)).await?.ok_or(Code::NotFound)?;
+        let before = load::order(app, store, id).await?;
         judge(&before, now)?;
         let change = before.cancel(Some(reason.to_owned()), true, now)?;
         let write = change.save(app, app.table.write(), &spending, now).await?;
         write.answer(answer(&change.order, now), now).await
     })
     .await?;
-    void_open_payments_or_warn(app, store, id).await;
+    close_payments_or_warn(app, store, id).await;
     Ok(answered)
 }

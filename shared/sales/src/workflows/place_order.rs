@@ -15,10 +15,10 @@ use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
 use gateway::table::{Change, Write};
-use ground::event::Event;
 use ground::key;
 use ground::mail::Mail;
 use ground::money::Money;
+use ground::resource::Resource;
 use identity::settings::Settings;
 use identity::store::Store;
 
@@ -29,7 +29,7 @@ use crate::notifications;
 use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number::{self, NumberedOrder};
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
-use crate::order::{ORDER_CREATED, ORDER_PAID, Order, OrderView, StockState, stock};
+use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
 use crate::payment::PaymentChange;
 
 /// How often a cart is priced again after its write was refused.
@@ -255,11 +255,6 @@ fn gone() -> Problem {
 }
 
 fn announce(write: Write, order: &Order, now: Timestamp) -> Write {
-    let view = OrderView::from(order);
-    let write = write.emit(Event::new(&ORDER_CREATED, order.about(), &view, now));
-    if order.is_firm() {
-        write.emit(Event::new(&ORDER_PAID, order.about(), &view, now))
-    } else {
-        write
-    }
+    let write = write.emit(order.event(&ORDER_CREATED, now));
+    if order.is_firm() { write.emit(order.event(&ORDER_PAID, now)) } else { write }
 }

@@ -9,7 +9,7 @@ use gateway::problem::{Code, Problem};
 
 use super::refund_order;
 use super::return_unapplied::return_unapplied;
-use crate::payment::account::connect;
+use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
 
 /// Processes a payment whose due mark has passed; whether something was done. The mark is moved on

@@ -28,14 +28,15 @@ pub use accept::accept;
 pub use capture::{capture, look};
 
 use super::return_unapplied;
-use super::spending::Spending;
-use crate::order::{ORDER_PAID, ORDER_UPDATED, Order, OrderChange, Receipt};
+use super::save_change::Spending;
+use crate::order::aggregate::PaymentWithOrder;
+use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
 use crate::payment::connected::Connected;
-use crate::payment::known::{Known, ProviderEvent, load, read};
 use crate::payment::provider::Provider;
+use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
     Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, ProviderReference,
-    Source, Transition, unapplied,
+    Source, Transition,
 };
 
 /// Something that was learnt about a payment.
@@ -55,7 +56,7 @@ pub struct PaymentUpdate<'a> {
 
 /// What an attempt has come to.
 struct Recorded<R> {
-    known: Known,
+    known: PaymentWithOrder,
     answer: R,
     /// Whether something was learnt that was not known.
     is_new: bool,
@@ -65,7 +66,7 @@ struct Recorded<R> {
 
 impl<R> Recorded<R> {
     /// Nothing was changed.
-    fn unchanged(known: Known, answer: R) -> Self {
+    fn unchanged(known: PaymentWithOrder, answer: R) -> Self {
         Self { known, answer, is_new: false, superseded: Vec::new() }
     }
 }
@@ -80,7 +81,7 @@ pub async fn record<R: Reply>(
     app: &App,
     connected: &Connected,
     update: PaymentUpdate<'_>,
-    answer: impl Fn(&Known) -> R,
+    answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let Recorded { known, answer, .. } = apply(app, connected, update, answer).await?;
     let was_asked = matches!(update.source, Source::Verify | Source::Sync);
@@ -102,7 +103,7 @@ async fn apply<R: Reply>(
     app: &App,
     connected: &Connected,
     update: PaymentUpdate<'_>,
-    answer: impl Fn(&Known) -> R,
+    answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let spending = Spending::default();
     // Boxed: it is held by every handler that records something.
@@ -132,7 +133,7 @@ pub async fn in_full(
     if locator.provider != ProviderName::Razorpay || !seen.has_all_gone_back() {
         return Ok(seen.clone());
     }
-    let payment = load(app, locator).await?.payment;
+    let payment = load::payment(app, locator).await?.payment;
     if !payment.captured.is_zero() {
         return Ok(seen.clone());
     }
@@ -144,10 +145,10 @@ async fn once<R: Reply>(
     app: &App,
     update: PaymentUpdate<'_>,
     spending: &Spending,
-    answer: &impl Fn(&Known) -> R,
+    answer: &impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let now = app.clock.now();
-    let (known, is_handled) = read(app, update.locator, update.event).await?;
+    let (known, is_handled) = load::payment_and_event(app, update.locator, update.event).await?;
     if is_handled {
         let answer = answer(&known);
         return Ok(Recorded::unchanged(known, answer));
@@ -170,7 +171,7 @@ async fn once<R: Reply>(
             };
             let Decision { change, payment, superseded } = decide(&known, change, &others, now)?;
             let write = change.save(app, write, spending, now).await?;
-            let next = Known { payment, order: change.order };
+            let next = PaymentWithOrder { payment, order: change.order };
             let answered = answer(&next);
             // What is refused in the end is not answered with this.
             let is_refused = next.payment.awaits_decision()
@@ -188,7 +189,7 @@ async fn once<R: Reply>(
 
 /// What is promised for the order besides a payment whose money has come in: a read more, but only
 /// for an order that was to be paid in two ways.
-async fn other_promises(app: &App, known: &Known) -> Result<Vec<Payment>, Problem> {
+async fn other_promises(app: &App, known: &PaymentWithOrder) -> Result<Vec<Payment>, Problem> {
     let open = known.order.payments.iter().filter(|promise| {
         promise.is_open_authorization() && promise.payment_id != known.payment.id
     });
@@ -209,9 +210,9 @@ async fn other_promises(app: &App, known: &Known) -> Result<Vec<Payment>, Proble
 async fn uncounted<R>(
     write: Write,
     update: PaymentUpdate<'_>,
-    known: Known,
+    known: PaymentWithOrder,
     mismatch: Problem,
-    answer: &impl Fn(&Known) -> R,
+    answer: &impl Fn(&PaymentWithOrder) -> R,
     now: Timestamp,
 ) -> Result<Recorded<R>, Problem> {
     let flagged = known.payment.flagged(Attention::AmountMismatch, now);
@@ -222,7 +223,7 @@ async fn uncounted<R>(
     if update.source != Source::Webhook {
         return Err(mismatch);
     }
-    let known = Known { payment, ..known };
+    let known = PaymentWithOrder { payment, ..known };
     let answer = answer(&known);
     Ok(Recorded::unchanged(known, answer))
 }
@@ -246,17 +247,17 @@ impl Decision {
 
 /// What a change of a payment means for its order, and the authorizations that are superseded.
 fn decide(
-    known: &Known,
+    known: &PaymentWithOrder,
     change: PaymentChange,
     others: &[Payment],
     now: Timestamp,
 ) -> Result<Decision, Problem> {
     let order = &known.order;
     let (payment_id, provider) = (change.payment.id.clone(), change.payment.provider.as_str());
-    let receipt = |amount| Receipt { payment_id: &payment_id, provider, amount };
+    let receipt = |amount| IncomingPayment { payment_id: &payment_id, provider, amount };
     let next = match change.transition {
         Transition::Authorized | Transition::Captured
-            if unapplied::refusal(order, &change.payment).is_some() =>
+            if order.refusal(&change.payment).is_some() =>
         {
             return Ok(refused(order, change));
         }
@@ -306,7 +307,7 @@ fn external_refund<'a>(before: &Payment, after: &'a Payment) -> Option<&'a Payme
 /// Money that the order does not take: the payment alone knows of it.
 fn refused(order: &Order, mut change: PaymentChange) -> Decision {
     let is_gone = change.payment.status == PaymentStatus::Refunded;
-    change.payment.attention = unapplied::refusal(order, &change.payment).filter(|_| !is_gone);
+    change.payment.attention = order.refusal(&change.payment).filter(|_| !is_gone);
     change.payment.is_applied = false;
     Decision::of(OrderChange::none(order), change)
 }
@@ -319,7 +320,11 @@ fn failed(order: &Order, change: PaymentChange, now: Timestamp) -> Decision {
 }
 
 /// Money went back. When we did not ask for that, the order learns of it here.
-fn externally_refunded(known: &Known, change: PaymentChange, now: Timestamp) -> Decision {
+fn externally_refunded(
+    known: &PaymentWithOrder,
+    change: PaymentChange,
+    now: Timestamp,
+) -> Decision {
     let gone = external_refund(&known.payment, &change.payment);
     let unchanged = OrderChange::none(&known.order);
     let next = match gone.filter(|_| change.payment.is_applied) {

@@ -25,40 +25,27 @@ use gateway::request::IfMatch;
 use ground::id::{OrderId, PaymentId, RefundId, StoreId};
 use ground::money::Money;
 
-use self::reserve::{Reserved, reserve, reserve_unapplied};
-use super::spending::Spending;
-use crate::order::Order;
-use crate::order::aggregate;
-use crate::order::aggregate::OrderAggregate;
+use self::reserve::{reserve, reserve_unapplied};
+use super::save_change::Spending;
 use crate::order::refund::{Refund, RefundReason, RefundStatus, Wanted};
-use crate::payment::account::connect;
+use crate::order::{Order, load};
 use crate::payment::connected::Connected;
-use crate::payment::known;
+use crate::payment::load::connect;
 use crate::payment::provider::{Failure, Provider, RefundNotice, RefundResult};
 use crate::payment::{Payment, PaymentRefund, ProviderReference, RefundState};
 
 pub use self::reserve::has_begun;
+pub(super) use self::reserve::{Earlier, NewRefund, Reserved, begin};
 
 /// A refund that was asked for so long ago is looked up before it is asked for again: providers
 /// forget what they deduplicate on.
 const LOOKED_UP_AFTER: Duration = MINUTE.saturating_mul(10);
 
-/// How an order is cancelled.
-#[derive(Debug, Clone)]
-pub struct Cancellation {
-    /// Why.
-    pub reason: Option<String>,
-    /// Whether its stock can be sold again.
-    pub restock: bool,
-}
-
-/// A refund that is asked for, perhaps with the cancellation of its order.
+/// A refund of an order that is asked for.
 #[derive(Debug, Clone)]
 pub struct RefundOrder {
-    /// The order is cancelled with it.
-    pub cancellation: Option<Cancellation>,
-    /// What is to go back; nothing but an unpaid order's gift cards when none.
-    pub wanted: Option<Wanted>,
+    /// What is to go back.
+    pub wanted: Wanted,
     /// Why.
     pub reason: RefundReason,
     /// In the merchant's words.
@@ -86,30 +73,22 @@ pub async fn refund<R: Reply>(
         let refund = refund.ok_or_else(|| Problem::internal("a refund that was not made"))?;
         Ok(answer(order, refund))
     };
-    run(app, (store, id), ask, &answer).await
-}
-
-/// All three steps; there is no refund to answer with when a cancelled order has none.
-pub(super) async fn run<R: Reply>(
-    app: &App,
-    order: (&StoreId, &OrderId),
-    ask: &RefundOrder,
-    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
-) -> Result<R, Problem> {
     let spending = Spending::default();
-    match inventory::persist(|| reserve(app, order, ask, &spending, answer)).await? {
-        Reserved::Done(answer) => Ok(answer),
-        Reserved::Pending(aggregate, refund) => finish(app, &aggregate, &refund, answer).await,
-    }
+    let reserved =
+        inventory::persist(|| reserve(app, (store, id), ask, &spending, &answer)).await?;
+    finish(app, reserved, &answer).await
 }
 
-/// The second and the third step.
-async fn finish<R: Reply>(
+/// The second and the third step, where there is something to ask a provider for.
+pub(super) async fn finish<R: Reply>(
     app: &App,
-    aggregate: &OrderAggregate,
-    refund: &Refund,
+    reserved: Reserved<R>,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
+    let (aggregate, refund) = match reserved {
+        Reserved::Done(answer) => return Ok(answer),
+        Reserved::Pending(aggregate, refund) => (aggregate, refund),
+    };
     let mut results = Vec::new();
     for (id, amount) in refund.pending() {
         let payment = aggregate.payment(&id)?;
@@ -120,7 +99,7 @@ async fn finish<R: Reply>(
         results.push((id, result.map_err(passing)?));
     }
     let spending = Spending::default();
-    inventory::persist(|| record(app, refund, &results, &spending, answer)).await
+    inventory::persist(|| record(app, &refund, &results, &spending, answer)).await
 }
 
 /// What went wrong after the amount was reserved: the same request is to try again, so it must not
@@ -172,7 +151,7 @@ async fn record<R: Reply>(
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
     let now = app.clock.now();
-    let aggregate = aggregate::load(app, &refund.store_id, &refund.order_id).await?;
+    let aggregate = load::aggregate(app, &refund.store_id, &refund.order_id).await?;
     let known = aggregate.refund(&refund.id)?;
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: somebody else has recorded it, or the provider is still at it.
@@ -251,7 +230,7 @@ async fn record_result(
     let spending = Spending::default();
     inventory::persist(|| async {
         let now = app.clock.now();
-        let aggregate = aggregate::load(app, &locator.store_id, &locator.order_id).await?;
+        let aggregate = load::aggregate(app, &locator.store_id, &locator.order_id).await?;
         let known = aggregate.payment(&locator.payment_id);
         if known.is_ok_and(|payment| !payment.is_carried_by(carrier)) {
             return Ok(());
@@ -300,7 +279,7 @@ pub(super) async fn return_part(
         return Ok(payment);
     }
     complete(app, connected, &payment, reserved).await?;
-    known::load(app, &locator).await.map(|known| known.payment)
+    load::payment(app, &locator).await.map(|known| known.payment)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use gateway::problem::{Code, Problem};
 use gateway::table::retry;
 
 use super::refund_order;
-use crate::payment::account::connect;
+use crate::order::load;
 use crate::payment::connected::Connected;
-use crate::payment::known;
+use crate::payment::load::connect;
 use crate::payment::provider::Provider;
 use crate::payment::{Attention, Payment, PaymentStatus, ProviderReference, Source};
 
@@ -78,7 +78,7 @@ async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Pay
     let seen = connected.void(app, payment).await?;
     retry(|| async {
         let now = app.clock.now();
-        let known = known::load(app, &locator).await?.payment;
+        let known = load::payment(app, &locator).await?.payment;
         let Some(change) = known.observe(&seen, Source::Sync, now)? else { return Ok(known) };
         change.write(app.table.write(), now).commit().await?;
         Ok(change.payment)

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Plan, Refund, RefundLine, RefundStatus, RestockType, Wanted, WantedLine, WantedShipping,
 };
+use crate::order::restock::RestockLocations;
 use crate::order::{Order, OrderItem, Units};
 
 impl Order {
@@ -159,12 +160,12 @@ impl Order {
                 match line.restock_type {
                     RestockType::NoRestock => {}
                     RestockType::Cancel => {
-                        item.call_off(line.restocked);
+                        item.cancel_units(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
                         item.owed_cancelled = item.owed_cancelled.saturating_sub(before);
                     }
                     RestockType::Return => {
-                        item.take_back(line.restocked);
+                        item.return_units(line.restocked);
                         let before = line.quantity.saturating_sub(line.restocked);
                         item.owed_returned = item.owed_returned.saturating_sub(before);
                     }
@@ -215,6 +216,14 @@ impl Order {
     }
 }
 
+impl Plan {
+    /// Where the units of its lines come back to.
+    pub fn restock_locations(&self) -> RestockLocations {
+        let lines = self.items.iter();
+        RestockLocations::of_lines(lines.map(|line| (line.restock_type, &*line.restocked_at)))
+    }
+}
+
 impl OrderItem {
     /// What goes back for units of it. Units that were called off, or came back, without their
     /// money come first, and move no stock any more.
@@ -224,11 +233,11 @@ impl OrderItem {
             RestockType::NoRestock => (0, Vec::new()),
             RestockType::Cancel => {
                 let restocked = wanted.quantity.saturating_sub(self.owed_cancelled);
-                (restocked, item.call_off(restocked))
+                (restocked, item.cancel_units(restocked))
             }
             RestockType::Return => {
                 let restocked = wanted.quantity.saturating_sub(self.owed_returned);
-                (restocked, item.take_back(restocked))
+                (restocked, item.return_units(restocked))
             }
         };
         let named = wanted.location_id.as_ref().filter(|_| !restocked_at.is_empty());

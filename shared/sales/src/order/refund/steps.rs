@@ -15,18 +15,17 @@ use crate::payment::{PaymentChange, Transition};
 
 impl OrderAggregate {
     /// The first step: what goes to gift cards has gone, and the rest is reserved on its payments.
-    /// `cancelled` is the end of the order, when it comes with the refund: they are one version.
+    /// `change` is what the order is to become besides, its end perhaps: they are one version.
     ///
     /// # Errors
     /// `refund_exceeds_captured`, `payment_not_captured`, `amount_not_supported`.
     pub fn begin_refund(
         &self,
-        cancelled: Option<OrderChange>,
+        change: OrderChange,
         plan: &Plan,
         mut refund: Refund,
         now: Timestamp,
     ) -> Result<OrderChange, Problem> {
-        let change = cancelled.unwrap_or_else(|| OrderChange::none(&self.order));
         let version = self.order.version.saturating_add(1);
         let order = Order { version, ..change.order.reserve_refund(plan, now)? };
         let mut change = OrderChange { order, units: plan.units(), ..change };

@@ -9,51 +9,33 @@ use serde::Serialize;
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
 use crate::order::Order;
 
-/// A refund.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct RefundView {
-    /// The id.
-    pub id: RefundId,
-    /// The order.
-    pub order_id: OrderId,
-    /// How far it has come.
-    pub status: RefundStatus,
-    /// All of it.
-    pub amount: Money,
-    /// For these lines.
-    pub lines: Vec<RefundLine>,
-    /// For shipping.
-    pub shipping: Money,
-    /// Its parts: gift cards first.
-    pub transactions: Vec<RefundTransaction>,
-    /// Why.
-    pub reason: RefundReason,
-    /// In the merchant's words.
-    pub note: Option<String>,
-    /// When it was asked for.
-    pub created_at: Timestamp,
-    /// When it was changed last.
-    pub updated_at: Timestamp,
-    /// Counts writes.
-    pub version: u64,
-}
-
-impl From<&Refund> for RefundView {
-    fn from(refund: &Refund) -> Self {
-        Self {
-            id: refund.id.clone(),
-            order_id: refund.order_id.clone(),
-            status: refund.status,
-            amount: refund.amount.clone(),
-            lines: refund.items.clone(),
-            shipping: refund.shipping.clone(),
-            transactions: refund.transactions.clone(),
-            reason: refund.reason,
-            note: refund.note.clone(),
-            created_at: refund.created_at,
-            updated_at: refund.updated_at,
-            version: refund.version,
-        }
+ground::view! {
+    /// A refund.
+    RefundView of refund: Refund {
+        /// The id.
+        id: RefundId,
+        /// The order.
+        order_id: OrderId,
+        /// How far it has come.
+        status: RefundStatus,
+        /// All of it.
+        amount: Money,
+        /// For these lines.
+        lines: Vec<RefundLine> = refund.items.clone(),
+        /// For shipping.
+        shipping: Money,
+        /// Its parts: gift cards first.
+        transactions: Vec<RefundTransaction>,
+        /// Why.
+        reason: RefundReason,
+        /// In the merchant's words.
+        note: Option<String>,
+        /// When it was asked for.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
     }
 }
 

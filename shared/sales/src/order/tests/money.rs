@@ -106,7 +106,7 @@ fn a_payment_pays_an_order_once() {
     let order = order();
     let id = PaymentId::derive(&["one"]);
     let due = order.outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let change = order.apply_payment(receipt, NOW).unwrap().unwrap();
     assert!(change.announces(&ORDER_PAID));
     let next = change.order;
@@ -120,14 +120,15 @@ fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
     let order = order();
     let id = PaymentId::derive(&["one"]);
     let due = order.outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let promised = order.authorize(receipt, NOW).unwrap().order;
     assert_eq!(promised.financial_status, FinancialStatus::Authorized);
     assert!(promised.is_firm() && promised.allows(OrderAction::Capture));
     assert!(promised.authorize(receipt, NOW).is_none());
     assert!(promised.expire(NOW.plus(WINDOW)).is_none());
     let part = amount(&order, 1_000);
-    let some = promised.apply_payment(Receipt { amount: &part, ..receipt }, NOW).unwrap().unwrap();
+    let some =
+        promised.apply_payment(IncomingPayment { amount: &part, ..receipt }, NOW).unwrap().unwrap();
     assert!(some.announces(&ORDER_UPDATED));
     assert_eq!(some.order.financial_status, FinancialStatus::PartiallyPaid);
     let later = NOW.plus(WINDOW);
@@ -144,7 +145,7 @@ fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
     let id = PaymentId::derive(&["late"]);
     let due = expired.totals.due.clone();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let late = expired.apply_payment(receipt, NOW.plus(WINDOW)).unwrap().unwrap();
     assert!(late.announces(&ORDER_UPDATED) && late.stock.is_none());
     assert_eq!((late.order.status, late.order.stock), (OrderStatus::Expired, StockState::Released));

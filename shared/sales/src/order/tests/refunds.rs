@@ -21,7 +21,7 @@ fn money(amount: i64) -> Money {
 fn paid_twice() -> (Order, PaymentId, PaymentId) {
     let (first, second) = (PaymentId::derive(&["first"]), PaymentId::derive(&["second"]));
     let settle = |order: &Order, payment_id: &PaymentId, amount: i64| {
-        let receipt = Receipt { payment_id, provider: "stripe", amount: &money(amount) };
+        let receipt = IncomingPayment { payment_id, provider: "stripe", amount: &money(amount) };
         order.apply_payment(receipt, NOW).unwrap().unwrap().order
     };
     let order = settle(&settle(&order(), &first, 20_000), &second, 5_000);
@@ -92,7 +92,7 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
     // Nor are those of one that money came for too late: nothing of it was ever committed.
     let id = PaymentId::derive(&["late"]);
     let due = order().outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
     let late = expired.apply_payment(receipt, NOW).unwrap().unwrap().order;
     let waiting = Order { items: order().items, ..late };
@@ -153,7 +153,7 @@ fn units_whose_money_went_back_are_called_off_without_owing_it_again() {
             refunds = order.reserve_refund(&plan, NOW).unwrap();
         }
         let line = CancelledLine { order_item_id: first.clone(), quantity: 2 };
-        let next = refunds.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
+        let next = refunds.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
         let item = next.items.first().unwrap();
         assert_eq!((item.waived, item.owed_cancelled), (owed, owed), "{refunded} refunded");
     }
@@ -178,10 +178,10 @@ fn units_leave_from_the_places_that_have_them_and_from_no_others() {
     item.allocations = vec![Allocation::new(near.clone(), 2), Allocation::new(far.clone(), 3)];
     let at =
         |location_id: &LocationId, quantity| Units { location_id: location_id.clone(), quantity };
-    assert_eq!(item.clone().leave(2, Some(&far)), [at(&far, 2)]);
-    assert_eq!(item.clone().leave(2, None), [at(&near, 2)]);
-    assert_eq!(item.clone().leave(4, None), [at(&near, 2), at(&far, 2)]);
-    assert_eq!(item.leave(2, Some(&near)), [at(&near, 2)]);
-    assert_eq!(item.leave(1, None), [at(&far, 1)], "the first is empty");
-    assert_eq!(item.call_off(2), [at(&far, 2)]);
+    assert_eq!(item.clone().fulfill_units(2, Some(&far)), [at(&far, 2)]);
+    assert_eq!(item.clone().fulfill_units(2, None), [at(&near, 2)]);
+    assert_eq!(item.clone().fulfill_units(4, None), [at(&near, 2), at(&far, 2)]);
+    assert_eq!(item.fulfill_units(2, Some(&near)), [at(&near, 2)]);
+    assert_eq!(item.fulfill_units(1, None), [at(&far, 1)], "the first is empty");
+    assert_eq!(item.cancel_units(2), [at(&far, 2)]);
 }

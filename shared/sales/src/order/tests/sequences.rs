@@ -67,12 +67,12 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
     match deed {
         Deed::Authorize(payment) => {
             let (id, amount) = (id(payment), order.outstanding());
-            let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
+            let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
             order.authorize(receipt, NOW).map(|settled| settled.order)
         }
         Deed::Settle(payment, amount) => {
             let (id, amount) = (id(payment), money(*amount));
-            let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &amount };
+            let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
             order.apply_payment(receipt, NOW).unwrap().map(|settled| settled.order)
         }
         Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|settled| settled.order),
@@ -83,7 +83,7 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
         }
         Deed::FulfillAll => leave(order, parcels, Leaving::default()),
         Deed::CallBack(parcel) => {
-            let (next, back) = order.call_back(parcels.get(*parcel)?, NOW).ok()?;
+            let (next, back) = order.cancel_fulfillment(parcels.get(*parcel)?, NOW).ok()?;
             *parcels.get_mut(*parcel)? = back;
             Some(next)
         }
@@ -98,13 +98,16 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
         }
         Deed::CancelLines(line, quantity, restock) => {
             let line = CancelledLine { order_item_id: item(line)?, quantity: *quantity };
-            order.cancel_lines(Some(&[line]), *restock, NOW).ok().map(|changed| changed.order)
+            order
+                .cancel_lines(Some(&[line]), *restock, None, NOW)
+                .ok()
+                .map(|(change, _)| change.order)
         }
         Deed::ReturnLines(line, quantity, restock) => {
             let (quantity, restock) = (*quantity, *restock);
             let order_item_id = item(line)?;
             let line = ReturnedLine { order_item_id, quantity, restock, location_id: None };
-            order.return_lines(&[line], NOW).ok().map(|changed| changed.order)
+            order.return_lines(&[line], None, NOW).ok().map(|(change, _)| change.order)
         }
         Deed::Cancel(restock) => order.cancel(None, *restock, NOW).ok().map(|ended| ended.order),
         Deed::Expire => order.expire(NOW.plus(WINDOW)).map(|ended| ended.order),

@@ -10,7 +10,7 @@ fn money(amount: i64) -> Money {
 
 fn promised(order: &Order, id: &PaymentId) -> Order {
     let due = order.outstanding();
-    let receipt = Receipt { payment_id: id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: id, provider: "stripe", amount: &due };
     order.authorize(receipt, NOW).unwrap().order
 }
 
@@ -26,10 +26,10 @@ fn an_order_takes_no_more_than_its_total_and_nothing_once_nothing_is_due() {
     assert!(paid.takes(&money(0)) && !paid.takes(&money(1)));
     let confirmed = open.confirm(NOW).unwrap().order;
     let line = CancelledLine { order_item_id: open.items[0].id.clone(), quantity: 1 };
-    let fewer = confirmed.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
+    let fewer = confirmed.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
     assert_eq!(fewer.outstanding(), money(15_000));
     assert!(fewer.takes(&money(25_000)), "somebody may be paying all of it");
-    let none = confirmed.cancel_lines(None, true, NOW).unwrap().order;
+    let none = confirmed.cancel_lines(None, true, None, NOW).unwrap().0.order;
     assert!(none.outstanding().is_zero() && none.takes(&money(0)) && !none.takes(&money(1)));
     assert_eq!(none.financial_status, FinancialStatus::Voided);
 }
@@ -63,7 +63,7 @@ fn the_financial_axis_says_what_became_of_the_money_of_an_order_that_is_over() {
     assert_eq!(status(&expired), FinancialStatus::Expired);
     let id = PaymentId::derive(&["late"]);
     let due = expired.totals.due.clone();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let late = expired.apply_payment(receipt, NOW).unwrap().unwrap().order;
     assert_eq!(status(&late), FinancialStatus::Paid);
 }
@@ -102,8 +102,8 @@ fn a_promise_that_ran_out_leaves_firm_what_goods_that_left_have_made_firm() {
     let id = PaymentId::derive(&["one"]);
     let promised = promised(&order(), &id);
     let line = CancelledLine { order_item_id: promised.items[0].id.clone(), quantity: 2 };
-    let fewer = promised.cancel_lines(Some(&[line]), true, NOW).unwrap().order;
-    let none = promised.cancel_lines(None, true, NOW).unwrap().order;
+    let fewer = promised.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
+    let none = promised.cancel_lines(None, true, None, NOW).unwrap().0.order;
     let (left, _) = promised.fulfill(Leaving::default(), NOW).unwrap();
     for (order, firm) in [(promised, false), (fewer, false), (none, true), (left, true)] {
         let lapsed = order.void_payment(&id, NOW).unwrap();
@@ -117,7 +117,7 @@ fn a_promise_counts_again_only_when_it_was_given_up_and_nothing_was_taken() {
     let id = PaymentId::derive(&["one"]);
     let order = order();
     let due = order.outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
     let promised = promised(&order, &id);
     let given_up = promised.void_payment(&id, NOW).unwrap().order;
     assert!(given_up.void_payment(&id, NOW).is_none());
@@ -171,7 +171,7 @@ fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
     let confirmed = with_card.confirm(NOW).unwrap().order;
     assert_eq!(confirmed.brought_in(), 0);
     let id = PaymentId::derive(&["part"]);
-    let receipt = Receipt { payment_id: &id, provider: "stripe", amount: &money(200) };
+    let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &money(200) };
     let partly = with_card.apply_payment(receipt, NOW).unwrap().unwrap().order;
     assert_eq!(partly.brought_in(), 500);
 }
@@ -179,7 +179,7 @@ fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
 #[test]
 fn a_promise_is_not_taken_once_nothing_is_left_to_pay() {
     let promised = promised(&order(), &PaymentId::derive(&["one"]));
-    let none = promised.cancel_lines(None, true, NOW).unwrap().order;
+    let none = promised.cancel_lines(None, true, None, NOW).unwrap().0.order;
     assert!(!none.authorized().is_zero() && none.outstanding().is_zero());
     assert!(promised.allows(OrderAction::Capture) && !none.allows(OrderAction::Capture));
 }

@@ -108,9 +108,12 @@ fn lines_leave_by_quantity_and_never_twice() {
     assert_eq!(all.fulfillment_status, FulfillmentStatus::Fulfilled);
     let refused = all.fulfill(Wanted::default(), NOW).unwrap_err();
     assert_eq!(refused.code, Code::NothingToFulfill);
-    let (back, called_back) = all.call_back(&fulfillment, NOW).unwrap();
+    let (back, cancelled) = all.cancel_fulfillment(&fulfillment, NOW).unwrap();
     assert_eq!(back.fulfillment_status, FulfillmentStatus::PartiallyFulfilled);
-    assert_eq!(back.call_back(&called_back, NOW).unwrap_err().code, Code::InvalidStateTransition);
+    assert_eq!(
+        back.cancel_fulfillment(&cancelled, NOW).unwrap_err().code,
+        Code::InvalidStateTransition
+    );
 }
 
 #[test]
@@ -193,7 +196,7 @@ fn a_fulfilment_lists_exactly_what_it_allows() {
     let tracked = delivered.tracked(tracking.clone(), NOW).unwrap();
     assert_eq!(tracked.tracking, tracking);
     let (left, of_it) = order.fulfill(Wanted::default(), NOW).unwrap();
-    let (_, cancelled) = left.call_back(&of_it, later).unwrap();
+    let (_, cancelled) = left.cancel_fulfillment(&of_it, later).unwrap();
     assert_eq!(cancelled.cancelled_at, Some(later));
     assert!(cancelled.allowed_actions().is_empty());
     assert!(cancelled.tracked(tracking, NOW).is_err() && cancelled.delivered(NOW).is_err());
@@ -205,7 +208,7 @@ fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
     let closed = left.closed(NOW).unwrap();
-    let (open, _) = closed.call_back(&fulfillment, NOW).unwrap();
+    let (open, _) = closed.cancel_fulfillment(&fulfillment, NOW).unwrap();
     assert_eq!((open.status, open.closed_at), (OrderStatus::Open, None));
     assert_eq!(open.items, order.items);
     let line = ReturnedLine {
@@ -214,8 +217,11 @@ fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
         restock: true,
         location_id: None,
     };
-    let back = left.return_lines(&[line], NOW).unwrap().order;
-    assert_eq!(back.call_back(&fulfillment, NOW).unwrap_err().code, Code::InvalidStateTransition);
+    let back = left.return_lines(&[line], None, NOW).unwrap().0.order;
+    assert_eq!(
+        back.cancel_fulfillment(&fulfillment, NOW).unwrap_err().code,
+        Code::InvalidStateTransition
+    );
 }
 
 #[test]
@@ -236,14 +242,14 @@ fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
 }
 
 #[test]
-fn units_of_a_fulfilment_that_names_no_places_left_from_their_lines_own() {
+fn units_of_a_fulfilment_that_names_no_locations_left_from_their_lines_own() {
     use gateway::item::Item;
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
-    let places = format!("{:?}", fulfillment.targets(&left));
-    assert!(places.contains(LocationId::derive(&["shelf"]).as_str()), "{places}");
+    let locations = format!("{:?}", fulfillment.restock_locations(&left));
+    assert!(locations.contains(LocationId::derive(&["shelf"]).as_str()), "{locations}");
     let of_old = Fulfillment { taken: Vec::new(), version: 7, ..fulfillment };
-    let (back, _) = left.call_back(&of_old, NOW).unwrap();
+    let (back, _) = left.cancel_fulfillment(&of_old, NOW).unwrap();
     assert_eq!(back.items, order.items);
     assert_eq!(of_old.version(), 7);
 }

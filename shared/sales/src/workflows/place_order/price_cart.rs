@@ -15,7 +15,7 @@ use crate::gift_card::{self, GiftCard, GiftCardStatus};
 use crate::order::cart::{self, CartLine};
 use crate::order::payable;
 use crate::order::pricing::{self, Offer};
-use crate::payment::account::Account;
+use crate::payment::account::ProviderAccount;
 
 /// Items that one round trip reads.
 const BATCH: usize = 100;
@@ -53,7 +53,7 @@ struct PricingContext {
     store: Store,
     settings: Settings,
     offers: Vec<Offer>,
-    accounts: Vec<Account>,
+    accounts: Vec<ProviderAccount>,
 }
 
 /// The store, its settings, its accounts with payment providers, and what is there of each line:
@@ -88,11 +88,11 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<PricingCon
     let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
     let mut accounts = Vec::new();
     for key in &account_keys {
-        accounts.extend(find::<Account>(&mut batches, key)?);
+        accounts.extend(find::<ProviderAccount>(&mut batches, key)?);
     }
     let store: Store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
-        accounts.push(Account::manual(&store));
+        accounts.push(ProviderAccount::manual(&store));
     }
     Ok(PricingContext { store, settings, offers, accounts })
 }

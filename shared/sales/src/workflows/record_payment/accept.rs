@@ -7,11 +7,11 @@ use gateway::request::IfMatch;
 use gateway::table::retry;
 
 use super::{other_promises, return_unapplied, supersede};
-use crate::order::Receipt;
-use crate::payment::acceptance::demand_room;
-use crate::payment::known::{Known, load};
+use crate::order::IncomingPayment;
+use crate::order::aggregate::PaymentWithOrder;
+use crate::order::load;
 use crate::payment::{PaymentChange, ProviderReference, Transition};
-use crate::workflows::spending::Spending;
+use crate::workflows::save_change::Spending;
 
 /// Applies another amount than was asked for, as much as there is of it: the order is paid in part,
 /// or, where it comes to just what is left, in full.
@@ -23,23 +23,23 @@ pub async fn accept<R: Reply>(
     app: &App,
     locator: &ProviderReference,
     if_match: &IfMatch,
-    answer: impl Fn(&Known) -> R,
+    answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let spending = Spending::default();
     let (answered, superseded) = retry(|| async {
         let now = app.clock.now();
-        let known = load(app, locator).await?;
+        let known = load::payment(app, locator).await?;
         if_match.check(known.payment.version)?;
         let (payment, amount) = known.payment.accepted(now)?;
-        demand_room(&known.order, &amount)?;
+        known.order.demand_room(&amount)?;
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
-        let receipt = Receipt { payment_id: &payment_id, provider, amount: &amount };
+        let receipt = IncomingPayment { payment_id: &payment_id, provider, amount: &amount };
         let change = known.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
         let others = other_promises(app, &known).await?;
         let (change, superseded) = supersede(change, &others, now);
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
         let write = change.save(app, app.table.write(), &spending, now).await?;
-        let next = Known { payment, order: change.order };
+        let next = PaymentWithOrder { payment, order: change.order };
         Ok((write.answer(answer(&next), now).await?, superseded))
     })
     .await?;

@@ -8,12 +8,12 @@ use ground::money::Money;
 use ground::provider::ProviderName;
 
 use super::{PaymentUpdate, Recorded, apply, unexpected};
+use crate::order::aggregate::PaymentWithOrder;
+use crate::order::load;
 use crate::payment::connected::Connected;
-use crate::payment::known::{Known, load};
 use crate::payment::provider::{Failure, Provider};
 use crate::payment::{
     CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,
-    unapplied,
 };
 
 /// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
@@ -34,10 +34,10 @@ pub async fn look(
     if !is_ours_to_take {
         return Ok(seen);
     }
-    let known = load(app, &ProviderReference::from(payment)).await?;
+    let known = load::payment(app, &ProviderReference::from(payment)).await?;
     let provider_payment = seen.provider_payment.clone();
     let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
-    if unapplied::refusal(&known.order, &carried).is_some() {
+    if known.order.refusal(&carried).is_some() {
         return Ok(seen);
     }
     match connected.capture(app, &carried, &payment.amount).await {
@@ -62,7 +62,7 @@ pub async fn capture<R: Reply>(
     connected: &Connected,
     payment: &Payment,
     amount: &Money,
-    answer: impl Fn(&Known) -> R,
+    answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let locator = ProviderReference::from(payment);
     let taken = match connected.capture(app, payment, amount).await {
@@ -80,7 +80,7 @@ pub async fn capture<R: Reply>(
     let is_answer = !is_lost;
     let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer };
     let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
-    let Known { payment, order } = &known;
+    let PaymentWithOrder { payment, order } = &known;
     // Nobody is asked for cash: whoever says first that it is there has taken it.
     let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
     if is_lost || (!is_new && !is_certain) {
@@ -107,7 +107,7 @@ fn not_capturable(payment: &Payment) -> Problem {
 /// by whom.
 async fn note_unanswered(app: &App, locator: &ProviderReference, amount: &Money, why: &Failure) {
     let noted = retry(|| async {
-        let payment = load(app, locator).await?.payment;
+        let payment = load::payment(app, locator).await?.payment;
         let Some(next) = payment.capture_unanswered(amount, why.code(), app.clock.now()) else {
             return Ok(());
         };

@@ -13,12 +13,13 @@ fn an_order_that_is_paid_supersedes_other_authorizations_and_one_paid_in_part_ke
     let order = order();
     let (payment_id, other) = (PaymentId::derive(&["one"]), PaymentId::derive(&["other"]));
     let due = order.outstanding();
-    let promise = Receipt { payment_id: &other, provider: "stripe", amount: &due };
+    let promise = IncomingPayment { payment_id: &other, provider: "stripe", amount: &due };
     let promised = order.authorize(promise, NOW).unwrap().order;
     let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
     for (amount, kept) in [(24_999, true), (25_000, false)] {
         let amount = money::sample(amount);
-        let receipt = Receipt { payment_id: &payment_id, provider: "stripe", amount: &amount };
+        let receipt =
+            IncomingPayment { payment_id: &payment_id, provider: "stripe", amount: &amount };
         let change = promised.apply_payment(receipt, NOW).unwrap().unwrap();
         let (change, superseded) = supersede(change, std::slice::from_ref(&held), NOW);
         assert_eq!((superseded.is_empty(), !change.order.authorized().is_zero()), (kept, kept));
@@ -51,7 +52,7 @@ fn an_external_refund_and_the_payment_before_it_are_one_version_of_the_order() {
     let amount = money::sample(500);
     let open = order();
     let due = open.outstanding();
-    let receipt = Receipt { payment_id: &id, provider: "razorpay", amount: &due };
+    let receipt = IncomingPayment { payment_id: &id, provider: "razorpay", amount: &due };
     let change = open.apply_payment(receipt, NOW).unwrap().unwrap();
     let refund = RefundId::derive(&["external"]);
     let change = change.and_externally_refunded(&id, &refund, &amount, NOW);

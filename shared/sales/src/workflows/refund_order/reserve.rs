@@ -2,7 +2,7 @@
 
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::Reply;
 use gateway::table::retry;
 use ground::id::{OrderId, RefundId, StoreId};
@@ -10,23 +10,44 @@ use ground::money::Money;
 use ground::provider::ProviderName;
 
 use super::RefundOrder;
-use crate::order::Order;
-use crate::order::aggregate::{self, OrderAggregate};
-use crate::order::refund::{Plan, Refund, RefundStatus};
-use crate::payment::account::connect;
-use crate::payment::known;
+use crate::order::aggregate::OrderAggregate;
+use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, Wanted};
+use crate::order::{Order, OrderChange, load};
+use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentChange, ProviderReference, RefundState, Transition};
-use crate::workflows::spending::Spending;
+use crate::workflows::save_change::Spending;
 
 /// Refunds that one idempotency key can stand for: a refused one is not resumed.
 const ATTEMPTS: u32 = 20;
 
 /// What the first step has come to.
-pub(super) enum Reserved<R> {
+pub(in crate::workflows) enum Reserved<R> {
     /// No provider has to be asked.
     Done(R),
     /// The refund waits for the providers of its payments.
     Pending(Box<OrderAggregate>, Box<Refund>),
+}
+
+impl<R> Reserved<R> {
+    /// That of a refund that stands already.
+    pub(in crate::workflows) fn of(
+        aggregate: OrderAggregate,
+        refund: Box<Refund>,
+        answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+    ) -> Result<Self, Problem> {
+        match refund.status {
+            RefundStatus::Pending => Ok(Self::Pending(Box::new(aggregate), refund)),
+            _ => answer(&aggregate.order, Some(&refund)).map(Self::Done),
+        }
+    }
+}
+
+/// A refund to be begun.
+pub(in crate::workflows) struct NewRefund<'a> {
+    pub(in crate::workflows) id: RefundId,
+    pub(in crate::workflows) wanted: &'a Wanted,
+    /// The reason, and the merchant's own words.
+    pub(in crate::workflows) why: (RefundReason, Option<String>),
 }
 
 /// Reserves what an order is to give back, unless the same request has done so before.
@@ -37,40 +58,42 @@ pub(super) async fn reserve<R: Reply>(
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = aggregate::load(app, store, id).await?;
+    let aggregate = load::aggregate(app, store, id).await?;
     let now = app.clock.now();
-    let refund_id = match earlier(&aggregate, &ask.seed, now) {
-        Earlier::Pending(refund) => return Ok(Reserved::Pending(Box::new(aggregate), refund)),
-        Earlier::Done(refund) => {
-            return Ok(Reserved::Done(answer(&aggregate.order, Some(&refund))?));
-        }
-        Earlier::None(id) => id,
+    let id = match Earlier::of(&aggregate, &ask.seed, now) {
+        Earlier::Stands(refund) => return Reserved::of(aggregate, refund, answer),
+        Earlier::New(id) => id,
     };
     ask.if_match.check(aggregate.order.version)?;
-    let cancelled = match &ask.cancellation {
-        Some(how) => Some(aggregate.order.cancel(how.reason.clone(), how.restock, now)?),
-        None => None,
-    };
-    let order = cancelled.as_ref().map_or(&aggregate.order, |cancelled| &cancelled.order);
-    let has_some = || cancelled.is_none() || !order.refundable().is_zero();
-    let Some(wanted) = ask.wanted.as_ref().filter(|_| has_some()) else {
-        let change = cancelled.ok_or(Code::NothingToRefund)?;
-        let answered = answer(&change.order, None)?;
-        let write = change.save(app, app.table.write(), spending, now).await?;
-        return write.answer(answered, now).await.map(Reserved::Done);
-    };
-    let plan = order.plan_refund(wanted)?;
-    reach(app, order, &plan).await?;
-    let targets = plan.targets().look(app, store).await?;
-    let refund = Refund::of(order, refund_id, &plan, (ask.reason, ask.note.clone()), now);
-    let change = aggregate.begin_refund(cancelled, &plan, refund, now)?;
-    let write = targets.demand(change.save(app, app.table.write(), spending, now).await?);
+    let refund = NewRefund { id, wanted: &ask.wanted, why: (ask.reason, ask.note.clone()) };
+    let unchanged = OrderChange::none(&aggregate.order);
+    begin(app, &aggregate, unchanged, refund, spending, answer, now).await
+}
+
+/// Adds a refund to a change of its order (none, or its cancellation), and writes both.
+pub(in crate::workflows) async fn begin<R: Reply>(
+    app: &App,
+    aggregate: &OrderAggregate,
+    change: OrderChange,
+    refund: NewRefund<'_>,
+    spending: &Spending,
+    answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
+    now: Timestamp,
+) -> Result<Reserved<R>, Problem> {
+    let plan = change.order.plan_refund(refund.wanted)?;
+    reach(app, &change.order, &plan).await?;
+    let store = &change.order.store_id;
+    let unchanged = load::restock_locations(app, store, &plan.restock_locations()).await?;
+    let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
+    let change = aggregate.begin_refund(change, &plan, refund, now)?;
+    let write = unchanged.demand(change.save(app, app.table.write(), spending, now).await?);
     let refund = change.refund.as_ref().map(|begun| &begun.refund);
     match refund.filter(|refund| refund.status == RefundStatus::Pending) {
         None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),
         Some(pending) => {
             write.commit().await?;
-            let aggregate = aggregate::load(app, store, id).await?;
+            let order = &change.order;
+            let aggregate = load::aggregate(app, &order.store_id, &order.id).await?;
             Ok(Reserved::Pending(Box::new(aggregate), Box::new(pending.clone())))
         }
     }
@@ -100,7 +123,7 @@ pub(super) async fn reserve_unapplied(
 ) -> Result<Payment, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let known = known::load(app, locator).await?.payment;
+        let known = load::payment(app, locator).await?.payment;
         if known.refund(id).is_some() {
             return Ok(known);
         }
@@ -126,42 +149,36 @@ pub fn has_begun(payment: &Payment, seed: &str) -> bool {
 }
 
 /// What the same request has done before.
-enum Earlier {
-    /// Its refund is pending.
-    Pending(Box<Refund>),
-    /// Its refund is done.
-    Done(Box<Refund>),
+pub(in crate::workflows) enum Earlier {
+    /// It has begun a refund that is pending, or somebody else has brought to its end.
+    Stands(Box<Refund>),
     /// Nothing that still stands: a refund of its has this id.
-    None(RefundId),
+    New(RefundId),
 }
 
-/// The refund that this request has begun, if it was left pending, or if somebody else has brought
-/// it to its end; otherwise an id for it.
-fn earlier(aggregate: &OrderAggregate, seed: &str, now: Timestamp) -> Earlier {
-    for attempt in 0..ATTEMPTS {
-        let id = id_of(&aggregate.order.id, seed, attempt);
-        match aggregate.refund(&id) {
-            Err(_) => return Earlier::None(id),
-            Ok(refund) if refund.status == RefundStatus::Pending => {
-                return Earlier::Pending(Box::new(refund.clone()));
+impl Earlier {
+    /// What the request of this seed has done.
+    pub(in crate::workflows) fn of(aggregate: &OrderAggregate, seed: &str, now: Timestamp) -> Self {
+        for attempt in 0..ATTEMPTS {
+            let id = id_of(&aggregate.order.id, seed, attempt);
+            let Ok(refund) = aggregate.refund(&id) else { return Self::New(id) };
+            let stands = match refund.status {
+                RefundStatus::Pending => true,
+                // As long as the key stands for the request.
+                RefundStatus::Succeeded => now < refund.created_at.plus(DAY),
+                RefundStatus::Failed => false,
+            };
+            if stands {
+                return Self::Stands(Box::new(refund.clone()));
             }
-            // As long as the key stands for the request.
-            Ok(refund)
-                if refund.status == RefundStatus::Succeeded
-                    && now < refund.created_at.plus(DAY) =>
-            {
-                return Earlier::Done(Box::new(refund.clone()));
-            }
-            Ok(_) => {}
         }
+        Self::New(RefundId::mint(now))
     }
-    Earlier::None(RefundId::mint(now))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::refund::{RefundReason, Wanted};
     use crate::order::tests::{NOW, order, paid};
     use ground::money;
 
@@ -189,10 +206,9 @@ mod tests {
                 .position(|attempt| id_of(&aggregate.order.id, "k", attempt) == *id)
                 .unwrap()
         };
-        match earlier(aggregate, "k", now) {
-            Earlier::Pending(refund) => ("pending", nth(&refund.id)),
-            Earlier::Done(refund) => ("done", nth(&refund.id)),
-            Earlier::None(id) => ("new", nth(&id)),
+        match Earlier::of(aggregate, "k", now) {
+            Earlier::Stands(refund) => (refund.status.as_str(), nth(&refund.id)),
+            Earlier::New(id) => ("new", nth(&id)),
         }
     }
 
@@ -202,7 +218,7 @@ mod tests {
         let of = |statuses: &[RefundStatus]| told(&page("k", statuses), NOW);
         assert_eq!(of(&[]), ("new", 0));
         assert_eq!(of(&[Pending]), ("pending", 0));
-        assert_eq!(of(&[Succeeded]), ("done", 0));
+        assert_eq!(of(&[Succeeded]), ("succeeded", 0));
         assert_eq!(of(&[Failed]), ("new", 1));
         assert_eq!(of(&[Failed, Pending]), ("pending", 1));
         assert_eq!(told(&page("other", &[Pending]), NOW), ("new", 0));
@@ -212,7 +228,7 @@ mod tests {
     fn what_was_done_stands_for_the_request_as_long_as_its_key_does() {
         let done = page("k", &[RefundStatus::Succeeded]);
         let last = Timestamp::from_millis(NOW.plus(DAY).millis() - 1);
-        assert_eq!(told(&done, last), ("done", 0));
+        assert_eq!(told(&done, last), ("succeeded", 0));
         assert_eq!(told(&done, NOW.plus(DAY)), ("new", 1));
     }
 

@@ -1,16 +1,11 @@
-//! A payment and its order as they are, and the events of providers that were handled.
+//! Events of providers that were handled: one that is sent again is known by its id.
 
-use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
 use ground::id::{PaymentId, StoreId};
 use ground::key;
 use ground::provider::ProviderName;
 use serde::{Deserialize, Serialize};
-
-use super::{Payment, ProviderReference};
-use crate::order::Order;
 
 /// How long a provider's events are kept: longer than any of them sends one again.
 const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);
@@ -52,43 +47,6 @@ impl Item for ProviderEvent {
 /// The store is part of it: what one store's account is told says nothing to another's.
 fn event_key(store: &StoreId, provider: ProviderName, event: &str) -> Key {
     key::provider_event(provider.as_str(), &format!("{store}#{event}"))
-}
-
-/// A payment and its order, as they are.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// The payment.
-    pub payment: Payment,
-    /// Its order.
-    pub order: Order,
-}
-
-/// Reads a payment and its order in one round trip.
-///
-/// # Errors
-/// `not_found`.
-pub async fn load(app: &App, locator: &ProviderReference) -> Result<Known, Problem> {
-    read(app, locator, None).await.map(|(known, _)| known)
-}
-
-/// Reads a payment and its order, and whether an event has been handled.
-pub(crate) async fn read(
-    app: &App,
-    locator: &ProviderReference,
-    event: Option<&ProviderEvent>,
-) -> Result<(Known, bool), Problem> {
-    let payment_key = key::payment(&locator.store_id, &locator.order_id, &locator.payment_id);
-    let order_key = key::order(&locator.store_id, &locator.order_id);
-    let event_key = event.map(Item::key);
-    let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
-    let mut found = app.table.get_many(&keys).await?;
-    let payment = found.take(&payment_key)?.ok_or(Code::NotFound)?;
-    let order = found.take(&order_key)?.ok_or(Code::NotFound)?;
-    let handled = match &event_key {
-        None => None,
-        Some(key) => found.take::<ProviderEvent>(key)?,
-    };
-    Ok((Known { payment, order }, handled.is_some()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,76 @@
+//! Finding gift cards by their codes, and how often a client may try: five times in any minute.
+//!
+//! Asking for a balance counts before the code is looked at, right or wrong. Paying with a code
+//! counts when it is wrong; but whoever has used their tries up is refused before any code is
+//! looked at, or else the refusal would tell the wrong codes from the right ones.
+
+use std::collections::HashMap;
+
+use gateway::app::App;
+use gateway::clock::MINUTE;
+use gateway::item::Key;
+use gateway::problem::Problem;
+use gateway::seal;
+use ground::id::StoreId;
+use ground::key;
+use identity::throttle::Ceiling;
+
+use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};
+
+/// Look-ups of a client at a store.
+const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
+
+/// Demands that whoever is in the network `client_prefix` may look up another code, and counts
+/// nothing.
+///
+/// # Errors
+/// `too_many_attempts`; 503.
+pub async fn demand_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    LOOKUPS.demand(app, &digest_of(store, client_prefix)).await
+}
+
+fn digest_of(store: &StoreId, client_prefix: &str) -> String {
+    seal::digest(&format!("{store}\n{client_prefix}"))
+}
+
+/// Counts a look-up by whoever is in the network `client_prefix`.
+///
+/// # Errors
+/// `too_many_attempts`; 503 when it cannot be counted: codes are money.
+pub async fn count_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    LOOKUPS.take(app, &digest_of(store, client_prefix), |write| write).await
+}
+
+/// The card of each of these codes, in their order; two round trips for all of them. None for a
+/// code that is no card's. Two writings of one code are one card: whoever debits looks at ids.
+///
+/// # Errors
+/// 503.
+pub async fn find(
+    app: &App,
+    store: &StoreId,
+    codes: &[GiftCardCode],
+) -> Result<Vec<Option<GiftCard>>, Problem> {
+    if codes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mac = app.secrets.gift_card_key().await?;
+    let holder = |code: &GiftCardCode| {
+        key::unique_gift_card_code(store, &GiftCard::code_hmac(&mac, store, code))
+    };
+    let holders: Vec<Key> = codes.iter().map(holder).collect();
+    let mut batch = app.table.get_many(&holders.iter().collect::<Vec<_>>()).await?;
+    let mut cards: HashMap<&Key, Key> = HashMap::new();
+    for holder in &holders {
+        // Taken once: the second writing of a code finds nothing more, and the card known.
+        if let Some(known) = batch.take::<UniqueGiftCardCode>(holder)? {
+            cards.insert(holder, key::gift_card(store, &known.card_id));
+        }
+    }
+    let mut batch = app.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
+    let mut found: HashMap<&Key, GiftCard> = HashMap::new();
+    for (holder, card) in &cards {
+        found.extend(batch.take(card)?.map(|card| (*holder, card)));
+    }
+    Ok(holders.iter().map(|holder| found.get(holder).cloned()).collect())
+}

@@ -1,0 +1,188 @@
+//! Loaders: what is read of orders.
+
+use catalogue::location::Location;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::page;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::table::Query;
+use ground::id::{LocationId, OrderId, StoreId};
+use ground::key;
+use ground::resource;
+use identity::store::Store;
+use serde::{Deserialize, Serialize};
+
+use super::Order;
+use super::aggregate::{OrderAggregate, PaymentWithOrder};
+use super::fulfillment::Fulfillment;
+use super::number::{self, NumberedOrder};
+use super::refund::Refund;
+use super::restock::{RestockLocations, UnchangedStore};
+use crate::payment::provider_event::ProviderEvent;
+use crate::payment::{Payment, ProviderReference};
+
+/// Items that are read of one order.
+const MAX_ITEMS: usize = 1_000;
+/// Locations that are read in one round trip.
+const BATCH: usize = 100;
+
+/// An item of an order's partition.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "entity", rename_all = "snake_case")]
+enum Member {
+    Order(Box<Order>),
+    Fulfillment(Box<Fulfillment>),
+    Refund(Box<Refund>),
+    Payment(Box<Payment>),
+    #[serde(other)]
+    Unknown,
+}
+
+impl Item for Member {
+    const KIND: &'static str = "order_part";
+
+    /// Members are only read; they are written as what they are.
+    fn key(&self) -> Key {
+        match self {
+            Self::Order(order) => order.key(),
+            Self::Fulfillment(fulfillment) => fulfillment.key(),
+            Self::Refund(refund) => refund.key(),
+            Self::Payment(payment) => payment.key(),
+            Self::Unknown => Key::new("", ""),
+        }
+    }
+
+    fn version(&self) -> u64 {
+        match self {
+            Self::Order(order) => order.version,
+            Self::Fulfillment(fulfillment) => fulfillment.version,
+            Self::Refund(refund) => refund.version,
+            Self::Payment(payment) => payment.version,
+            Self::Unknown => 0,
+        }
+    }
+}
+
+/// An order alone.
+///
+/// # Errors
+/// `not_found`.
+pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
+    resource::load(app, &key::order(store, id)).await
+}
+
+/// An order with all that belongs to it: one query, because they share a partition.
+///
+/// # Errors
+/// `not_found`.
+pub async fn aggregate(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+) -> Result<OrderAggregate, Problem> {
+    let partition = key::order(store, id).pk;
+    let found: Vec<Member> = app.table.all(&Query::partition(partition), MAX_ITEMS).await?;
+    let mut order = None;
+    let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
+    for member in found {
+        match member {
+            Member::Order(found) => order = Some(*found),
+            Member::Fulfillment(found) => fulfillments.push(*found),
+            Member::Refund(found) => refunds.push(*found),
+            Member::Payment(found) => payments.push(*found),
+            Member::Unknown => {}
+        }
+    }
+    refunds.sort_by_key(|refund| refund.created_at);
+    payments.sort_by_key(|payment| payment.created_at);
+    let order = order.ok_or(Code::NotFound)?;
+    Ok(OrderAggregate { order, fulfillments, refunds, payments })
+}
+
+/// The orders that people call this, with or without the prefix: `1001` and `#1001`. There is
+/// mostly one; a prefix that ends in digits can make two orders look alike. Two round trips,
+/// however many orders the store has.
+///
+/// # Errors
+/// The table does not answer.
+pub async fn by_number(app: &App, store: &StoreId, text: &str) -> Result<Vec<Order>, Problem> {
+    let numbers: Vec<Key> =
+        number::serials_in(text).map(|serial| key::numbered_order(store, serial)).collect();
+    let mut batch = app.table.get_many(&numbers.iter().collect::<Vec<_>>()).await?;
+    let mut named = Vec::new();
+    for number in &numbers {
+        named.extend(batch.take::<NumberedOrder>(number)?);
+    }
+    let keys: Vec<Key> = named.iter().map(|named| key::order(store, &named.order_id)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    page::count_read(keys.len());
+    let mut found = Vec::new();
+    for (named, key) in named.iter().zip(&keys) {
+        let order: Option<Order> = batch.take(key)?;
+        let is_meant = |order: &Order| order.number == text || named.serial.to_string() == text;
+        found.extend(order.filter(is_meant));
+    }
+    Ok(found)
+}
+
+/// A payment and its order, in one round trip.
+///
+/// # Errors
+/// `not_found`.
+pub async fn payment(app: &App, locator: &ProviderReference) -> Result<PaymentWithOrder, Problem> {
+    payment_and_event(app, locator, None).await.map(|(known, _)| known)
+}
+
+/// A payment and its order, and whether an event has been handled.
+pub(crate) async fn payment_and_event(
+    app: &App,
+    locator: &ProviderReference,
+    event: Option<&ProviderEvent>,
+) -> Result<(PaymentWithOrder, bool), Problem> {
+    let payment_key = key::payment(&locator.store_id, &locator.order_id, &locator.payment_id);
+    let order_key = key::order(&locator.store_id, &locator.order_id);
+    let event_key = event.map(Item::key);
+    let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
+    let mut found = app.table.get_many(&keys).await?;
+    let payment = found.take(&payment_key)?.ok_or(Code::NotFound)?;
+    let order = found.take(&order_key)?.ok_or(Code::NotFound)?;
+    let handled = match &event_key {
+        None => None,
+        Some(key) => found.take::<ProviderEvent>(key)?,
+    };
+    Ok((PaymentWithOrder { payment, order }, handled.is_some()))
+}
+
+/// Whether units can come back to these locations, and what the transaction that brings them back
+/// has to demand for that to stay true. Two round trips, none when nothing comes back. The store is
+/// read first, so that a location that changes between the two is noticed by the write.
+///
+/// # Errors
+/// `unknown_location` and `location_inactive` as faults of the fields; `location_inactive` as the
+/// problem itself where no field could name another.
+pub async fn restock_locations(
+    app: &App,
+    store: &StoreId,
+    wanted: &RestockLocations,
+) -> Result<UnchangedStore, Problem> {
+    let ids: Vec<(Key, &LocationId)> =
+        wanted.ids().map(|id| (key::location(store, id), id)).collect();
+    if ids.is_empty() {
+        return Ok(UnchangedStore::default());
+    }
+    let known: Store = app.table.get(&key::store(store)).await?.ok_or(Code::StoreNotFound)?;
+    let mut errors: Vec<FieldError> = Vec::new();
+    for chunk in ids.chunks(BATCH) {
+        let keys: Vec<&Key> = chunk.iter().map(|(key, _)| key).collect();
+        let mut batch = app.table.get_many(&keys).await?;
+        for (key, id) in chunk {
+            let location: Option<Location> = batch.take(key)?;
+            errors.extend(wanted.faults(id, location.as_ref())?);
+        }
+    }
+    if errors.is_empty() {
+        return Ok(UnchangedStore::of(&known));
+    }
+    errors.sort_by(|one, other| one.pointer.cmp(&other.pointer));
+    Err(Problem::invalid(errors))
+}

@@ -1,0 +1,131 @@
+//! What an order takes of its payments: which money it applies, and how much.
+
+use gateway::problem::{Code, Problem};
+use ground::money::Money;
+
+use super::Order;
+use crate::payment::{Attention, Payment};
+
+impl Order {
+    /// Why the order does not take this payment's money.
+    pub(crate) fn refusal(&self, payment: &Payment) -> Option<Attention> {
+        let authorized = self.payment(&payment.id).is_some_and(|known| !known.voided);
+        if self.is_over() {
+            return Some(Attention::LatePayment);
+        }
+        let is_taken = !payment.captured.is_zero();
+        let brings = if is_taken { &payment.captured } else { &payment.authorized };
+        let is_too_much = !self.takes(brings);
+        let is_second = !is_taken && !self.authorized().is_zero() && !authorized;
+        (is_too_much || is_second).then_some(Attention::DuplicatePayment)
+    }
+
+    /// Demands that this much of an amount that was not asked for can be applied.
+    ///
+    /// # Errors
+    /// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with what is too much.
+    pub(crate) fn demand_room(&self, amount: &Money) -> Result<(), Problem> {
+        if self.is_over() {
+            return Err(Code::OrderExpired.with("order_status", self.status.as_str()));
+        }
+        let outstanding = self.outstanding();
+        if outstanding.is_zero() {
+            return Err(Code::OrderAlreadyPaid.into());
+        }
+        let excess = amount.minus(&outstanding).filter(|excess| !excess.is_zero());
+        let shown = |money: &Money| serde_json::to_value(money).unwrap_or_default();
+        excess.map_or(Ok(()), |excess| {
+            let problem = Code::AmountExceedsOutstanding.with("outstanding", shown(&outstanding));
+            Err(problem.with("excess", shown(&excess)))
+        })
+    }
+
+    /// How much of a payment its merchant may take now: not more than the order is short of.
+    ///
+    /// # Errors
+    /// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a fault of `/amount`.
+    pub fn capturable(&self, payment: &Payment, wanted: Option<&Money>) -> Result<Money, Problem> {
+        if self.is_over() {
+            let current = Code::NotCapturable.with("current", payment.status.as_str());
+            return Err(current.with("order_status", self.status.as_str()));
+        }
+        let amount = payment.capturable(wanted)?;
+        let outstanding = self.outstanding();
+        // Two ways to pay one order may both have been begun.
+        if outstanding.is_zero() {
+            return Err(Code::OrderAlreadyPaid.into());
+        }
+        match (outstanding.minus(&amount), wanted) {
+            (Some(_), _) => Ok(amount),
+            (None, None) => payment.capturable(Some(&outstanding)),
+            (None, Some(_)) => {
+                let detail = "Must be at most what is left to pay for the order.";
+                Err(Problem::field("/amount", "out_of_range", detail))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::IncomingPayment;
+    use crate::order::tests::{order, paid};
+    use crate::payment::tests::{NOW, open};
+    use ground::id::PaymentId;
+    use ground::money;
+
+    fn with(authorized: i64, captured: i64) -> Payment {
+        let (authorized, captured) = (money::sample(authorized), money::sample(captured));
+        Payment { authorized, captured, ..open() }
+    }
+
+    fn promised_by(payment_id: &PaymentId) -> Order {
+        let amount = order().outstanding();
+        let receipt = IncomingPayment { payment_id, provider: "stripe", amount: &amount };
+        order().authorize(receipt, NOW).unwrap().order
+    }
+
+    #[test]
+    fn an_order_takes_what_fits_and_nothing_twice_or_too_late() {
+        let (late, twice) = (Some(Attention::LatePayment), Some(Attention::DuplicatePayment));
+        let (own, other) = (open().id, PaymentId::derive(&["other"]));
+        let expires_at = order().expires_at.unwrap();
+        let expired = order().expire(expires_at).unwrap().order;
+        let given_up = promised_by(&own).void_payment(&own, NOW).unwrap().order;
+        let amount = order().outstanding();
+        let receipt = IncomingPayment { payment_id: &other, provider: "stripe", amount: &amount };
+        let moved_on = given_up.authorize(receipt, NOW).unwrap().order;
+        for (order, payment, expected) in [
+            (&order(), with(25_000, 25_000), None),
+            (&order(), with(25_000, 0), None),
+            (&order(), with(25_001, 0), twice),
+            (&order(), with(25_000, 25_001), twice),
+            (&order(), with(99_999, 25_000), None),
+            (&paid(&order()), with(25_000, 25_000), twice),
+            (&expired, with(25_000, 25_000), late),
+            (&expired, with(1, 0), late),
+            (&promised_by(&own), with(25_000, 0), None),
+            (&promised_by(&other), with(25_000, 0), twice),
+            (&promised_by(&other), with(25_000, 25_000), None),
+            (&moved_on, with(25_000, 0), twice),
+        ] {
+            let (held, taken) = (payment.authorized.amount, payment.captured.amount);
+            let found = order.refusal(&payment);
+            assert_eq!(found, expected, "{held} held, {taken} taken, {:?}", order.payments);
+        }
+    }
+
+    #[test]
+    fn an_order_has_room_for_what_is_left_to_pay_and_no_more() {
+        let code = |order: &Order, amount: i64| {
+            order.demand_room(&money::sample(amount)).map_err(|problem| problem.code)
+        };
+        let open = order();
+        assert_eq!((code(&open, 1), code(&open, 25_000)), (Ok(()), Ok(())));
+        assert_eq!(code(&open, 25_001), Err(Code::AmountExceedsOutstanding));
+        assert_eq!(code(&paid(&open), 1), Err(Code::OrderAlreadyPaid));
+        let expired = open.expire(open.expires_at.unwrap()).unwrap().order;
+        assert_eq!(code(&expired, 1), Err(Code::OrderExpired));
+    }
+}

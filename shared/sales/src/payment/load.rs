@@ -1,0 +1,149 @@
+//! Loaders: what is read of payments, and of a store's accounts with payment providers.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::table::Query;
+use ground::id::{OrderId, PaymentId, StoreId};
+use ground::key;
+use ground::provider::ProviderName;
+use ground::resource;
+use identity::store::Store;
+
+use super::account::ProviderAccount;
+use super::connected::Connected;
+use super::locator::PaymentLocator;
+use super::manual::Manual;
+use super::{Payment, ProviderReference};
+
+/// Payments of one order that are read; each is opened by a person who wants to pay.
+const MAX_PAYMENTS: usize = 50;
+
+/// Where a store's payment lies: its id alone does not say which order it is of.
+///
+/// # Errors
+/// `not_found`.
+pub async fn locator(
+    app: &App,
+    store: &StoreId,
+    id: &PaymentId,
+) -> Result<ProviderReference, Problem> {
+    let found: Option<PaymentLocator> = app.table.get(&key::payment_locator(store, id)).await?;
+    found.map(|locator| locator.0).ok_or_else(|| Code::NotFound.into())
+}
+
+/// A store's payment.
+///
+/// # Errors
+/// `not_found`.
+pub async fn payment(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
+    let locator = locator(app, store, id).await?;
+    resource::load(app, &key::payment(store, &locator.order_id, id)).await
+}
+
+/// The payments of an order, in its own partition.
+///
+/// # Errors
+/// The table does not answer.
+pub async fn payments_of(
+    app: &App,
+    store: &StoreId,
+    order: &OrderId,
+) -> Result<Vec<Payment>, Problem> {
+    app.table.all(&of_order(store, order), MAX_PAYMENTS).await
+}
+
+/// The query of an order's payments.
+pub fn of_order(store: &StoreId, order: &OrderId) -> Query {
+    Query::partition(key::order(store, order).pk).begins_with(key::PAYMENTS)
+}
+
+async fn stored(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<Option<ProviderAccount>, Problem> {
+    let found = app.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
+    let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
+    Ok(found.or(cash))
+}
+
+/// A store's account with a provider; none when it has none, or has given it up.
+///
+/// # Errors
+/// 503.
+pub async fn account(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<Option<ProviderAccount>, Problem> {
+    let found = stored(app, store, provider).await?;
+    Ok(found.filter(|account| account.disconnected_at.is_none()))
+}
+
+/// A store's account with a provider, to be changed: blank where it has none, and where it has given
+/// one up, whose versions go on.
+///
+/// # Errors
+/// 503.
+pub async fn account_to_change(
+    app: &App,
+    store: &Store,
+    provider: ProviderName,
+) -> Result<ProviderAccount, Problem> {
+    let blank = ProviderAccount::blank(store, provider);
+    Ok(match stored(app, store, provider).await? {
+        Some(gone) if gone.disconnected_at.is_some() => {
+            ProviderAccount { version: gone.version, ..blank }
+        }
+        found => found.unwrap_or(blank),
+    })
+}
+
+/// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
+pub async fn accounts(app: &App, store: &Store) -> Result<Vec<ProviderAccount>, Problem> {
+    let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
+    let mut accounts: Vec<ProviderAccount> = app.table.all(&query, ProviderName::ALL.len()).await?;
+    accounts.retain(|account| account.disconnected_at.is_none());
+    if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
+        accounts.push(ProviderAccount::manual(store));
+    }
+    accounts.sort_by_key(|account| account.provider);
+    Ok(accounts)
+}
+
+/// The provider that a payment was opened with, ready to be called; whether customers may still
+/// use it, or the merchant has given it up, does not matter.
+///
+/// # Errors
+/// `provider_not_connected`.
+pub async fn connect(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+) -> Result<Connected, Problem> {
+    let found: Option<ProviderAccount> =
+        app.table.get(&key::payment_provider(store, provider.as_str())).await?;
+    match found {
+        Some(account) => account.connect(&*app.secrets.payment_key().await?),
+        None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
+        None => Err(Code::ProviderNotConnected.into()),
+    }
+}
+
+/// The payments that a store's account with a provider is still needed for, oldest first: so many
+/// of them at most.
+pub async fn open_payments(
+    app: &App,
+    store: &StoreId,
+    provider: ProviderName,
+    most: usize,
+) -> Result<Vec<PaymentId>, Problem> {
+    let anywhen = Timestamp::from_millis(0);
+    let nobody = PaymentId::mint(anywhen);
+    let (index, place) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
+    let keys = app.table.keys(&Query::index(index, place.pk), most).await?;
+    let id = |open: &Key| PaymentId::parse(open.sk.strip_prefix(key::PAYMENTS)?);
+    Ok(keys.iter().filter_map(id).take(most).collect())
+}

@@ -1,0 +1,104 @@
+//! Saving a change of an order: the order, its stock, gift cards, payments and refund, what its
+//! customer has spent, and what is announced, in one transaction.
+//!
+//! What customers have spent is counted beside their account. An account may be gone, or go at that
+//! moment, and no payment is to fail for that. So the first attempt takes the account to be there,
+//! which costs no read; one that is refused is made again, and from then on the account is looked
+//! for first, and left out when it is not there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::table::Write;
+use ground::key;
+use ground::resource::Resource;
+use identity::customer::{self, Customer};
+
+use crate::gift_card;
+use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
+use crate::order::{OrderChange, RefundChange, stock};
+
+/// What one change of an order's money means for its customer, however often the change is tried:
+/// to be made before the first attempt.
+#[derive(Debug, Default)]
+pub struct Spending {
+    was_tried: AtomicBool,
+}
+
+impl Spending {
+    /// Adds what the customer has spent by a change to its transaction. An account that has gone
+    /// meanwhile ends in `version_conflict`; the next attempt leaves it out.
+    async fn count(&self, app: &App, write: Write, change: &OrderChange) -> Result<Write, Problem> {
+        let (before, after) = (&change.before, &change.order);
+        let more = after.brought_in().saturating_sub(before.brought_in());
+        let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
+        if self.was_tried.swap(true, Ordering::Relaxed) {
+            let known: Option<Customer> =
+                app.table.get(&key::customer(&after.store_id, id)).await?;
+            if known.is_none() {
+                return Ok(write);
+            }
+        }
+        Ok(customer::count_spent(write, &after.store_id, id, more, Code::VersionConflict))
+    }
+}
+
+impl OrderChange {
+    /// Adds all of it to a transaction, with what the order's customer has spent by it.
+    ///
+    /// # Errors
+    /// The table does not answer.
+    pub async fn save(
+        &self,
+        app: &App,
+        write: Write,
+        spending: &Spending,
+        now: Timestamp,
+    ) -> Result<Write, Problem> {
+        spending.count(app, self.write(write, now), self).await
+    }
+
+    fn write(&self, write: Write, now: Timestamp) -> Write {
+        let changed = self.is_order_changed().then_some(&self.order);
+        let write = write
+            .also(changed, |write, order| write.replace(order, Code::VersionConflict))
+            .also(self.stock, |write, how| stock::move_all(write, &self.before, how, now));
+        let write = self.payments.iter().fold(write, |write, payment| payment.write(write, now));
+        let write = self.units.iter().fold(write, |write, (step, id, units)| {
+            let Some(item) = self.order.item(id) else { return write };
+            stock::step_all(write, *step, (&self.order, item), units, now)
+        });
+        let write = self.cards.iter().fold(write, |write, (card, amount)| {
+            let gone = Problem::internal("a gift card that paid for an order is gone");
+            let order = (&self.order.store_id, &self.order.id);
+            gift_card::credit(write, card, amount, order, gone, now)
+        });
+        let write = write
+            .also(self.refund.as_ref(), |write, refund| refund.write(write, now))
+            .also(self.lines.clone(), Write::emit);
+        self.topics.iter().fold(write, |write, topic| write.emit(self.order.event(topic, now)))
+    }
+}
+
+impl RefundChange {
+    fn write(&self, write: Write, now: Timestamp) -> Write {
+        let refund = &self.refund;
+        let write = match self.before {
+            None => {
+                write.create(refund, Code::VersionConflict).emit(refund.event(&REFUND_CREATED, now))
+            }
+            Some(_) => write.replace(refund, Code::VersionConflict),
+        };
+        match refund.status {
+            RefundStatus::Succeeded if self.before != Some(RefundStatus::Succeeded) => {
+                write.emit(refund.event(&REFUND_SUCCEEDED, now))
+            }
+            RefundStatus::Failed if self.before != Some(RefundStatus::Failed) => {
+                write.emit(refund.event(&REFUND_FAILED, now))
+            }
+            _ => write,
+        }
+    }
+}
