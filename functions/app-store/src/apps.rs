@@ -207,8 +207,8 @@ async fn installed(
         apps.extend(batch.take::<CommerceApp>(key)?.filter(|each| query.admits(each)));
     }
     let found = found.filter_map(|installation| {
-        let place = apps.iter().position(|each| each.id == installation.app_id)?;
-        Some((installation, apps.swap_remove(place)))
+        let index = apps.iter().position(|each| each.id == installation.app_id)?;
+        Some((installation, apps.swap_remove(index)))
     });
     let makers = makers(app, found.items.iter().map(|(_, each)| each)).await?;
     let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {

@@ -242,7 +242,7 @@ fn authorized(
         status: InstallationStatus::Active,
         scopes: scopes.clone(),
         generation: 1,
-        configuration: platform::installation::Configuration::default(),
+        configuration: platform::installation::IssuedTokens::default(),
         installed_by: owner.account.id.clone(),
         installed_at: Some(now),
         uninstalled_at: None,

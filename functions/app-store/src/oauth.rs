@@ -84,12 +84,12 @@ pub struct TokenResponse {
 
 /// What a client presents of itself: by header or in the body, not both (RFC 6749 §2.3).
 #[derive(Debug, Clone)]
-struct Credentials {
+struct ClientCredentials {
     client_id: String,
     unverified_secret: Option<String>,
 }
 
-impl Credentials {
+impl ClientCredentials {
     fn of(
         caller: OAuthClient,
         client_id: Option<&Exact<128>>,
@@ -134,7 +134,8 @@ pub async fn token(
     State(app): State<App>,
     Form(ask): Form<TokenRequest>,
 ) -> Result<NoStore<Json<TokenResponse>>, OAuthError> {
-    let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+    let credentials =
+        ClientCredentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
     let response = match ask.grant_type.as_str() {
         "authorization_code" => code::redeem(&app, &credentials, &ask).await?,
         "refresh_token" => refresh::refresh(&app, &credentials, &ask).await?,

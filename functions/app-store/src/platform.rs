@@ -1,4 +1,4 @@
-//! What operators do to an app: stop it, and let it go on.
+//! What operators do to an app: suspend and resume it.
 
 use axum::extract::State;
 use gateway::app::App;

@@ -261,7 +261,7 @@ pub async fn approve(
     if_match: IfMatch,
     Body(ask): Body<DecisionRequest>,
 ) -> Result<Json<SubmissionView>, Problem> {
-    let decision = Decision { status: SubmissionStatus::Approved, topic: &APP_APPROVED };
+    let decision = SubmissionDecision { status: SubmissionStatus::Approved, topic: &APP_APPROVED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
@@ -276,7 +276,7 @@ pub async fn reject(
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
 ) -> Result<Json<SubmissionView>, Problem> {
-    let decision = Decision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
+    let decision = SubmissionDecision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
@@ -292,13 +292,13 @@ pub async fn request_changes(
     Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
 ) -> Result<Json<SubmissionView>, Problem> {
     let status = SubmissionStatus::ChangesRequested;
-    let decision = Decision { status, topic: &APP_CHANGES_REQUESTED };
+    let decision = SubmissionDecision { status, topic: &APP_CHANGES_REQUESTED };
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
 /// How a submission ends, and what is announced.
 #[derive(Clone, Copy)]
-struct Decision {
+struct SubmissionDecision {
     status: SubmissionStatus,
     topic: &'static Topic<SubmissionView>,
 }
@@ -308,7 +308,7 @@ async fn decide(
     app: &App,
     id: &SubmissionId,
     if_match: IfMatch,
-    decision: Decision,
+    decision: SubmissionDecision,
     notes: &[String],
 ) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {

@@ -110,8 +110,8 @@ pub(crate) async fn update(
         .await
 }
 
-/// Moves the account's claim from the former address to the next one: one claims, the other lets
-/// go, both are written to.
+/// Moves the account's claim from the former address to the next one: one is claimed, the other
+/// released, both are mailed.
 async fn moved(
     app: &App,
     write: Write,

@@ -1,4 +1,4 @@
-//! The second factor: taken up, confirmed, given up, and asked for at sign-in.
+//! The second factor: enrolled, confirmed, removed, and asked for at sign-in.
 
 use axum::extract::State;
 use gateway::app::App;

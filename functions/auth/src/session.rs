@@ -107,11 +107,11 @@ fn came_by_cookie(inbound: &Inbound) -> bool {
 
 /// A merchant with a live session, whose absence is told in its own words.
 #[derive(Debug, Clone)]
-pub(crate) struct Holder(caller::Merchant);
+pub(crate) struct SessionHolder(caller::Merchant);
 
-gateway::caller_argument!(Holder);
+gateway::caller_argument!(SessionHolder);
 
-impl Caller for Holder {
+impl Caller for SessionHolder {
     fn access() -> Access {
         Access::Merchant
     }
@@ -162,11 +162,11 @@ struct OwnStore {
 /// # Errors
 /// `session_inactive`, with `active: false`.
 pub(crate) async fn custom(
-    Holder(caller): Holder,
+    SessionHolder(caller): SessionHolder,
     State(app): State<App>,
 ) -> Result<NoStore<Json<CustomSession>>, Problem> {
-    let (index, place) = key::stores_of(&caller.account.id, caller.account.created_at);
-    let stores: Vec<Store> = app.table.all(&Query::index(index, place.pk), MAX_STORES).await?;
+    let (index, listed) = key::stores_of(&caller.account.id, caller.account.created_at);
+    let stores: Vec<Store> = app.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
     let owned = |store: Store| OwnStore { id: store.id, subdomain: store.subdomain, role: "owner" };
     let body = CustomSession {
         active: true,

@@ -22,7 +22,7 @@ use identity::merchant::{
 use identity::notifications;
 use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
-use identity::store::{Opening, STORE_CREATED, Store, StoreView, UniqueSubdomain};
+use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
 use platform::caller;
 
 use crate::mfa::{self, Second};
@@ -55,12 +55,12 @@ pub(crate) struct SignupRequest {
 impl SignupRequest {
     /// The first store, if any of its fields is given; then both its name and its subdomain are
     /// needed.
-    fn opening(&self) -> Result<Option<Opening>, Problem> {
+    fn opening(&self) -> Result<Option<NewStore>, Problem> {
         // One without the other is refused by the rules.
         let (Some(name), Some(subdomain)) = (&self.store_name, &self.subdomain) else {
             return Ok(None);
         };
-        Ok(Some(Opening {
+        Ok(Some(NewStore {
             name: name.clone().into(),
             subdomain: subdomain.clone(),
             currency: given_or(self.currency.clone(), "USD")?,

@@ -1,4 +1,4 @@
-//! The products of a deleted category, which lose it part by part.
+//! The products of a deleted category, which it is taken off in batches.
 
 use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
@@ -10,20 +10,20 @@ use gateway::problem::{Code, Problem};
 use crate::PARALLEL;
 
 /// Products that are looked at together.
-const PART: usize = 250;
-/// Such parts in one sweep: what is beyond them is the next sweep's.
-const PARTS: usize = 10;
+const BATCH: usize = 250;
+/// Such batches in one sweep: what is beyond them is the next sweep's.
+const BATCHES: usize = 10;
 
 /// Goes on with a deleted category where the sweep before stopped. What fails stays due.
 ///
 /// # Errors
 /// 503; `version_conflict`: another sweep is at it.
-pub(crate) async fn go_on(app: &App, drain: &CategoryDrain) -> Result<(), Problem> {
+pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(), Problem> {
     let mut now_at = drain.clone();
-    for _ in 0..PARTS {
-        let part = app.table.page::<Product>(&now_at.rest(), PART, None, |_| true).await?;
+    for _ in 0..BATCHES {
+        let batch = app.table.page::<Product>(&now_at.rest(), BATCH, None, |_| true).await?;
         let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
-        futures_util::stream::iter(part.items.iter().filter(named).map(Item::key).map(Ok))
+        futures_util::stream::iter(batch.items.iter().filter(named).map(Item::key).map(Ok))
             .try_for_each_concurrent(PARALLEL, |key| async move {
                 let change = drain.change(app.clock.now());
                 let write = app.table.write().update(&key, change, Code::VersionConflict);
@@ -34,7 +34,7 @@ pub(crate) async fn go_on(app: &App, drain: &CategoryDrain) -> Result<(), Proble
                 }
             })
             .await?;
-        now_at = now_at.past(part.items.last(), part.next.is_some());
+        now_at = now_at.past(batch.items.last(), batch.next.is_some());
         if !now_at.is_open {
             break;
         }

@@ -12,12 +12,12 @@
 //!   transaction is refused, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
 //!
-//! What asks payment providers is handed out to workers ([`work`]), which this function is as well:
-//! a run of the schedule waits for nobody.
+//! What asks payment providers goes to workers through a queue ([`work`]), and this function is the
+//! worker as well: a run of the schedule waits for no provider.
 
 mod category_drains;
-mod handout;
-mod order;
+mod jobs;
+mod pending_events;
 mod publish;
 mod related_products;
 mod sweep;
@@ -32,9 +32,9 @@ use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use related_products::Changed;
+use related_products::ChangedProducts;
 
-pub use handout::{QUEUE, Worked, work};
+pub use jobs::{JobReport, QUEUE, work};
 pub use publish::publish;
 pub use sweep::{SweepReport, sweep};
 
@@ -89,7 +89,7 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
         .buffered(PARALLEL)
         .collect::<Vec<_>>()
         .await;
-    let (mut changed, mut failed) = (Changed::default(), Vec::new());
+    let (mut changed, mut failed) = (ChangedProducts::default(), Vec::new());
     for (sequence, outcome) in outcomes {
         match outcome {
             Ok(published) => published.iter().for_each(|event| changed.note(event)),
@@ -103,14 +103,14 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
     BatchResponse { batch_item_failures: failed }
 }
 
-/// One record; answers with the event that is published now. What is not new, or is no news, is
-/// passed over.
+/// One record; answers with the event that is published now. What is not new, or needs
+/// nothing done, is passed over.
 async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem> {
     if record.event_name != "INSERT" {
         return Ok(None);
     }
     let image = record.change.new_image.clone();
-    let Ok(head) = serde_dynamo::from_item::<_, Head>(image.clone()) else { return Ok(None) };
+    let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     match head.entity.as_str() {
         Event::KIND => {
             let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
@@ -123,10 +123,8 @@ async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem>
             let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
             // One that waits for its day is found by the sweep.
             if mail.state == mail::MailState::Pending && !mail.waits(app.clock.now()) {
-                let message = mail::Message { mail_id: mail.id };
-                app.queue(ground::mail::QUEUE)
-                    .send(&[(message, std::time::Duration::ZERO)])
-                    .await?;
+                let message = mail::MailMessage { mail_id: mail.id };
+                app.queue(mail::QUEUE).send(&[(message, std::time::Duration::ZERO)]).await?;
             }
             Ok(None)
         }
@@ -136,7 +134,7 @@ async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem>
 
 /// What every item of the table has.
 #[derive(Deserialize)]
-struct Head {
+struct ItemHead {
     entity: String,
 }
 

@@ -17,7 +17,7 @@ use platform::app::Stop;
 use platform::installation::Installation;
 use platform::usage;
 
-use crate::order;
+use crate::pending_events;
 
 /// Subscriptions read of one partition: a store's limit, or an app's own.
 const MOST: usize = 60;
@@ -32,10 +32,11 @@ const MOST_ACTIONS: usize = 100;
 /// instead, for its owner to see and to requeue.
 pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
     let outcome = fan_out(app, event).await;
-    settled(app, event, outcome).await
+    conclude(app, event, outcome).await
 }
 
-async fn settled(app: &App, event: &Event, outcome: Result<(), Problem>) -> Result<(), Problem> {
+/// Success when somebody else was faster; an event that a defect of ours stops is marked as failed.
+async fn conclude(app: &App, event: &Event, outcome: Result<(), Problem>) -> Result<(), Problem> {
     match outcome {
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.code == Code::Internal => {
@@ -51,25 +52,25 @@ async fn fan_out(app: &App, event: &Event) -> Result<(), Problem> {
     if deliveries.iter().any(|delivery| delivery.lane.is_some()) {
         publish_before(app, event).await?;
     }
-    settle(app, event, &deliveries).await
+    write_all(app, event, &deliveries).await
 }
 
-/// Publishes what is still pending about the same entity and happened before `event`, so that
-/// places in a lane are taken in the order of what happened, whatever order the stream, its retries
-/// and the sweep bring events in.
+/// Publishes the events about the same entity that come before `event` and are still pending, so
+/// that positions in a lane are taken in the order of the changes, whatever order the stream, its
+/// retries and the sweep bring events in.
 async fn publish_before(app: &App, event: &Event) -> Result<(), Problem> {
-    for earlier in order::pending_before(app, event).await? {
+    for earlier in pending_events::before(app, event).await? {
         let outcome = match deliveries(app, &earlier).await {
-            Ok(deliveries) => settle(app, &earlier, &deliveries).await,
+            Ok(deliveries) => write_all(app, &earlier, &deliveries).await,
             Err(problem) => Err(problem),
         };
-        settled(app, &earlier, outcome).await?;
+        conclude(app, &earlier, outcome).await?;
     }
     Ok(())
 }
 
 /// Writes an event's deliveries and its new state, and sends the messages.
-async fn settle(app: &App, event: &Event, deliveries: &[Delivery]) -> Result<(), Problem> {
+async fn write_all(app: &App, event: &Event, deliveries: &[Delivery]) -> Result<(), Problem> {
     let published = event.moved_to(OutboxState::Published, None, app.clock.now());
     let (ahead, beside) = deliveries.split_at(deliveries.len().saturating_sub(fitting(deliveries)));
     for delivery in ahead {

@@ -30,9 +30,9 @@ const BATCH: usize = 100;
 
 /// The products that published events are about, by store.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Changed(BTreeMap<StoreId, BTreeSet<ProductId>>);
+pub(crate) struct ChangedProducts(BTreeMap<StoreId, BTreeSet<ProductId>>);
 
-impl Changed {
+impl ChangedProducts {
     /// Notes an event, if it is about a product.
     pub(crate) fn note(&mut self, event: &Event) {
         if let (Some(store), Some(product)) = (&event.store_id, ProductId::parse(&event.entity_id))

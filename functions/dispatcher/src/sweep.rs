@@ -3,7 +3,7 @@
 //!
 //! Due marks are keys in an eventually consistent index: they say where to look. What is done is
 //! decided on the item as the table has it. Work that asks payment providers, who may be slow, is
-//! handed out ([`crate::handout`]), so that a sweep comes to its end in time however much there is.
+//! handed out ([`crate::jobs`]), so that a sweep comes to its end in time however much there is.
 
 use std::time::Duration;
 
@@ -22,18 +22,18 @@ use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
 use serde::Serialize;
 
 use crate::PARALLEL;
-use crate::category_drains::go_on;
-use crate::handout::{Kind, Worked, hand_out};
+use crate::category_drains::continue_drain;
+use crate::jobs::{JobKind, JobReport, enqueue};
 use crate::publish::publish;
-use crate::related_products::Changed;
+use crate::related_products::ChangedProducts;
 
-/// Work taken up of one kind and shard in one sweep: 16 times as much of a kind. What is beyond
-/// it is older than what follows and comes first in the next sweep.
+/// Due items of one kind and shard that one sweep picks up: 16 times as many of a kind. What is
+/// beyond it is older than what follows and comes first in the next sweep.
 const PER_SHARD: usize = 200;
 /// Items read at once.
 const CHUNK: usize = 50;
 
-/// What a sweep took up.
+/// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SweepReport {
     /// Events published.
@@ -61,7 +61,7 @@ pub struct SweepReport {
 impl SweepReport {
     /// The same, with what workers have done of what was handed out.
     #[must_use]
-    pub const fn and(self, worked: Worked) -> Self {
+    pub const fn and(self, worked: JobReport) -> Self {
         Self {
             payments: self.payments.saturating_add(worked.payments),
             orders: self.orders.saturating_add(worked.orders),
@@ -75,11 +75,11 @@ impl SweepReport {
 /// changed are rebuilt last: that may last longer than the sweep is given.
 pub async fn sweep(app: &App) -> SweepReport {
     let mut report = SweepReport::default();
-    let mut changed = Changed::default();
+    let mut changed = ChangedProducts::default();
     for kind in Due::ALL {
-        if let Some(kind) = Kind::of(kind) {
+        if let Some(kind) = JobKind::of(kind) {
             let mut tally = Tally::default();
-            match hand_out(app, kind).await {
+            match enqueue(app, kind).await {
                 Ok(count) => report.handed_out = report.handed_out.saturating_add(count),
                 Err(problem) => tally.count(Err(problem)),
             }
@@ -116,7 +116,7 @@ pub(crate) struct Tally {
     pub(crate) done: usize,
     pub(crate) failed: usize,
     /// The products that published events are about.
-    changed: Changed,
+    changed: ChangedProducts,
 }
 
 impl Tally {
@@ -125,7 +125,7 @@ impl Tally {
             Ok(true) => self.done = self.done.saturating_add(1),
             Ok(false) => {}
             Err(problem) => {
-                tracing::warn!(cause = %problem, "due work not taken up");
+                tracing::warn!(cause = %problem, "due work failed");
                 self.failed = self.failed.saturating_add(1);
             }
         }
@@ -176,8 +176,8 @@ pub(crate) async fn load<T: Item>(
     Ok(found)
 }
 
-/// Whether a write happened; losing a race is not a failure, somebody else has done the work.
-fn happened(outcome: Result<(), Problem>) -> Result<bool, Problem> {
+/// Whether the write was made; losing a race is no failure, somebody else has done the work.
+fn is_written(outcome: Result<(), Problem>) -> Result<bool, Problem> {
     unless_lost(outcome.map(|()| true))
 }
 
@@ -217,7 +217,7 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         }
         let swept = delivery.swept(now);
         let write = app.table.write().replace(&swept, Code::VersionConflict);
-        let outcome = happened(write.commit().await);
+        let outcome = is_written(write.commit().await);
         if matches!(outcome, Ok(true)) {
             messages.push((swept.message(), swept.delay(now).unwrap_or_default()));
         }
@@ -229,8 +229,9 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 /// Mails whose message was lost.
 async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
-    let messages: Vec<_> = ids.map(|mail_id| (mail::Message { mail_id }, Duration::ZERO)).collect();
-    app.queue(ground::mail::QUEUE).send(&messages).await?;
+    let messages: Vec<_> =
+        ids.map(|mail_id| (mail::MailMessage { mail_id }, Duration::ZERO)).collect();
+    app.queue(mail::QUEUE).send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())
 }
@@ -246,16 +247,16 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         let redacted = Store { redact_at: None, ..store.changed(now) };
         let event = redacted.event(&STORE_REDACTED, &app.config.base_url, now);
         let write = store::replace(app.table.write(), &redacted).emit(event);
-        tally.count(happened(write.commit().await));
+        tally.count(is_written(write.commit().await));
     }
     Ok(())
 }
 
-/// Deleted categories, of which each loses the next part of its products.
+/// Deleted categories, each of which is taken off its next products.
 async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for drain in load::<CategoryDrain>(app, keys, tally).await? {
         if drain.is_due(app.clock.now()) {
-            tally.count(happened(go_on(app, &drain).await));
+            tally.count(is_written(continue_drain(app, &drain).await));
         }
     }
     Ok(())
@@ -265,7 +266,7 @@ async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 async fn products(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for deferred in load::<DeferredWork>(app, keys, tally).await? {
         if deferred.is_due(app.clock.now()) {
-            tally.count(happened(deferred.execute(app).await));
+            tally.count(is_written(deferred.execute(app).await));
         }
     }
     Ok(())

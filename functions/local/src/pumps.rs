@@ -10,7 +10,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
-use dispatcher::Worked;
+use dispatcher::JobReport;
 use gateway::app::App;
 use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
@@ -198,8 +198,8 @@ impl Source {
     }
 
     /// Works on one batch of due work.
-    async fn work_on(&self, message: Message) -> Worked {
-        let done = Mutex::new(Worked::default());
+    async fn work_on(&self, message: Message) -> JobReport {
+        let done = Mutex::new(JobReport::default());
         let note = |worked| *done.lock().unwrap_or_else(PoisonError::into_inner) = worked;
         let note = &note;
         self.work(message, |app, event| async move {
@@ -255,11 +255,11 @@ impl Source {
 }
 
 /// Works on the due work that waits in its queue, until there is none.
-pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> Worked {
+pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport {
     let app = dispatcher.clone();
     let (client, url) = (embedded.sqs(), app.config.queue_url(dispatcher::QUEUE).clone());
     let source = Source { app, client, url, at_once: BATCHES_AT_ONCE };
-    let mut worked = Worked::default();
+    let mut worked = JobReport::default();
     loop {
         let mut messages = Vec::new();
         while messages.len() < source.at_once {

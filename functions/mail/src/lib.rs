@@ -30,7 +30,7 @@ use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use ground::key;
-use ground::mail::{Mail, MailContent, Message, Take};
+use ground::mail::{Mail, MailContent, MailMessage, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -71,7 +71,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
 
 /// Deals with one message. A mail that is gone was sent.
 async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
-    let message: Message = serde_json::from_str(body).map_err(Problem::internal)?;
+    let message: MailMessage = serde_json::from_str(body).map_err(Problem::internal)?;
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = app.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
     match mail.take(app.clock.now()) {
@@ -83,7 +83,7 @@ async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
         Take::Send(taken) => {
             let lease = app.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
-                Ok(()) => settle(app, &taken, send(app, &taken).await).await,
+                Ok(()) => record_outcome(app, &taken, send(app, &taken).await).await,
                 // Somebody else has it.
                 Err(problem) if problem.code == Code::VersionConflict => Ok(()),
                 Err(problem) => Err(problem),
@@ -93,7 +93,11 @@ async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
 }
 
 /// Writes down how an attempt ended.
-async fn settle(app: &App, mail: &Mail, outcome: Result<Fate, Failure>) -> Result<(), Problem> {
+async fn record_outcome(
+    app: &App,
+    mail: &Mail,
+    outcome: Result<MailOutcome, SendFailure>,
+) -> Result<(), Problem> {
     let failure = match outcome {
         Ok(fate) => {
             tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail done with");
@@ -106,7 +110,7 @@ async fn settle(app: &App, mail: &Mail, outcome: Result<Fate, Failure>) -> Resul
     tracing::error!(mail_id = %mail.id, cause = failure.cause, again, "mail not sent");
     app.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
-        let message = Message { mail_id: mail.id.clone() };
+        let message = MailMessage { mail_id: mail.id.clone() };
         if let Err(problem) = app.queue(ground::mail::QUEUE).send(&[(message, wait)]).await {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
@@ -117,7 +121,7 @@ async fn settle(app: &App, mail: &Mail, outcome: Result<Fate, Failure>) -> Resul
 
 /// What became of a mail that is done with.
 #[derive(Debug, Clone, Copy)]
-enum Fate {
+enum MailOutcome {
     /// It was handed over.
     Sent,
     /// What it brings is worth nothing any more.
@@ -128,14 +132,14 @@ enum Fate {
 
 /// Why a mail was not sent.
 #[derive(Debug)]
-struct Failure {
+struct SendFailure {
     /// Whether trying again is pointless.
     permanent: bool,
     /// For the log: never an address, a subject or a text.
     cause: String,
 }
 
-impl Failure {
+impl SendFailure {
     #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
     fn passing(cause: impl ToString) -> Self {
         Self { permanent: false, cause: cause.to_string() }
@@ -147,32 +151,32 @@ impl Failure {
     }
 }
 
-async fn send(app: &App, mail: &Mail) -> Result<Fate, Failure> {
-    let key = app.secrets.mail_key().await.map_err(Failure::passing)?;
-    let content = mail.content(&key).map_err(Failure::permanent)?;
-    if !notifications::is_wanted(app, &content).await.map_err(Failure::passing)? {
-        return Ok(Fate::Void);
+async fn send(app: &App, mail: &Mail) -> Result<MailOutcome, SendFailure> {
+    let key = app.secrets.mail_key().await.map_err(SendFailure::passing)?;
+    let content = mail.content(&key).map_err(SendFailure::permanent)?;
+    if !notifications::is_wanted(app, &content).await.map_err(SendFailure::passing)? {
+        return Ok(MailOutcome::Void);
     }
-    let sender = Sender::of(app, &content).await.map_err(Failure::passing)?;
+    let sender = Sender::of(app, &content).await.map_err(SendFailure::passing)?;
     if !may_go(app, mail, &content, &sender).await? {
-        return Ok(Fate::Kept);
+        return Ok(MailOutcome::Kept);
     }
     let message = compose(app, mail, &content, &sender)?;
     let config = &app.config.mail;
     let Some(directory) = &config.directory else {
-        let url = app.secrets.mail_server().await.map_err(Failure::passing)?;
+        let url = app.secrets.mail_server().await.map_err(SendFailure::passing)?;
         let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(&url, message));
-        let sent = sending.await.unwrap_or_else(|_| Err(Failure::passing("time-out")));
-        return sent.map(|()| Fate::Sent);
+        let sent = sending.await.unwrap_or_else(|_| Err(SendFailure::passing("time-out")));
+        return sent.map(|()| MailOutcome::Sent);
     };
     let (directory, name) = (directory.clone(), format!("{}.eml", mail.id));
     let bytes = message.formatted();
     let written = tokio::task::spawn_blocking(move || write_whole(&directory, &name, &bytes)).await;
-    written.map_err(Failure::passing)?.map_err(Failure::passing)?;
+    written.map_err(SendFailure::passing)?.map_err(SendFailure::passing)?;
     if config.print {
         print(&content);
     }
-    Ok(Fate::Sent)
+    Ok(MailOutcome::Sent)
 }
 
 /// Whether the mail of a store may go: about its business, when its owner has proven their address;
@@ -183,7 +187,7 @@ async fn may_go(
     mail: &Mail,
     content: &MailContent,
     sender: &Sender,
-) -> Result<bool, Failure> {
+) -> Result<bool, SendFailure> {
     let is_business = content.is_business && content.gift_card.is_none();
     if is_business && !sender.is_proven {
         return Ok(false);
@@ -205,7 +209,7 @@ async fn may_go(
     match counted {
         Ok(()) => Ok(true),
         Err(problem) if problem.code == Code::MailLimit => Ok(false),
-        Err(problem) => Err(Failure::passing(problem)),
+        Err(problem) => Err(SendFailure::passing(problem)),
     }
 }
 
@@ -215,11 +219,11 @@ fn compose(
     mail: &Mail,
     content: &MailContent,
     sender: &Sender,
-) -> Result<lettre::Message, Failure> {
+) -> Result<lettre::Message, SendFailure> {
     let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
-    let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(Failure::passing)?;
+    let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::passing)?;
     let from = Mailbox::new(sender.name.clone().or(platform.name), platform.email);
-    let to = content.to.as_str().parse().map_err(Failure::permanent)?;
+    let to = content.to.as_str().parse().map_err(SendFailure::permanent)?;
     // Without an address that works there, a mail is better than none.
     let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());
     let millis = u64::try_from(mail.created_at.millis()).unwrap_or(0);
@@ -237,13 +241,13 @@ fn compose(
         Some(to) => message.reply_to(Mailbox::new(None, to)),
         None => message,
     };
-    message.singlepart(SinglePart::plain(content.text.clone())).map_err(Failure::permanent)
+    message.singlepart(SinglePart::plain(content.text.clone())).map_err(SendFailure::permanent)
 }
 
-async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), Failure> {
+async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFailure> {
     // The URL holds a password: its error is not shown.
     let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
-        .map_err(|_| Failure::passing("the SMTP URL is not one"))?;
+        .map_err(|_| SendFailure::passing("the SMTP URL is not one"))?;
     let server = builder.timeout(Some(SEND_LIMIT)).build::<Tokio1Executor>();
     match server.send(message).await {
         Ok(_) => Ok(()),
@@ -253,7 +257,7 @@ async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), Failure
             // 53x is about our own credentials (RFC 4954 §6), not about the mail.
             let permanent = error.is_permanent() && !code.starts_with("53");
             let cause = if code.is_empty() { "no reply".to_owned() } else { code };
-            Err(Failure { permanent, cause: format!("SMTP: {cause}") })
+            Err(SendFailure { permanent, cause: format!("SMTP: {cause}") })
         }
     }
 }

@@ -13,7 +13,7 @@ use ground::key;
 use platform::caller::Owner;
 
 use crate::outbox::EntityView;
-use crate::range::{self, KEPT, Range};
+use crate::range::{self, KEPT, TimeRange};
 
 ground::view! {
     /// One entry.
@@ -32,7 +32,7 @@ ground::view! {
 /// Which entries.
 #[request]
 #[derive(Debug)]
-pub(crate) struct ListQuery {
+pub(crate) struct AuditQuery {
     /// Only this action: an event's name.
     action: Option<Text<1, 100>>,
     /// Only what was done to this entity.
@@ -43,7 +43,7 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for ListQuery {
+impl Rules for AuditQuery {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         range::broken(given, case, KEPT)
     }
@@ -53,11 +53,11 @@ impl Rules for ListQuery {
 pub(crate) async fn list(
     caller: Owner,
     State(app): State<App>,
-    Ruled(Query(query)): Ruled<Query<ListQuery>>,
+    Ruled(Query(query)): Ruled<Query<AuditQuery>>,
     paging: Paging,
 ) -> Result<Page<EntryView>, Problem> {
     let store = &caller.store;
-    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let days = range.queries(|day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| {
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())

@@ -1,7 +1,9 @@
 //! Webhook deliveries: what was sent, what was answered, and sending it again.
 
 use axum::extract::State;
-use delivery::delivery::{Attempt, AttemptView, Delivery, DeliveryStatus, DeliveryView, wake_next};
+use delivery::delivery::{
+    AttemptView, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryView, wake_next,
+};
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -18,7 +20,7 @@ use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::StoreAccess;
 
 use crate::actions::{DeliveryAnswer, queue};
-use crate::range::{self, KEPT, Range};
+use crate::range::{self, KEPT, TimeRange};
 
 /// Attempts changed in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
@@ -26,7 +28,7 @@ const MOST_AT_ONCE: usize = 100;
 /// Which deliveries.
 #[request]
 #[derive(Debug)]
-pub(crate) struct ListQuery {
+pub(crate) struct DeliveriesQuery {
     /// Only those in this state.
     status: Option<DeliveryStatus>,
     /// Only those to this subscription.
@@ -41,7 +43,7 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for ListQuery {
+impl Rules for DeliveriesQuery {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         range::broken(given, case, KEPT)
     }
@@ -53,11 +55,11 @@ impl Rules for ListQuery {
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
-    Ruled(Query(query)): Ruled<Query<ListQuery>>,
+    Ruled(Query(query)): Ruled<Query<DeliveriesQuery>>,
     paging: Paging,
 ) -> Result<Page<DeliveryView>, Problem> {
     let store = &caller.store;
-    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let scope = key::event_scope(Some(&store.id), None);
     let days = range.queries(|day| key::deliveries_on(&scope, day));
     let is_asked_for = |delivery: &Delivery| {
@@ -119,7 +121,7 @@ pub(crate) async fn attempts(
 ) -> Result<Page<AttemptView>, Problem> {
     find(&app, &caller, &id).await?;
     let all = table::Query::partition(key::delivery(&id).pk).begins_with(key::ATTEMPTS);
-    paging.answer(&app, &all, |_| true, |each: Attempt| AttemptView::from(&each)).await
+    paging.answer(&app, &all, |_| true, |each: DeliveryAttempt| AttemptView::from(&each)).await
 }
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver`: Sends an event again.
@@ -210,7 +212,7 @@ async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
     let all = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
     let mut start = None;
     loop {
-        let has_answer = |attempt: &Attempt| attempt.response_body.is_some();
+        let has_answer = |attempt: &DeliveryAttempt| attempt.response_body.is_some();
         let page = app.table.page(&all, MOST_AT_ONCE, start, has_answer).await?;
         let write = page.items.iter().fold(app.table.write(), |write, attempt| {
             let change = Change::new("REMOVE response_body").only_if("attribute_exists(PK)");

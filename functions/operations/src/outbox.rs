@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::range::{self, KEPT, Range};
+use crate::range::{self, KEPT, TimeRange};
 
 ground::view! {
     /// An event as the outbox shows it.
@@ -61,7 +61,7 @@ pub(crate) struct EventWithPayload {
 /// Which events.
 #[request]
 #[derive(Debug)]
-pub(crate) struct ListQuery {
+pub(crate) struct OutboxQuery {
     /// Only those in this state.
     status: Option<OutboxState>,
     /// Only those at or after this time; at most 30 days back.
@@ -70,7 +70,7 @@ pub(crate) struct ListQuery {
     until: Option<Timestamp>,
 }
 
-impl Rules for ListQuery {
+impl Rules for OutboxQuery {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         range::broken(given, case, KEPT)
     }
@@ -80,11 +80,11 @@ impl Rules for ListQuery {
 pub(crate) async fn list(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
-    Ruled(Query(query)): Ruled<Query<ListQuery>>,
+    Ruled(Query(query)): Ruled<Query<OutboxQuery>>,
     paging: Paging,
 ) -> Result<Page<OutboxView>, Problem> {
     let store = &caller.store;
-    let range = Range::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
     let days = range.queries(|day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| query.status.is_none_or(|status| event.state == status);
     paging.answer_over(&app, &days, is_asked_for, |event: Event| OutboxView::from(&event)).await

@@ -13,7 +13,7 @@ pub(crate) const KEPT: Duration = DAY.saturating_mul(30);
 
 /// From `since` to `until`, both included.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
+pub(crate) struct TimeRange {
     since: Timestamp,
     until: Timestamp,
 }
@@ -26,11 +26,11 @@ pub(crate) fn broken(given: Given<'_>, case: &Judgement<'_>, most: Duration) -> 
         return Vec::new();
     }
     let floor = Timestamp::from_millis(0);
-    let judged = Range::of(since, until, most, floor, case.app.clock.now());
+    let judged = TimeRange::of(since, until, most, floor, case.app.clock.now());
     judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
 }
 
-impl Range {
+impl TimeRange {
     /// The range that was asked for, at most `most` long and, when nothing is said, that long up
     /// to now. `floor` is when the store was made: before it there is nothing to look for.
     ///
@@ -90,14 +90,14 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn range(since: Option<&str>, until: Option<&str>, floor: &str) -> Result<Range, Problem> {
+    fn range(since: Option<&str>, until: Option<&str>, floor: &str) -> Result<TimeRange, Problem> {
         let now = at("2026-11-21T07:00:00Z");
-        Range::of(since.map(at), until.map(at), KEPT, at(floor), now)
+        TimeRange::of(since.map(at), until.map(at), KEPT, at(floor), now)
     }
 
     #[test]
     fn a_range_is_its_days_newest_first_and_begins_with_the_store() {
-        let days = |range: Range| range.days().iter().map(|day| day.day()).collect::<Vec<_>>();
+        let days = |range: TimeRange| range.days().iter().map(|day| day.day()).collect::<Vec<_>>();
         let found = range(Some("2026-11-19T23:59:59Z"), None, "2020-01-01T00:00:00Z").unwrap();
         assert_eq!(days(found), ["20261121", "20261120", "20261119"]);
         assert_eq!(days(range(None, None, "2026-11-20T00:00:00Z").unwrap()).len(), 2);

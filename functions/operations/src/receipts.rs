@@ -1,7 +1,7 @@
 //! Receipts: what became of a delivery, signed, for whoever has to prove it to somebody else.
 
 use axum::extract::State;
-use delivery::delivery::{Attempt, Delivery};
+use delivery::delivery::{Delivery, DeliveryAttempt};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -83,7 +83,8 @@ pub(crate) async fn show(
 ) -> Result<NoStore<Json<SignedReceipt>>, Problem> {
     let delivery = find(&app, &caller, &id).await?;
     let attempts = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
-    let last = app.table.all::<Attempt>(&attempts.newest_first(), 1).await?.into_iter().next();
+    let last =
+        app.table.all::<DeliveryAttempt>(&attempts.newest_first(), 1).await?.into_iter().next();
     let attempt =
         last.ok_or_else(|| Problem::state(delivery.status.as_str(), &delivery.allowed_actions()))?;
     let body_sha256 = digest(&app, &delivery, &attempt).await?;
@@ -111,7 +112,11 @@ pub(crate) async fn show(
 }
 
 /// The digest of what was sent: as it was recorded, or of the event's body, which never changes.
-async fn digest(app: &App, delivery: &Delivery, attempt: &Attempt) -> Result<String, Problem> {
+async fn digest(
+    app: &App,
+    delivery: &Delivery,
+    attempt: &DeliveryAttempt,
+) -> Result<String, Problem> {
     if let Some(digest) = &attempt.body_sha256 {
         return Ok(digest.clone());
     }

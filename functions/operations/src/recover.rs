@@ -20,7 +20,7 @@ use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::range::{self, Range};
+use crate::range::{self, TimeRange};
 use crate::subscriptions::find;
 
 /// Deliveries one call recovers.
@@ -107,7 +107,7 @@ pub(crate) async fn recover(
     }
     let now = app.clock.now();
     let floor = caller.store.created_at;
-    let range = Range::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
+    let range = TimeRange::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
     let lost = lost(&app, &id, range).await?;
     let mut recovered: Vec<Delivery> = Vec::new();
     for chunk in lost.chunks(CHUNK) {
@@ -126,7 +126,7 @@ pub(crate) async fn recover(
 }
 
 /// What ended without success in the range and still has its payload.
-async fn lost(app: &App, id: &SubscriptionId, range: Range) -> Result<Vec<Delivery>, Problem> {
+async fn lost(app: &App, id: &SubscriptionId, range: TimeRange) -> Result<Vec<Delivery>, Problem> {
     let mut found = Vec::new();
     for day in range.days() {
         for status in DeliveryStatus::LOST {
@@ -192,7 +192,7 @@ pub(crate) async fn stats(
 ) -> Result<Json<SubscriptionStats>, Problem> {
     let subscription = find(&app, &caller, &id).await?;
     let now = app.clock.now();
-    let range = Range::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
+    let range = TimeRange::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
     let mut counts: BTreeMap<&'static str, u64> =
         DeliveryStatus::ALL.iter().map(|status| (status.as_str(), 0)).collect();
     let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);

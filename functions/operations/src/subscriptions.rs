@@ -85,7 +85,7 @@ pub(crate) async fn replace(
 /// Which subscriptions.
 #[request]
 #[derive(Debug)]
-pub(crate) struct ListQuery {
+pub(crate) struct SubscriptionsQuery {
     /// Only those in this state.
     status: Option<SubscriptionStatus>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct ListQuery {
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<SubscriptionsQuery>,
     paging: Paging,
 ) -> Result<Page<SubscriptionView>, Problem> {
     let partition = key::store(&caller.store.id).pk;

@@ -1,4 +1,4 @@
-//! Whether what happened was handed on: the outbox held against the deliveries.
+//! Whether every event was delivered: the outbox compared with the deliveries.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use platform::installation::Installation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::range::{self, Range};
+use crate::range::{self, TimeRange};
 
 /// What is looked at of each kind, the newest first.
 const MOST: usize = 500;
@@ -40,12 +40,12 @@ const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 /// Since when.
 #[request]
 #[derive(Debug)]
-pub(crate) struct VerifyQuery {
+pub(crate) struct OutboxVerifyQuery {
     /// From this time on; a day back if left out, at most 14.
     since: Option<Timestamp>,
 }
 
-impl Rules for VerifyQuery {
+impl Rules for OutboxVerifyQuery {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
     }
@@ -70,11 +70,11 @@ pub(crate) struct OutboxCheck {
 pub(crate) async fn verify(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
-    Ruled(Query(query)): Ruled<Query<VerifyQuery>>,
+    Ruled(Query(query)): Ruled<Query<OutboxVerifyQuery>>,
 ) -> Result<Json<OutboxCheck>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));
-    let range = Range::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
+    let range = TimeRange::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
     let events: Vec<Event> =
         newest(&app, range.queries(|day| key::events_on(&store.id, day))).await?;
     let stuck = events.iter().filter(|event| {
@@ -137,14 +137,14 @@ async fn expected(
         for subscription in &subscriptions {
             let by = subscription.app_id.as_ref().and_then(|id| installed.get(id));
             let installation = by.map(|(installation, _)| installation);
-            let settled = |at: Timestamp| at < event.created_at;
+            let unchanged_since = |at: Timestamp| at < event.created_at;
             // A suspended app hears of nothing, and its suspension is a change of the app.
             let hears = |(installation, by): &(Installation, CommerceApp)| {
-                settled(installation.updated_at)
-                    && settled(by.updated_at)
+                unchanged_since(installation.updated_at)
+                    && unchanged_since(by.updated_at)
                     && by.status != AppStatus::Suspended
             };
-            if settled(subscription.updated_at)
+            if unchanged_since(subscription.updated_at)
                 && by.is_none_or(hears)
                 && subscription.takes(event, topics::scope_of(&event.name), installation)
                 && subscription.wants(&payload)

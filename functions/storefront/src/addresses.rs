@@ -31,7 +31,7 @@ struct Beside {
 }
 
 /// An address and what is sent along with it: one flat object.
-pub(crate) struct Sent<T> {
+pub(crate) struct AddressBody<T> {
     address: T,
     is_default: Option<bool>,
 }
@@ -47,7 +47,7 @@ struct BesideNamed {
     is_default: Option<Flag>,
 }
 
-impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Sent<T> {
+impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBody<T> {
     const READS: Reads = Reads::BODY;
 
     gateway::describes! { |operation| {
@@ -75,7 +75,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Sent<T> {
     }
 }
 
-impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Sent<T> {
+impl<S: Sync, T: Send + 'static> FromRequestParts<S> for AddressBody<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -232,13 +232,13 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     caller: caller::Customer,
     State(app): State<App>,
-    Sent { address, is_default }: Sent<AddressInput>,
+    AddressBody { address, is_default }: AddressBody<AddressInput>,
 ) -> Result<Created<AddressView>, Problem> {
-    let place = PostalAddress::from(address);
+    let postal = PostalAddress::from(address);
     retry(|| async {
         let customer = fresh(&app, &caller.account).await?;
         let now = app.clock.now();
-        let address = Address::add(&customer.store_id, &customer.id, place.clone(), now);
+        let address = Address::add(&customer.store_id, &customer.id, postal.clone(), now);
         let prefer = is_default.unwrap_or(false);
         let write = address::add(app.table.write(), &customer, &address, prefer)?;
         let own = Some(&address.id).filter(|_| prefer);
@@ -279,7 +279,7 @@ pub(crate) async fn update_named(
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
-    sent: Sent<AddressPatch>,
+    sent: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
     change(&app, &caller.account, &id, if_match, sent).await
 }
@@ -296,7 +296,7 @@ pub(crate) async fn update(
     State(app): State<App>,
     One(id): One,
     if_match: IfMatch,
-    sent: Sent<AddressPatch>,
+    sent: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
     change(&app, &caller.account, &id, if_match, sent).await
 }
@@ -306,7 +306,7 @@ async fn change(
     customer: &Customer,
     id: &AddressId,
     if_match: IfMatch,
-    Sent { address: patch, is_default }: Sent<AddressPatch>,
+    AddressBody { address: patch, is_default }: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
     let address = find(app, customer, id).await?;
     if_match.check(address.version)?;
@@ -316,13 +316,13 @@ async fn change(
         return Err(Problem::field("/is_default", "default_required", detail));
     }
     let prefer = is_default == Some(true) && !was_default;
-    let place = address.place.patched(patch)?;
+    let postal = address.postal.patched(patch)?;
     let default = if prefer { Some(id) } else { customer.default_address_id.as_ref() };
-    if place == address.place && !prefer {
+    if postal == address.postal && !prefer {
         return Ok(shown(&address, default));
     }
     let now = app.clock.now();
-    let next = address.moved(place, now);
+    let next = address.moved(postal, now);
     let write = app.table.write().replace(&next, Code::VersionConflict);
     let write = if prefer { address::prefer(write, customer, id) } else { write };
     write.answer(shown(&next, default), now).await

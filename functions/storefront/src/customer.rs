@@ -288,9 +288,9 @@ pub(crate) async fn orders(
 ) -> Result<Page<ShopperOrderView>, Problem> {
     let account = &caller.account;
     let any = OrderId::derive(&["any"]);
-    let (index, place) =
+    let (index, listed) =
         key::orders_of_customer(&account.store_id, &account.id, account.created_at, &any);
-    let query = Query::index(index, place.pk).newest_first();
+    let query = Query::index(index, listed.pk).newest_first();
     let placed = |order: &Order| order.status != OrderStatus::Draft;
     let now = app.clock.now();
     paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await

@@ -114,7 +114,7 @@ impl Outgoing for Pending {
 }
 
 /// Moves the account to the address that the right code has proven, and signs in. One transaction:
-/// the code is used up, one address is claimed and the other let go, the former one is told. What
+/// the code is used up, one address is claimed and the other released, the former one is told. What
 /// came before the proof ends: every session but the one that begins here. The password stays, for
 /// who names the challenge is who gave it when they asked.
 ///

@@ -15,7 +15,7 @@ use ground::scope::{ReadStore, WriteStore};
 use identity::merchant::Merchant as Account;
 use identity::store::branding::hold_pictures;
 use identity::store::{
-    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, Opening, OrderPrefix,
+    self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, NewStore, OrderPrefix,
     STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
 };
 use platform::caller::{Merchant, StoreAccess};
@@ -86,7 +86,7 @@ pub async fn open(
     if usize::try_from(caller.account.stores).is_ok_and(|owned| owned >= MAX_STORES) {
         return Err(Code::StoreLimit.with("limit", MAX_STORES));
     }
-    let opening = Opening {
+    let opening = NewStore {
         name: ask.name.into(),
         subdomain: ask.subdomain,
         currency: ask.currency,
@@ -238,7 +238,7 @@ mod tests {
 
     fn store() -> Store {
         let now = Timestamp::from_millis(0);
-        let opening = Opening {
+        let opening = NewStore {
             name: "Blue Bottle Books".into(),
             subdomain: Subdomain::from_text("blue-bottle").unwrap(),
             currency: Currency::from_text("INR").unwrap(),

@@ -1,7 +1,9 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
 use commerce::topics;
-use delivery::delivery::{Attempt, Delivery, DeliveryMessage, DeliveryStatus, Turn, head_before};
+use delivery::delivery::{
+    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Turn, head_before,
+};
 use delivery::subscription::{Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -66,7 +68,7 @@ pub(crate) async fn begin(app: &App, message: &DeliveryMessage) -> Result<Begun,
         installation = batch.take(installation_key)?;
     }
     let url = subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
-    let lost = (turn == Turn::AfterLost).then(|| Attempt::lost(&delivery, url));
+    let lost = (turn == Turn::AfterLost).then(|| DeliveryAttempt::lost(&delivery, url));
     let judged = judge(&delivery, event, subscription, installation.as_ref());
     let (event, subscription) = match judged {
         Ok(both) => both,
@@ -125,7 +127,7 @@ async fn put_off(
     app: &App,
     delivery: &Delivery,
     waiting: Waiting,
-    lost: Option<Attempt>,
+    lost: Option<DeliveryAttempt>,
 ) -> Result<Begun, Problem> {
     let (after, is_carried) = match waiting {
         Waiting::Until(after) => (after, true),
@@ -174,7 +176,7 @@ fn judge(
 async fn end(
     app: &App,
     delivery: &Delivery,
-    lost: Option<Attempt>,
+    lost: Option<DeliveryAttempt>,
     status: DeliveryStatus,
     why: &str,
 ) -> Result<Begun, Problem> {
@@ -192,7 +194,7 @@ async fn claim(
     app: &App,
     job: Job,
     gate: Gate,
-    lost: Option<Attempt>,
+    lost: Option<DeliveryAttempt>,
     now: Timestamp,
 ) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription } = job;

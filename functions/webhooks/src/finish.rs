@@ -10,7 +10,7 @@ use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
 
 use crate::begin::Job;
-use crate::send::{Sent, UNSEALABLE};
+use crate::send::{SentAttempt, UNSEALABLE};
 
 /// What a delivery has to report about its receiver.
 #[derive(Debug, Clone, Copy)]
@@ -28,37 +28,37 @@ pub(crate) enum Report {
     Gone,
 }
 
-/// Records the attempt and settles the delivery, in one transaction.
+/// Records the attempt and the outcome of the delivery, in one transaction.
 ///
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds its attempt
 /// taken; the lease ends, and the next attempt is made.
-pub(crate) async fn finish(app: &App, job: &Job, sent: Sent) -> Result<(), Problem> {
+pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
     let draw = u32::from_be_bytes(seal::random_bytes());
-    let settled = job.delivery.settled(&sent.outcome, sent.took, draw, app.clock.now());
+    let delivery = job.delivery.with_outcome(&sent.outcome, sent.took, draw, app.clock.now());
     let write = app
         .table
         .write()
         .create(&sent.attempt, Code::VersionConflict)
-        .replace(&settled, Code::VersionConflict);
-    match settled.leave_lane(write).commit().await {
+        .replace(&delivery, Code::VersionConflict);
+    match delivery.leave_lane(write).commit().await {
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
             // The lease had ended, or the payload was removed: what counts is what they wrote.
-            tracing::warn!(delivery = settled.id.as_str(), "an attempt came back too late");
+            tracing::warn!(delivery = delivery.id.as_str(), "an attempt came back too late");
             return Ok(());
         }
         Err(problem) => return Err(problem),
     }
-    log(&settled);
-    if !settled.test && settled.last_error.as_deref() != Some(UNSEALABLE) {
-        let report = report_of(sent.outcome.verdict, settled.status);
+    log(&delivery);
+    if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
+        let report = report_of(sent.outcome.verdict, delivery.status);
         if needs_report(&job.subscription, report, app.clock.now()) {
             self::report(app, &gateway::item::Item::key(&job.subscription), report).await;
         }
     }
-    queue(app, &settled).await;
-    wake_next(app, &settled).await;
+    queue(app, &delivery).await;
+    wake_next(app, &delivery).await;
     Ok(())
 }
 
@@ -72,7 +72,7 @@ fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
     }
 }
 
-/// Whether there is news: most successes are none.
+/// Whether there is anything to report: of most successes there is not.
 fn needs_report(subscription: &Subscription, report: Report, now: Timestamp) -> bool {
     !matches!(report, Report::Success) || subscription.health.succeeded(now).is_some()
 }

@@ -10,7 +10,7 @@
 //!    here leaves the lease; its due mark brings the delivery back a minute later, the lost attempt
 //!    is recorded as `interrupted`, and the next one is made. The receiver may see the event twice
 //!    and tells it by its id: at least once.
-//! 3. *Settle*: the attempt and the delivery's next state are one transaction, on the condition
+//! 3. *Record*: the attempt and the delivery's next state are one transaction, on the condition
 //!    that the claim still stands; then the circuit breaker; then the message for the next
 //!    attempt. A crash before the message leaves the due mark a minute after its time.
 //!

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use delivery::delivery::{Attempt, AttemptOutcome, headers};
+use delivery::delivery::{AttemptOutcome, DeliveryAttempt, headers};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Incoming, Outgoing};
@@ -21,14 +21,14 @@ const MAX_ANSWER: usize = 16 * 1_024;
 pub(crate) const UNSEALABLE: &str = "signing";
 
 /// What came of it.
-pub(crate) struct Sent {
+pub(crate) struct SentAttempt {
     pub(crate) outcome: AttemptOutcome,
     pub(crate) took: Duration,
-    pub(crate) attempt: Attempt,
+    pub(crate) attempt: DeliveryAttempt,
 }
 
 /// Signs the event's frozen body and posts exactly those bytes.
-pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
+pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> SentAttempt {
     let began = app.clock.now();
     let answer = post(app, job, seal, began).await;
     let took = began.until(app.clock.now());
@@ -38,15 +38,15 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> Sent {
             let now = app.clock.now();
             let outcome =
                 AttemptOutcome::answered(answer.status, retry_after(&answer.headers, now));
-            let attempt = Attempt::of(&job.delivery, url, &outcome, took)
+            let attempt = DeliveryAttempt::of(&job.delivery, url, &outcome, took)
                 .with_body(&job.event.body)
                 .with_response(&answer.body, answer.truncated);
-            Sent { outcome, took, attempt }
+            SentAttempt { outcome, took, attempt }
         }
         Err(outcome) => {
             let attempt =
-                Attempt::of(&job.delivery, url, &outcome, took).with_body(&job.event.body);
-            Sent { outcome, took, attempt }
+                DeliveryAttempt::of(&job.delivery, url, &outcome, took).with_body(&job.event.body);
+            SentAttempt { outcome, took, attempt }
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Deliveries: one event on its way to one subscription (docs/conventions.md §10).
 //!
-//! A delivery is claimed, attempted and settled, each in one write that demands the version it
-//! read: however often a message comes, an attempt happens once (docs/platform.md §2). While it is
-//! unfinished it carries a due mark at which the sweep takes it up, whatever became of its
-//! message (docs/platform.md §2).
+//! A delivery is claimed and attempted, and its outcome recorded, each in one write that demands the
+//! version it read: however often a message comes, an attempt happens once (docs/platform.md §2).
+//! While it is unfinished it carries a due mark at which the sweep picks it up, whatever became of
+//! its message (docs/platform.md §2).
 //!
 //! ```text
 //! pending ─► delivering ─► succeeded
 //!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
-//!    │           │ └─────► blocked     the URL leads to a private place
+//!    │           │ └─────► blocked     the URL leads to a private address
 //!    └ retrying ◄┘                     cancelled: the subscription or the payload is gone
 //! ```
 
@@ -33,9 +33,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::subscription::Subscription;
 
-pub use attempt::{Attempt, AttemptOutcome, AttemptVerdict, AttemptView};
+pub use attempt::{AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt};
 pub use hold::Hold;
-pub use lane::{Lane, Place, head_before, wake_next};
+pub use lane::{Lane, LanePosition, head_before, wake_next};
 pub use message::{DeliveryMessage, Turn};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
@@ -91,9 +91,9 @@ pub struct Delivery {
     pub id: DeliveryId,
     /// The event; its body is what is sent.
     pub event_id: EventId,
-    /// The event's name.
+    /// The event's name, like `order.created`.
     pub event_type: String,
-    /// The subscription.
+    /// The subscription that takes the event.
     pub subscription_id: SubscriptionId,
     /// The store whose subscription it is; none for an app's own.
     pub store_id: Option<StoreId>,
@@ -126,7 +126,7 @@ pub struct Delivery {
     pub held_by: Option<Hold>,
     /// Until when the present attempt has time.
     pub lease_until: Option<Timestamp>,
-    /// When the sweep takes it up.
+    /// When the sweep picks it up.
     pub due_at: Option<Timestamp>,
     /// The last answer's status.
     pub last_status_code: Option<u16>,
@@ -142,7 +142,7 @@ pub struct Delivery {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -216,8 +216,8 @@ impl Delivery {
     /// itself, and waits for no other.
     #[must_use]
     pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
-        let parts = [event.id.as_str(), subscription.id.as_str(), nonce];
-        Self { id: DeliveryId::derive(&parts), lane: None, ..Self::new(event, subscription, now) }
+        let cause = [event.id.as_str(), subscription.id.as_str(), nonce];
+        Self { id: DeliveryId::derive(&cause), lane: None, ..Self::new(event, subscription, now) }
     }
 
     /// Whether the present run has no attempt left, or has taken too long.
@@ -269,7 +269,7 @@ impl Delivery {
 
     /// The delivery after its attempt; `draw` is a random number for the jitter.
     #[must_use]
-    pub fn settled(
+    pub fn with_outcome(
         &self,
         outcome: &AttemptOutcome,
         took: Duration,
@@ -300,7 +300,7 @@ impl Delivery {
         }
     }
 
-    /// The delivery with a new run of attempts, for the sweep to take up at once.
+    /// The delivery with a new run of attempts, for the sweep to pick up at once.
     #[must_use]
     pub fn recovered(&self, now: Timestamp) -> Self {
         Self {
@@ -335,7 +335,7 @@ impl Delivery {
     }
 }
 
-/// When the sweep takes up a delivery whose next attempt is at `next`: a minute late when a
+/// When the sweep picks up a delivery whose next attempt is at `next`: a minute late when a
 /// message carries it, on time when that is too far away for a message.
 fn due_for(next: Timestamp, now: Timestamp) -> Timestamp {
     if now.until(next) <= queue::MAX_DELAY { next.plus(QUEUE_GRACE) } else { next }

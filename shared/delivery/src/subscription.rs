@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, OwnSecret};
 pub use filter::{Filter, Payload};
-pub use health::{Circuit, Gate, Health, HealthWord};
+pub use health::{Circuit, Gate, HealthWord, ReceiverHealth};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
@@ -80,7 +80,7 @@ gateway::words! {
 /// A subscription.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Subscription {
-    /// The id.
+    /// `whs_…`; later ones sort after it.
     pub id: SubscriptionId,
     /// The store whose events it takes; none for an app's own.
     pub store_id: Option<StoreId>,
@@ -121,7 +121,7 @@ pub struct Subscription {
     /// The secret before, while both sign.
     pub rotation: Option<Rotation>,
     /// How well events arrive.
-    pub health: Health,
+    pub health: ReceiverHealth,
     /// When it was made.
     pub created_at: Timestamp,
     /// When its owner, or the service, changed it last.
@@ -189,7 +189,7 @@ impl Subscription {
             sealed_secret,
             secret_hint: None,
             rotation: None,
-            health: Health::default(),
+            health: ReceiverHealth::default(),
             created_at: now,
             updated_at: now,
             version: 1,
@@ -224,7 +224,7 @@ impl Subscription {
             sealed_secret,
             secret_hint: None,
             rotation: None,
-            health: Health::default(),
+            health: ReceiverHealth::default(),
             created_at: now,
             updated_at: now,
             version: 1,
@@ -239,7 +239,7 @@ impl Subscription {
 
     /// The subscription with this health; its version stays.
     #[must_use]
-    pub fn with_health(&self, health: Health) -> Self {
+    pub fn with_health(&self, health: ReceiverHealth) -> Self {
         Self { health, ..self.clone() }
     }
 

@@ -40,7 +40,7 @@ const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
 
 /// What the queue carries about a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct MailMessage {
     /// The mail.
     pub mail_id: MailId,
 }

@@ -115,19 +115,20 @@ impl PostalAddress {
 /// customer's own item says ([`crate::customer::Customer`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
-    /// The id.
+    /// `adr_…`; later ones sort after it.
     pub id: AddressId,
-    /// The store.
+    /// The store of the customer.
     pub store_id: StoreId,
     /// Whose it is.
     pub customer_id: CustomerId,
-    /// Where that is.
-    pub place: PostalAddress,
+    /// Where that is; `place` in the table.
+    #[serde(rename = "place")]
+    pub postal: PostalAddress,
     /// When it was added.
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -146,25 +147,25 @@ impl Address {
     pub fn add(
         store: &StoreId,
         customer: &CustomerId,
-        place: PostalAddress,
+        postal: PostalAddress,
         now: Timestamp,
     ) -> Self {
         Self {
             id: AddressId::mint(now),
             store_id: store.clone(),
             customer_id: customer.clone(),
-            place,
+            postal,
             created_at: now,
             updated_at: now,
             version: 1,
         }
     }
 
-    /// The address at its next version, at this place.
+    /// The address at its next version, leading here.
     #[must_use]
-    pub fn moved(&self, place: PostalAddress, now: Timestamp) -> Self {
+    pub fn moved(&self, postal: PostalAddress, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
-        Self { place, updated_at: now, version, ..self.clone() }
+        Self { postal, updated_at: now, version, ..self.clone() }
     }
 }
 
@@ -246,7 +247,7 @@ ground::view! {
         id: AddressId,
         /// Where that is.
         #[serde(flatten)]
-        place: PostalAddress,
+        postal: PostalAddress,
         /// Whether a checkout suggests it first.
         is_default: bool = default == Some(&address.id),
         /// When it was added.
@@ -275,14 +276,14 @@ mod tests {
             "first_name": "Ann", "line1": "1 Main Street", "line2": "Floor 2", "city": "Pune",
             "region": "Goa", "postal_code": "411001", "country": "IN",
         }));
-        let place = PostalAddress::from(input.unwrap());
+        let postal = PostalAddress::from(input.unwrap());
         let patch = AddressPatch {
             line2: Patch::Clear,
             region: Patch::Set(text("Maharashtra")),
             city: Some(text("Mumbai")),
             ..AddressPatch::default()
         };
-        let next = place.patched(patch).unwrap();
+        let next = postal.patched(patch).unwrap();
         assert_eq!((next.line2.clone(), next.region.as_deref()), (None, Some("MH")));
         assert_eq!((next.city.as_str(), next.first_name.as_deref()), ("Mumbai", Some("Ann")));
         let abroad = AddressPatch { country: Some(text("CA")), ..AddressPatch::default() };

@@ -58,7 +58,7 @@ pub struct Challenge {
     pub expires_at: Timestamp,
     /// When it was asked for.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -201,7 +201,7 @@ pub struct Link {
     pub expires_at: Timestamp,
     /// When it was asked for.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 

@@ -48,9 +48,9 @@ gateway::words! {
 /// A customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Customer {
-    /// The id.
+    /// `cus_…`; later ones sort after it.
     pub id: CustomerId,
-    /// The store.
+    /// The store that the account is at; another store knows nothing of it.
     pub store_id: StoreId,
     /// The address as it was given; its owner has proven to receive mail there.
     pub email: Email,
@@ -87,7 +87,7 @@ pub struct Customer {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write but those of counters.
     pub version: u64,
 }
 
@@ -241,13 +241,13 @@ pub fn count_spent(
 /// The one customer of an e-mail address, on a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueCustomerEmail {
-    /// The store.
+    /// The store at which the address is taken.
     pub store_id: StoreId,
     /// The normalized address.
     pub email: String,
     /// Whose it is.
     pub customer_id: CustomerId,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 

@@ -57,7 +57,7 @@ impl Holder {
 /// What somebody says about an account to make, kept until they prove their address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Application {
-    /// The address.
+    /// The address that the code is mailed to.
     pub email: Email,
     /// Argon2id of the password, PHC form; none when it is not known to be the owner's.
     pub password_hash: Option<String>,

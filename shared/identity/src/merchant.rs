@@ -43,7 +43,7 @@ gateway::words! {
 /// An account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Merchant {
-    /// The id.
+    /// `mer_…`; later ones sort after it.
     pub id: MerchantId,
     /// The address as it was given.
     pub email: Email,
@@ -75,7 +75,7 @@ pub struct Merchant {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write but those of counters.
     pub version: u64,
 }
 
@@ -95,7 +95,7 @@ impl Item for Merchant {
 /// What somebody says about an account to make.
 #[derive(Debug, Clone)]
 pub struct Registration {
-    /// The address.
+    /// The address to mail the verification link to.
     pub email: Email,
     /// Argon2id of the password, PHC form.
     pub password_hash: String,
@@ -307,7 +307,7 @@ pub struct UniqueEmail {
     /// When the address is free again, once the account is deleted.
     #[serde(default)]
     pub released_at: Option<Timestamp>,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 

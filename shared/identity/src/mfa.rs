@@ -53,7 +53,7 @@ pub struct Mfa {
     pub created_at: Timestamp,
     /// When it was used or changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 

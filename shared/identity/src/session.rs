@@ -41,7 +41,7 @@ gateway::words! {
 /// A session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
-    /// The id.
+    /// `ses_…`; later ones sort after it.
     pub id: SessionId,
     /// Whose it is.
     pub merchant_id: MerchantId,
@@ -63,7 +63,7 @@ pub struct Session {
     pub expires_at: Timestamp,
     /// When it began.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 

@@ -26,7 +26,7 @@ const EVERY_GROUP: &str = "all";
 const PAYMENT_WINDOW_MINUTES: u64 = 30;
 /// The longest that a store may let it, in minutes (our choice).
 pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
-/// The same for one that is paid by hand (our choice): seven days, since a bank transfer takes days
+/// The same for one that is paid manually (our choice): seven days, since a bank transfer takes days
 /// and the merchant has to notice it.
 const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
 /// The longest that a store may let such an order wait, but for ever (our choice): 30 days.
@@ -101,7 +101,7 @@ pub struct Reviews {
 /// A store's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The store.
+    /// The store; it has one set of them.
     pub store_id: StoreId,
     /// How customers check out.
     #[serde(default)]
@@ -116,7 +116,7 @@ pub struct Settings {
     pub created_at: Timestamp,
     /// When they were changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write; 0 while none was made.
     pub version: u64,
 }
 
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paid_by_hand_waits_longer_or_for_ever() {
+    fn what_is_paid_manually_waits_longer_or_for_ever() {
         let mut checkout = Checkout::default();
         let minutes = |checkout: &Checkout, provider| {
             checkout.payment_window(provider).map(|window| window.as_secs() / 60)

@@ -119,7 +119,7 @@ pub struct Contact {
 
 /// What a merchant says about a store to open.
 #[derive(Debug, Clone)]
-pub struct Opening {
+pub struct NewStore {
     /// The name customers see.
     pub name: String,
     /// The storefront's subdomain.
@@ -137,7 +137,7 @@ pub struct Opening {
 /// A store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
-    /// The id.
+    /// `sto_…`; later ones sort after it.
     pub id: StoreId,
     /// The merchant who owns it.
     pub owner_id: MerchantId,
@@ -184,7 +184,7 @@ pub struct Store {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write but those of counters.
     pub version: u64,
 }
 
@@ -214,7 +214,7 @@ pub fn first_location(store: &StoreId) -> LocationId {
 impl Store {
     /// A new store of `owner`, as a draft; its first location comes with it
     /// ([`catalogue::location::with_new_store`]).
-    pub fn open(owner: &MerchantId, opening: Opening, now: Timestamp) -> Self {
+    pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {
         let id = StoreId::mint(now);
         Self {
             online_locations: vec![first_location(&id)],
@@ -250,8 +250,8 @@ impl Store {
         if wanted == self {
             return Ok(None);
         }
-        let is_settled = self.currency_locked || self.status != StoreStatus::Draft;
-        if wanted.currency != self.currency && is_settled {
+        let is_fixed = self.currency_locked || self.status != StoreStatus::Draft;
+        if wanted.currency != self.currency && is_fixed {
             return Err(Code::CurrencyLocked.with("currency", self.currency.as_str()));
         }
         Ok(Some(wanted.changed(now)))

@@ -35,7 +35,7 @@ pub const FRESH: Duration = Duration::from_secs(30);
 /// A store as it was a moment ago: out of [`open_store`], one whose storefront can be visited.
 #[derive(Debug)]
 pub struct OpenStore {
-    /// The store.
+    /// The item, as it was up to [`KEPT`] ago.
     pub store: Store,
     settings: OnceLock<Settings>,
 }
@@ -120,8 +120,8 @@ fn keep(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, P
 }
 
 async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem> {
-    let (index, place) = key::store_by_subdomain(subdomain.as_str());
-    let found = app.table.all::<Store>(&Query::index(index, place.pk), 1).await?;
+    let (index, listed) = key::store_by_subdomain(subdomain.as_str());
+    let found = app.table.all::<Store>(&Query::index(index, listed.pk), 1).await?;
     if let Some(store) = found.into_iter().next() {
         return Ok(Some(store));
     }
@@ -139,7 +139,7 @@ async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem
 /// Anybody, at the storefront that the path names.
 #[derive(Debug, Clone)]
 pub struct Shopfront {
-    /// The store.
+    /// The store of the subdomain, as it was up to [`KEPT`] ago.
     pub open: Arc<OpenStore>,
     /// The subdomain as it was asked for.
     pub asked: String,

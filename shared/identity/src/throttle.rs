@@ -31,7 +31,7 @@ const MEMORY: Duration = DAY;
 /// The longest wait.
 const LONGEST: Duration = MINUTE.saturating_mul(15);
 /// The attempt after which waiting begins to double.
-const PATIENCE: u32 = 5;
+const DOUBLES_FROM: u32 = 5;
 
 gateway::words! {
     /// What is attempted.
@@ -57,11 +57,11 @@ impl Kind {
     /// fifth attempt on.
     fn wait(self, attempts: u32) -> Duration {
         let first = match self {
-            Self::SignIn | Self::Totp if attempts < PATIENCE => return Duration::ZERO,
+            Self::SignIn | Self::Totp if attempts < DOUBLES_FROM => return Duration::ZERO,
             Self::SignIn | Self::Totp => Duration::from_secs(1),
             Self::Code | Self::Reset | Self::Verify | Self::Move => MINUTE,
         };
-        let doublings = attempts.saturating_sub(PATIENCE);
+        let doublings = attempts.saturating_sub(DOUBLES_FROM);
         first.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST)
     }
 }
@@ -132,7 +132,7 @@ pub struct Throttle {
     pub last_at: Timestamp,
     /// The newest one-time-code challenge that this subject asked for.
     pub challenge_id: Option<ChallengeId>,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 

@@ -96,11 +96,11 @@ pub struct Listing {
 /// An app. What [`Configuration`] names is what is in force, as it was reviewed last.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CommerceApp {
-    /// The id.
+    /// `app_…`; later ones sort after it.
     pub id: AppId,
     /// The developer's account.
     pub owner_id: MerchantId,
-    /// The name.
+    /// The name merchants see.
     pub name: String,
     /// The readable name in URLs.
     pub slug: Handle,
@@ -116,7 +116,7 @@ pub struct CommerceApp {
     pub webhook_url: Option<String>,
     /// The subscription behind `webhook_url`.
     pub webhook_subscription_id: Option<SubscriptionId>,
-    /// The OAuth client id.
+    /// The OAuth client id: `cli_…`.
     pub client_id: String,
     /// Whether it can keep a secret; a public client has none.
     pub confidential: bool,
@@ -150,7 +150,7 @@ pub struct CommerceApp {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write but those of counters.
     pub version: u64,
 }
 
@@ -231,16 +231,16 @@ pub fn is_registrable_redirect(uri: &str) -> bool {
 /// What authenticates an OAuth client: read with the code in one round trip.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppClient {
-    /// The client id.
+    /// The OAuth client id: `cli_…`.
     pub client_id: String,
-    /// The app it is.
+    /// The app that authenticates with it.
     pub app_id: AppId,
     /// Whether it must authenticate by a secret.
     pub confidential: bool,
     /// SHA-256 of its secrets, the newest first; secrets are 256 random bits, so that a slow hash
     /// would add nothing. An older one has an end.
     pub secrets: Vec<ClientSecret>,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -298,11 +298,11 @@ impl AppClient {
 /// The one app of a slug.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSlug {
-    /// The slug.
+    /// The slug that is taken.
     pub slug: Handle,
     /// Whose it is.
     pub app_id: AppId,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 

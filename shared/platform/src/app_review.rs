@@ -26,11 +26,11 @@ ground::topics! {
 /// A review of an app by a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppReview {
-    /// The id.
+    /// `rev_…`; later ones sort after it.
     pub id: ReviewId,
-    /// The app.
+    /// The app that is reviewed.
     pub app_id: AppId,
-    /// The store.
+    /// The store that wrote it, once per app.
     pub store_id: StoreId,
     /// The store's name when the review was written.
     pub store_name: String,
@@ -44,7 +44,7 @@ pub struct AppReview {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -106,8 +106,8 @@ impl AppReview {
     /// # Errors
     /// `not_found`.
     pub async fn find(app: &gateway::app::App, id: &ReviewId) -> Result<Self, Problem> {
-        let (index, place) = key::app_review_by_id(id);
-        let found = app.table.all::<Self>(&Query::index(index, place.pk), 1).await?;
+        let (index, listed) = key::app_review_by_id(id);
+        let found = app.table.all::<Self>(&Query::index(index, listed.pk), 1).await?;
         // The index only says where it is; what it is like now is read consistently.
         let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
         let review: Option<Self> = app.table.get(&key).await?;

@@ -44,43 +44,43 @@ pub const SESSION_COOKIE: &str = "__Host-session";
 /// A merchant with a live session.
 #[derive(Debug, Clone)]
 pub struct Merchant {
-    /// The account.
+    /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session.
+    /// The session of the token, alive when it was read.
     pub session: Session,
 }
 
 /// A merchant with a live session, and the store they named and own.
 #[derive(Debug, Clone)]
 pub struct Owner {
-    /// The account.
+    /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session.
+    /// The session of the token, alive when it was read.
     pub session: Session,
-    /// The store.
+    /// The store that the request names, read with the session.
     pub store: Store,
 }
 
 /// A merchant with a developer profile.
 #[derive(Debug, Clone)]
 pub struct Developer {
-    /// The account.
+    /// The account of the session, active when it was read.
     pub account: Account,
-    /// The profile.
+    /// The developer profile of the account.
     pub profile: Profile,
 }
 
 /// A platform operator.
 #[derive(Debug, Clone)]
 pub struct Operator {
-    /// The account.
+    /// The account of the session, active when it was read.
     pub account: Account,
 }
 
 /// The owner of a store, or an app with scope `S` on it.
 #[derive(Debug, Clone)]
 pub struct StoreAccess<S> {
-    /// The store.
+    /// The store that the request names, read with the credential.
     pub store: Store,
     /// Who acts.
     pub actor: Actor,
@@ -99,7 +99,7 @@ pub enum Actor {
 /// An app that acts on a store.
 #[derive(Debug, Clone)]
 pub struct AppActor {
-    /// The app.
+    /// The app that the token was issued to.
     pub app_id: AppId,
     /// Its installation.
     pub installation_id: InstallationId,
@@ -262,8 +262,8 @@ async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
 /// # Errors
 /// When the table does not answer.
 pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
-    let (index, place) = key::stores_of(&account.id, account.created_at);
-    let listed = app.table.keys(&Query::index(index, place.pk), MAX_STORES).await?;
+    let (index, listed) = key::stores_of(&account.id, account.created_at);
+    let listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
     let keys: Vec<&Key> = listed.iter().take(MAX_STORES).collect();
     let mut batch = app.table.get_many(&keys).await?;
     let mut stores = Vec::new();

@@ -33,9 +33,9 @@ gateway::words! {
 /// A developer profile: one per merchant, by its key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Developer {
-    /// The id.
+    /// `dev_…`; later ones sort after it.
     pub id: DeveloperId,
-    /// The account.
+    /// The merchant account; it has one profile.
     pub merchant_id: MerchantId,
     /// The company, or the person's name.
     pub company: String,
@@ -58,7 +58,7 @@ pub struct Developer {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write but those of counters.
     pub version: u64,
 }
 
@@ -140,8 +140,8 @@ impl Resource for Developer {
 /// The account's apps, the deleted ones left out, the oldest first. The index may lag behind: the
 /// profile's own count is what holds.
 pub fn apps_of(id: &MerchantId) -> Query {
-    let (index, place) = key::apps_of(id, Timestamp::from_millis(0));
-    Query::index(index, place.pk)
+    let (index, listed) = key::apps_of(id, Timestamp::from_millis(0));
+    Query::index(index, listed.pk)
 }
 
 /// Judges whether an account that is to be given up still has apps: whoever installed one would be
@@ -150,10 +150,10 @@ pub fn apps_of(id: &MerchantId) -> Query {
 /// # Errors
 /// `owns_apps`, with the ones that are found.
 pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<(), Problem> {
-    let place = key::developer(id);
+    let profile_key = key::developer(id);
     let query = apps_of(id);
     let (profile, apps) = tokio::try_join!(
-        app.table.get::<Developer>(&place),
+        app.table.get::<Developer>(&profile_key),
         app.table.all::<CommerceApp>(&query, MAX_APPS),
     )?;
     if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {

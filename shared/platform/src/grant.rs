@@ -93,9 +93,9 @@ pub struct AuthorizationCode {
     pub client_id: String,
     /// The client's app.
     pub app_id: AppId,
-    /// The store.
+    /// The store on which scopes are granted.
     pub store_id: StoreId,
-    /// The installation.
+    /// The installation that the authorization made or revived.
     pub installation_id: InstallationId,
     /// The installation's generation when it was issued.
     pub generation: u64,
@@ -115,7 +115,7 @@ pub struct AuthorizationCode {
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -199,15 +199,15 @@ impl AuthorizationCode {
 /// One authorization, redeemed, and the tokens that came of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grant {
-    /// The id.
+    /// `gra_…`; later ones sort after it.
     pub id: GrantId,
-    /// The client.
+    /// The OAuth client that redeemed the code.
     pub client_id: String,
     /// The client's app.
     pub app_id: AppId,
-    /// The store.
+    /// The store on which its tokens act.
     pub store_id: StoreId,
-    /// The installation.
+    /// The installation that its tokens act for.
     pub installation_id: InstallationId,
     /// The installation's generation: a grant of an earlier one is dead.
     pub generation: u64,
@@ -230,7 +230,7 @@ pub struct Grant {
     pub expires_at: Timestamp,
     /// When it was redeemed.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -350,7 +350,7 @@ impl Grant {
 pub struct RefreshToken {
     /// SHA-256 of the token.
     pub digest: String,
-    /// The grant.
+    /// The grant that says whether it may be used.
     pub grant_id: GrantId,
     /// The client it was issued to.
     pub client_id: String,
@@ -360,7 +360,7 @@ pub struct RefreshToken {
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 

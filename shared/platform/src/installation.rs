@@ -41,9 +41,9 @@ gateway::words! {
 pub struct Installation {
     /// The id; it follows from store and app.
     pub id: InstallationId,
-    /// The store.
+    /// The store on which the app acts.
     pub store_id: StoreId,
-    /// The app.
+    /// The app that acts; `id` follows from it and the store.
     pub app_id: AppId,
     /// The app's developer.
     pub developer_id: MerchantId,
@@ -54,7 +54,7 @@ pub struct Installation {
     /// Counts the times that every token had to die; a token of an earlier generation is dead.
     pub generation: u64,
     /// What the platform keeps for the app.
-    pub configuration: Configuration,
+    pub configuration: IssuedTokens,
     /// The merchant who installed it.
     pub installed_by: MerchantId,
     /// When it was first authorized in its present life.
@@ -67,13 +67,13 @@ pub struct Installation {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
 /// What the platform keeps for an installed app.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Configuration {
+pub struct IssuedTokens {
     /// SHA-256 of the newest access tokens, with their expiry. Raw tokens are stored nowhere.
     pub token_hashes: BTreeMap<String, Timestamp>,
 }
@@ -118,7 +118,7 @@ impl Installation {
             status: if asks { InstallationStatus::Pending } else { InstallationStatus::Active },
             scopes: Scopes::default(),
             generation: 1,
-            configuration: Configuration::default(),
+            configuration: IssuedTokens::default(),
             installed_by: by.clone(),
             installed_at: (!asks).then_some(now),
             uninstalled_at: None,
@@ -160,7 +160,7 @@ impl Installation {
     fn with_tokens_dead(self) -> Self {
         Self {
             generation: self.generation.saturating_add(1),
-            configuration: Configuration::default(),
+            configuration: IssuedTokens::default(),
             ..self
         }
     }
@@ -285,7 +285,7 @@ pub struct AppToken {
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 

@@ -92,9 +92,9 @@ pub struct Proposal {
 /// A submission.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Submission {
-    /// The id.
+    /// `sub_…`; later ones sort after it.
     pub id: SubmissionId,
-    /// The app.
+    /// The app that a version of is proposed.
     pub app_id: AppId,
     /// The app's name when it was submitted.
     pub app_name: String,
@@ -116,7 +116,7 @@ pub struct Submission {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 
@@ -233,8 +233,8 @@ impl Submission {
     /// # Errors
     /// `not_found`.
     pub async fn find(app: &gateway::app::App, id: &SubmissionId) -> Result<Self, Problem> {
-        let (index, place) = key::submission_by_id(id);
-        let found = app.table.all::<Self>(&Query::index(index, place.pk), 1).await?;
+        let (index, listed) = key::submission_by_id(id);
+        let found = app.table.all::<Self>(&Query::index(index, listed.pk), 1).await?;
         // The index only says where it is; what it is like now is read consistently.
         let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
         app.table.get(&key).await?.ok_or_else(|| Code::NotFound.into())

@@ -24,7 +24,7 @@ const MAX_COUNTERS: usize = 1_600;
 /// What happened to an app on a day, as one shard counted it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
-    /// The app.
+    /// The app that the events were about.
     pub app_id: AppId,
     /// The UTC day, `yyyymmdd`.
     pub day: String,
@@ -42,7 +42,7 @@ pub struct Counter {
     /// Access tokens issued.
     #[serde(default)]
     pub token_exchanges: u64,
-    /// Counts writes.
+    /// One more with each event that is counted.
     pub version: u64,
 }
 

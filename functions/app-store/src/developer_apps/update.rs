@@ -1,4 +1,4 @@
-//! Changing an app: at once what is only said about it, by a review what an approved app is.
+//! Changing an app: its description at once, the configuration of an approved one by a review.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -124,7 +124,7 @@ pub async fn update(
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut errors: Vec<FieldError> = refused.iter().cloned().collect();
-        let mut next = said(before.changed(now), ask.clone(), &mut errors)?;
+        let mut next = described(before.changed(now), ask.clone(), &mut errors)?;
         let wanted = wanted(&app, &next, ask.clone(), &mut errors);
         next = next.wants(wanted);
         if !errors.is_empty() {
@@ -144,7 +144,7 @@ pub async fn update(
 }
 
 /// The app with another name, slug or listing.
-fn said(
+fn described(
     app: CommerceApp,
     ask: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
@@ -192,7 +192,7 @@ fn wanted(
     wanted
 }
 
-/// The new slug taken and the one before given back, when it changes.
+/// Takes the new slug and releases the one before, when it changes.
 fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
     if before.slug == next.slug {
         return write;

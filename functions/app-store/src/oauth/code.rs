@@ -12,13 +12,13 @@ use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshTok
 use platform::installation::{Installation, InstallationStatus};
 
 use super::issue::{Purpose, issue};
-use super::{Credentials, TokenRequest, TokenResponse, required, tokens};
+use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 
 /// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
 /// the grant: one of the two presenters stole the code, and nobody can tell which.
 pub(super) async fn redeem(
     app: &App,
-    credentials: &Credentials,
+    credentials: &ClientCredentials,
     ask: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let raw_code = required(ask.code.as_ref(), "code")?;

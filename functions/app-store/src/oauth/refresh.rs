@@ -12,12 +12,12 @@ use platform::grant::{Grant, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
 
 use super::issue::{Purpose, issue};
-use super::{Credentials, TokenRequest, TokenResponse, code, narrowed, required, tokens};
+use super::{ClientCredentials, TokenRequest, TokenResponse, code, narrowed, required, tokens};
 
 /// A refresh token for a new pair of tokens.
 pub(super) async fn refresh(
     app: &App,
-    credentials: &Credentials,
+    credentials: &ClientCredentials,
     ask: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let raw = required(ask.refresh_token.as_ref(), "refresh_token")?;

@@ -19,7 +19,7 @@ use platform::installation::{AppToken, Installation, InstallationStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Credentials;
+use super::ClientCredentials;
 
 /// A request about a token.
 #[request]
@@ -81,7 +81,7 @@ pub struct Introspection {
 }
 
 /// A token of the asking client, as it is recorded.
-enum Known {
+enum PresentedToken {
     Access(Box<AppToken>, Box<Installation>),
     Refresh(Box<RefreshToken>, Box<AppClient>),
 }
@@ -100,8 +100,8 @@ pub async fn revoke(
     Form(ask): Form<AboutToken>,
 ) -> Result<NoStore<Json<Revocation>>, OAuthError> {
     match find(&app, caller, &ask).await? {
-        Some(Known::Refresh(token, _)) => revoke_grant(&app, &token.grant_id).await?,
-        Some(Known::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
+        Some(PresentedToken::Refresh(token, _)) => revoke_grant(&app, &token.grant_id).await?,
+        Some(PresentedToken::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
         None => {}
     }
     Ok(Json::new(&Revocation {}).no_store())
@@ -120,13 +120,15 @@ pub async fn introspect(
 ) -> Result<NoStore<Json<Introspection>>, OAuthError> {
     let now = app.clock.now();
     let described = match find(&app, caller, &ask).await? {
-        Some(Known::Access(token, installation))
+        Some(PresentedToken::Access(token, installation))
             if installation.admit(&token, now).is_ok()
                 && can_act(&app, &token, &installation).await? =>
         {
             describe_access(&app, &token, &installation)
         }
-        Some(Known::Refresh(token, client)) => describe_refresh(&app, &token, &client).await?,
+        Some(PresentedToken::Refresh(token, client)) => {
+            describe_refresh(&app, &token, &client).await?
+        }
         _ => Introspection::default(),
     };
     Ok(Json::new(&described).no_store())
@@ -210,8 +212,13 @@ async fn describe_refresh(
 }
 
 /// The asking client's own token, if the token is that.
-async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option<Known>, Problem> {
-    let credentials = Credentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
+async fn find(
+    app: &App,
+    caller: OAuthClient,
+    ask: &AboutToken,
+) -> Result<Option<PresentedToken>, Problem> {
+    let credentials =
+        ClientCredentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
     if let Some(hint) = &ask.token_type_hint
         && !matches!(hint.as_str(), "access_token" | "refresh_token")
     {
@@ -225,13 +232,13 @@ async fn find(app: &App, caller: OAuthClient, ask: &AboutToken) -> Result<Option
     let client: AppClient = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
-        return Ok(own.then(|| Known::Refresh(Box::new(token), Box::new(client))));
+        return Ok(own.then(|| PresentedToken::Refresh(Box::new(token), Box::new(client))));
     }
     let Some(token) = batch.take::<AppToken>(access_key)? else { return Ok(None) };
     let installation: Option<Installation> =
         app.table.get(&key::installation(&token.installation_id)).await?;
     let own = installation.filter(|installation| installation.app_id == client.app_id);
-    Ok(own.map(|installation| Known::Access(Box::new(token), Box::new(installation))))
+    Ok(own.map(|installation| PresentedToken::Access(Box::new(token), Box::new(installation))))
 }
 
 /// Takes one access token out of the records.

@@ -71,8 +71,8 @@ impl From<SendError> for AttemptOutcome {
 
 /// One attempt, as it is recorded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Attempt {
-    /// The delivery.
+pub struct DeliveryAttempt {
+    /// The delivery that was attempted.
     pub delivery_id: DeliveryId,
     /// Its number, from 1.
     pub number: u32,
@@ -93,11 +93,11 @@ pub struct Attempt {
     pub response_body: Option<String>,
     /// Whether there was more.
     pub response_truncated: bool,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 
-impl Item for Attempt {
+impl Item for DeliveryAttempt {
     const KIND: &'static str = "delivery_attempt";
     fn key(&self) -> Key {
         key::attempt(&self.delivery_id, self.number)
@@ -110,7 +110,7 @@ impl Item for Attempt {
     }
 }
 
-impl Attempt {
+impl DeliveryAttempt {
     /// The present attempt of a claimed delivery, with its result.
     pub fn of(delivery: &Delivery, url: &str, outcome: &AttemptOutcome, took: Duration) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl Attempt {
 
 ground::view! {
     /// An attempt as its owner sees it.
-    AttemptView of attempt: Attempt {
+    AttemptView of attempt: DeliveryAttempt {
         /// Its number, from 1.
         number: u32,
         /// Where it went.

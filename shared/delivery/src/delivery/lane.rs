@@ -1,15 +1,15 @@
 //! Lanes: the unfinished deliveries to a subscription about one entity, in the order in which the
 //! entity changed.
 //!
-//! A delivery's place is written in the transaction that makes the delivery, and deleted in the one
-//! that ends it. Only the first in its lane is attempted; the next goes on when it has ended, however
-//! it ended. So a lane is held up for as long as one delivery's schedule takes, at most.
+//! A delivery's position is written in the transaction that makes the delivery, and deleted in the
+//! one that ends it. Only the first in its lane is attempted; the next goes on when it has ended,
+//! however it ended. So a lane is held up for as long as one delivery's schedule takes, at most.
 //!
 //! - *A crash between the end and the message to the next*: the next is due in the table, and the
 //!   sweep brings it.
 //! - *A message twice, or for one that is not the first*: it finds another before it, and waits.
-//! - *A place without a delivery*, which time-to-live may have taken alone, is taken away by whoever
-//!   stands behind it.
+//! - *A position without a delivery*, which time-to-live may have deleted alone, is deleted by the
+//!   delivery behind it.
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -24,13 +24,13 @@ use serde::{Deserialize, Serialize};
 use super::{Delivery, DeliveryStatus, KEPT};
 use crate::subscription::{Ordering, Subscription};
 
-/// Places without a delivery that one look takes away.
+/// Positions without a delivery that one look deletes.
 const MOST_STALE: usize = 10;
 
 /// Where a delivery stands among those about the same entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
-    /// The entity.
+    /// The id of the entity that its deliveries are about.
     pub entity_id: String,
     /// Sorts as the entity changed: [`Event::order`].
     pub order: String,
@@ -44,22 +44,22 @@ impl Lane {
     }
 }
 
-/// A place in a lane.
+/// A position in a lane.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Place {
-    /// The subscription.
+pub struct LanePosition {
+    /// The subscription that takes the event.
     pub subscription_id: SubscriptionId,
-    /// Whose place it is.
+    /// Whose position it is.
     pub delivery_id: DeliveryId,
     /// Which lane, and where in it.
     pub lane: Lane,
     /// When the delivery was made.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 
-impl Item for Place {
+impl Item for LanePosition {
     const KIND: &'static str = "delivery_place";
     fn key(&self) -> Key {
         key::lane_position(&self.subscription_id, &self.lane.entity_id, &self.lane.order)
@@ -73,9 +73,9 @@ impl Item for Place {
 }
 
 impl Delivery {
-    /// The delivery's place in its lane.
-    pub fn place(&self) -> Option<Place> {
-        self.lane.clone().map(|lane| Place {
+    /// The delivery's position in its lane.
+    pub fn lane_position(&self) -> Option<LanePosition> {
+        self.lane.clone().map(|lane| LanePosition {
             subscription_id: self.subscription_id.clone(),
             delivery_id: self.id.clone(),
             lane,
@@ -84,15 +84,15 @@ impl Delivery {
         })
     }
 
-    /// Adds that the delivery takes its place, if it has one.
+    /// Adds that the delivery takes its position, if it has one.
     pub fn enter_lane(&self, write: Write) -> Write {
-        write.also(self.place(), |write, place| write.put(&place))
+        write.also(self.lane_position(), |write, position| write.put(&position))
     }
 
-    /// Adds that the delivery leaves its place, if it has ended.
+    /// Adds that the delivery leaves its position, if it has ended.
     pub fn leave_lane(&self, write: Write) -> Write {
-        let place = self.place().filter(|_| self.status.is_final());
-        write.also(place, |write, place| write.delete(&place.key()))
+        let position = self.lane_position().filter(|_| self.status.is_final());
+        write.also(position, |write, position| write.delete(&position.key()))
     }
 }
 
@@ -107,29 +107,30 @@ fn lane_of(subscription: &SubscriptionId, lane: &Lane) -> Query {
 pub async fn head_before(app: &App, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
     let Some(lane) = &delivery.lane else { return Ok(None) };
     for _ in 0..MOST_STALE {
-        let first = app.table.all::<Place>(&lane_of(&delivery.subscription_id, lane), 1).await?;
-        let first = first.into_iter().find(|place| place.lane.order < lane.order);
-        let Some(place) = first else { return Ok(None) };
-        let head = app.table.get::<Delivery>(&key::delivery(&place.delivery_id)).await?;
+        let first =
+            app.table.all::<LanePosition>(&lane_of(&delivery.subscription_id, lane), 1).await?;
+        let first = first.into_iter().find(|position| position.lane.order < lane.order);
+        let Some(position) = first else { return Ok(None) };
+        let head = app.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await?;
         match head.filter(|head| !head.status.is_final()) {
             Some(head) => return Ok(Some(head)),
-            None => forget(app, &place).await?,
+            None => forget(app, &position).await?,
         }
     }
     Err(Problem::unavailable("places without deliveries"))
 }
 
-/// Takes away a place whose delivery has ended or is gone, and has not begun again meanwhile.
-async fn forget(app: &App, place: &Place) -> Result<(), Problem> {
+/// Deletes a position whose delivery has ended or is gone, and has not begun again meanwhile.
+async fn forget(app: &App, position: &LanePosition) -> Result<(), Problem> {
     let is_over = "attribute_not_exists(PK) OR NOT #status IN (:pending, :delivering, :retrying)";
     let is_over = Condition::new(is_over)
         .name("#status", "status")
         .value(":pending", DeliveryStatus::Pending)
         .value(":delivering", DeliveryStatus::Delivering)
         .value(":retrying", DeliveryStatus::Retrying);
-    let delivery = key::delivery(&place.delivery_id);
+    let delivery = key::delivery(&position.delivery_id);
     let write = app.table.write().check(&delivery, is_over, Code::VersionConflict);
-    write.delete(&place.key()).commit().await
+    write.delete(&position.key()).commit().await
 }
 
 /// Queues the first that waits in the lane that `ended` stood in. A message that is not sent is no
@@ -144,9 +145,9 @@ async fn wake(app: &App, ended: &Delivery) -> Result<(), Problem> {
     let Some(lane) = ended.lane.as_ref().filter(|_| ended.status.is_final()) else {
         return Ok(());
     };
-    let first = app.table.all::<Place>(&lane_of(&ended.subscription_id, lane), 1).await?;
-    let Some(place) = first.first() else { return Ok(()) };
-    let Some(next) = app.table.get::<Delivery>(&key::delivery(&place.delivery_id)).await? else {
+    let first = app.table.all::<LanePosition>(&lane_of(&ended.subscription_id, lane), 1).await?;
+    let Some(position) = first.first() else { return Ok(()) };
+    let Some(next) = app.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await? else {
         return Ok(());
     };
     match next.delay(app.clock.now()) {

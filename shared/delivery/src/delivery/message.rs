@@ -17,13 +17,13 @@ const EARLY: Duration = Duration::from_secs(1);
 /// What a queue message says: enough to read everything the attempt needs in one round trip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryMessage {
-    /// The delivery.
+    /// The delivery to attempt.
     pub delivery_id: DeliveryId,
     /// The attempt that this message stands for.
     pub attempt: u32,
-    /// The event.
+    /// The event to send.
     pub event_id: EventId,
-    /// The subscription.
+    /// The subscription that takes the event.
     pub subscription_id: SubscriptionId,
     /// The store whose subscription it is.
     pub store_id: Option<StoreId>,

@@ -20,9 +20,9 @@ pub fn slot(made: u32) -> Option<Duration> {
 pub fn wait(slot: Duration, retry_after: Option<Duration>, draw: u32) -> Duration {
     let millis = u64::try_from(slot.as_millis()).unwrap_or(u64::MAX);
     let spread = millis.saturating_mul(2).div_euclid(5);
-    let part = (u128::from(spread).saturating_mul(u128::from(draw))) >> 32_u32;
+    let share = (u128::from(spread).saturating_mul(u128::from(draw))) >> 32_u32;
     let least = millis.saturating_sub(spread.div_euclid(2));
-    let jittered = least.saturating_add(u64::try_from(part).unwrap_or(0));
+    let jittered = least.saturating_add(u64::try_from(share).unwrap_or(0));
     let asked = retry_after.unwrap_or_default().min(slot.saturating_mul(2));
     Duration::from_millis(jittered).max(asked)
 }

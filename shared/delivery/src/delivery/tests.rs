@@ -28,7 +28,7 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
     let failure = AttemptOutcome::answered(500, None);
     for made in 1..=MAX_ATTEMPTS {
         assert_eq!(delivery.turn(made, now), Turn::Ready);
-        delivery = delivery.claimed(now).settled(&failure, Duration::ZERO, 1 << 31, now);
+        delivery = delivery.claimed(now).with_outcome(&failure, Duration::ZERO, 1 << 31, now);
         assert_eq!(delivery.attempt, made);
         match slot(made) {
             Some(slot) => {
@@ -53,7 +53,7 @@ fn a_duplicate_message_finds_nothing_to_do() {
     let claimed = pending.claimed(NOW);
     assert_eq!(claimed.turn(1, NOW), Turn::Stale);
     assert_eq!(claimed.turn(2, NOW), Turn::Stale);
-    let done = claimed.settled(&AttemptOutcome::answered(204, None), Duration::ZERO, 0, NOW);
+    let done = claimed.with_outcome(&AttemptOutcome::answered(204, None), Duration::ZERO, 0, NOW);
     assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Turn::Stale));
     assert!(!due(&done));
 }
@@ -98,10 +98,15 @@ fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_onc
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
     assert_eq!((waiting.turn(1, NOW), waiting.status), (Turn::Ready, DeliveryStatus::Pending));
     assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
-    let failed = head.settled(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
+    let failed =
+        head.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
     assert!(waiting.behind(&failed, NOW).is_none());
-    let later =
-        failed.claimed(NOW).settled(&AttemptOutcome::failed("dns"), Duration::ZERO, u32::MAX, NOW);
+    let later = failed.claimed(NOW).with_outcome(
+        &AttemptOutcome::failed("dns"),
+        Duration::ZERO,
+        u32::MAX,
+        NOW,
+    );
     let after = waiting.behind(&later, NOW).map(|waiting| waiting.due_at);
     assert_eq!(after, later.next_attempt_at.map(|next| Some(next.plus(MINUTE * 2))));
 }
@@ -130,7 +135,7 @@ fn what_answers_mean() {
 #[test]
 fn gone_and_blocked_end_a_delivery_at_once() {
     let claimed = delivery().claimed(NOW);
-    let gone = claimed.settled(&AttemptOutcome::answered(410, None), Duration::ZERO, 0, NOW);
+    let gone = claimed.with_outcome(&AttemptOutcome::answered(410, None), Duration::ZERO, 0, NOW);
     assert_eq!((gone.status, gone.next_attempt_at), (DeliveryStatus::Exhausted, None));
 }
 
@@ -141,8 +146,12 @@ fn a_recovered_delivery_starts_its_schedule_again_and_keeps_its_attempts() {
     let again = spent.recovered(NOW);
     assert_eq!(again.turn(11, NOW), Turn::Ready);
     assert!(!again.is_spent(NOW) && due(&again));
-    let failed =
-        again.claimed(NOW).settled(&AttemptOutcome::failed("dns"), Duration::ZERO, 1 << 31, NOW);
+    let failed = again.claimed(NOW).with_outcome(
+        &AttemptOutcome::failed("dns"),
+        Duration::ZERO,
+        1 << 31,
+        NOW,
+    );
     assert_eq!(failed.next_attempt_at, Some(NOW.plus(Duration::from_secs(5))));
 }
 
@@ -156,8 +165,12 @@ fn a_delivery_that_only_waits_ends_after_five_days() {
 #[test]
 fn a_test_is_attempted_once() {
     let test = Delivery { test: true, ..delivery() };
-    let failed =
-        test.claimed(NOW).settled(&AttemptOutcome::answered(500, None), Duration::ZERO, 0, NOW);
+    let failed = test.claimed(NOW).with_outcome(
+        &AttemptOutcome::answered(500, None),
+        Duration::ZERO,
+        0,
+        NOW,
+    );
     assert_eq!(failed.status, DeliveryStatus::Exhausted);
 }
 
@@ -186,11 +199,17 @@ fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
     let mut subscription =
         Subscription::for_store(&store, "mer_x", id, "u".into(), types, "s".into(), NOW);
     subscription.ordering = Ordering::None;
-    assert!(Delivery::new(&event, &subscription, NOW).place().is_none());
+    assert!(Delivery::new(&event, &subscription, NOW).lane_position().is_none());
     subscription.ordering = Ordering::Entity;
     let delivery = Delivery::new(&event, &subscription, NOW);
-    let place = delivery.place().unwrap();
-    assert_eq!((&place.delivery_id, &place.subscription_id), (&delivery.id, &subscription.id));
-    assert_eq!((place.lane.entity_id.as_str(), place.lane.order.clone()), ("x", event.order()));
-    assert_eq!((place.forget_at(), place.version()), (Some(NOW.plus(KEPT)), 1));
+    let position = delivery.lane_position().unwrap();
+    assert_eq!(
+        (&position.delivery_id, &position.subscription_id),
+        (&delivery.id, &subscription.id)
+    );
+    assert_eq!(
+        (position.lane.entity_id.as_str(), position.lane.order.clone()),
+        ("x", event.order())
+    );
+    assert_eq!((position.forget_at(), position.version()), (Some(NOW.plus(KEPT)), 1));
 }

@@ -67,7 +67,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
         let mut headers = BTreeMap::new();
         let mut errors: Vec<FieldError> = Vec::new();
         for (name, value) in map.into_iter() {
-            let place = location.push_key(&name);
+            let pointer = location.push_key(&name);
             let fault = match value.into_value() {
                 Value::String(text) => judge_header(&name, &text).and_then(|()| {
                     match headers.insert(name.to_ascii_lowercase(), text) {
@@ -80,7 +80,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 _ => Err(Fault::new("invalid_type", "Must be a string.")),
             };
             if let Err(fault) = fault {
-                errors.extend(FieldErrors::at(place, fault).0);
+                errors.extend(FieldErrors::at(pointer, fault).0);
             }
         }
         if errors.is_empty() { Ok(Self(headers)) } else { Err(FieldErrors(errors)) }

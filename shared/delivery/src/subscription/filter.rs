@@ -160,9 +160,9 @@ fn rules(
 ) -> Vec<Rule> {
     let mut found = Vec::new();
     for (text, condition) in given {
-        let place = location.push_key(text);
-        let path = path(text).map_err(|fault| errors.extend(FieldErrors::at(place, fault).0));
-        let tests = tests(condition, place, errors);
+        let pointer = location.push_key(text);
+        let path = path(text).map_err(|fault| errors.extend(FieldErrors::at(pointer, fault).0));
+        let tests = tests(condition, pointer, errors);
         found.extend(path.ok().map(|path| Rule { path, tests }));
     }
     found
@@ -206,25 +206,29 @@ fn unquoted(text: &str) -> String {
 }
 
 /// A condition: a value to equal, a list of such, or an object of operators, all of which hold.
-fn tests(condition: &Value, place: ValuePointerRef<'_>, errors: &mut Vec<FieldError>) -> Vec<Test> {
+fn tests(
+    condition: &Value,
+    pointer: ValuePointerRef<'_>,
+    errors: &mut Vec<FieldError>,
+) -> Vec<Test> {
     let judged = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
                 let fault = Fault::new("too_few", "Must have at least one operator.");
-                errors.extend(FieldErrors::at(place, fault).0);
+                errors.extend(FieldErrors::at(pointer, fault).0);
             }
             let mut found = Vec::new();
             for (name, operand) in operators {
                 match test(name, operand) {
                     Ok(test) => found.push(test),
                     Err(fault) => {
-                        errors.extend(FieldErrors::at(place.push_key(name), fault).0);
+                        errors.extend(FieldErrors::at(pointer.push_key(name), fault).0);
                     }
                 }
             }
             if found.len() > 1 && found.contains(&Test::Exists(false)) {
                 let detail = "`exists: false` stands alone.";
-                errors.extend(FieldErrors::at(place, Fault::new("contradictory", detail)).0);
+                errors.extend(FieldErrors::at(pointer, Fault::new("contradictory", detail)).0);
             }
             return found;
         }
@@ -234,7 +238,7 @@ fn tests(condition: &Value, place: ValuePointerRef<'_>, errors: &mut Vec<FieldEr
     match judged {
         Ok(test) => vec![test],
         Err(fault) => {
-            errors.extend(FieldErrors::at(place, fault).0);
+            errors.extend(FieldErrors::at(pointer, fault).0);
             Vec::new()
         }
     }

@@ -38,7 +38,7 @@ gateway::words! {
 
 /// What deliveries report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {
+pub struct ReceiverHealth {
     /// Counts writes of health.
     pub revision: u64,
     /// Attempts that failed since one succeeded.
@@ -71,13 +71,13 @@ pub struct Circuit {
 pub enum Gate {
     /// It may.
     Closed,
-    /// It may, as the one probe: write [`Health::probing`] with the claim.
+    /// It may, as the one probe: write [`ReceiverHealth::probing`] with the claim.
     Probe,
     /// Not before this time.
     Open(Timestamp),
 }
 
-impl Health {
+impl ReceiverHealth {
     /// How well events arrive, in a word.
     pub fn word(&self) -> HealthWord {
         match (&self.circuit, self.consecutive_failures) {
@@ -186,13 +186,13 @@ mod tests {
 
     const START: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
-    fn tripped() -> Health {
-        (0..10).fold(Health::default(), |health, _| health.failed(false, START))
+    fn tripped() -> ReceiverHealth {
+        (0..10).fold(ReceiverHealth::default(), |health, _| health.failed(false, START))
     }
 
     #[test]
     fn ten_failures_in_a_row_open_the_circuit_and_nine_do_not() {
-        let nine = (0..9).fold(Health::default(), |health, _| health.failed(false, START));
+        let nine = (0..9).fold(ReceiverHealth::default(), |health, _| health.failed(false, START));
         assert_eq!((nine.gate(START), nine.word()), (Gate::Closed, HealthWord::Failing));
         let ten = nine.failed(false, START);
         assert_eq!(ten.gate(START), Gate::Open(START.plus(MINUTE)));
@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn hopeless_takes_both_120_hours_and_20_exhausted_deliveries() {
-        let nineteen = (0..19).fold(Health::default(), |health, _| health.failed(true, START));
+        let nineteen =
+            (0..19).fold(ReceiverHealth::default(), |health, _| health.failed(true, START));
         let end = START.plus(HOPELESS_AFTER);
         assert!(!nineteen.is_hopeless(end));
         let twenty = nineteen.expired();

@@ -72,7 +72,7 @@ pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)>
 
 impl From<AddressInput> for PostalAddress {
     fn from(AddressInput(fields): AddressInput) -> Self {
-        let place = Self {
+        let postal = Self {
             first_name: fields.first_name.map(String::from),
             last_name: fields.last_name.map(String::from),
             company: fields.company.map(String::from),
@@ -84,6 +84,6 @@ impl From<AddressInput> for PostalAddress {
             country: fields.country,
             phone: fields.phone,
         };
-        place.clone().in_its_country().unwrap_or(place)
+        postal.clone().in_its_country().unwrap_or(postal)
     }
 }

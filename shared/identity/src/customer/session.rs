@@ -25,9 +25,9 @@ const PREFIX: &str = "cst_";
 /// A customer's session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CustomerSession {
-    /// The id.
+    /// `cse_…`; later ones sort after it.
     pub id: CustomerSessionId,
-    /// The store.
+    /// The one store at which its token is good.
     pub store_id: StoreId,
     /// Whose it is.
     pub customer_id: CustomerId,
@@ -43,7 +43,7 @@ pub struct CustomerSession {
     pub expires_at: Timestamp,
     /// When it began.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     pub version: u64,
 }
 

@@ -115,10 +115,10 @@ impl Deserr<FieldErrors> for SocialLinks {
         let AtMost(links) =
             AtMost::<SocialLink, MAX_SOCIAL_LINKS>::deserialize_from_value(value, location)?;
         let (mut seen, mut errors) = (Vec::new(), Vec::new());
-        for (place, link) in links.iter().enumerate() {
+        for (index, link) in links.iter().enumerate() {
             if link.network != SocialNetwork::Other && seen.contains(&link.network) {
                 let fault = Fault::new("duplicate", "Name each network once.");
-                let link = location.push_index(place);
+                let link = location.push_index(index);
                 errors.extend(FieldErrors::at(link.push_key("network"), fault).0);
             }
             seen.push(link.network);
@@ -172,7 +172,7 @@ pub fn unknown_picture(field: &str) -> FieldError {
     FieldError { pointer: format!("/branding/{field}/media_id"), fault }
 }
 
-/// Holds the pictures that a store shows from now on, and lets go of those it shows no longer.
+/// Holds the pictures that a store shows from now on, and releases those it shows no longer.
 pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &Branding) -> Write {
     let write = after.beyond(before).into_iter().fold(write, |write, (field, id)| {
         image::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))

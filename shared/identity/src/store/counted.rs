@@ -53,7 +53,7 @@ pub fn menu_removed(write: Write, store: &StoreId, menu: &Handle) -> Write {
 
 /// Says that something is priced in the currency of the store that was read: from now on it stays.
 /// Part of the transaction that makes the first such thing, and none of any other: once the store
-/// has left its draft, or is marked, its currency is settled. Refused when the store has another
+/// has left its draft, or is marked, its currency is fixed. Refused when the store has another
 /// currency by now.
 pub fn keep_currency(write: Write, store: &Store) -> Write {
     if store.currency_locked || store.status != StoreStatus::Draft {

@@ -13,14 +13,14 @@ use super::Store;
 /// The one store of a subdomain, now or in the recent past.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSubdomain {
-    /// The subdomain.
+    /// The subdomain that is taken.
     pub subdomain: Subdomain,
     /// Whose it is.
     pub store_id: StoreId,
     /// Set when the store has moved on: until then nobody else may take the name, so that links
     /// keep leading to the store.
     pub moved_until: Option<Timestamp>,
-    /// Counts writes.
+    /// The store's version when the claim was written.
     pub version: u64,
 }
 

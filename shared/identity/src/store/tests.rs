@@ -9,7 +9,7 @@ fn text<T: FromText>(text: &str) -> T {
 }
 
 fn store(status: StoreStatus) -> Store {
-    let opening = Opening {
+    let opening = NewStore {
         name: "Blue Bottle Books".into(),
         subdomain: text("blue-bottle"),
         currency: text("INR"),

@@ -121,7 +121,7 @@ pub struct Times {
     /// The times that counted when it was written, oldest first.
     #[serde(rename = "times")]
     at: Vec<Timestamp>,
-    /// Counts writes.
+    /// Optimistic lock: one more with each write.
     version: u64,
 }
 

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 /// That an app is stopped, for the installations of one shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Stop {
-    /// The app.
+    /// The app that is suspended.
     pub app_id: AppId,
     /// The shard: a hex digit.
     pub shard: char,
-    /// Counts writes.
+    /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 
@@ -47,7 +47,7 @@ impl Stop {
             .fold(write, |write, shard| write.put(&Self { app_id: app.clone(), shard, version: 1 }))
     }
 
-    /// Lets an app go on; part of the transaction that resumes it.
+    /// Resumes an app; part of the transaction that resumes it.
     pub fn lift(write: Write, app: &AppId) -> Write {
         SHARDS.chars().fold(write, |write, shard| write.delete(&key::app_stop(app, shard)))
     }

@@ -22,7 +22,7 @@ use crate::installation::{AppToken, Installation};
 /// An embedded app: its token, presented by the app's page.
 #[derive(Debug, Clone)]
 pub struct EmbeddedApp {
-    /// The app.
+    /// The app, and what its token may do.
     pub actor: AppActor,
     /// The store it acts on.
     pub store: Store,

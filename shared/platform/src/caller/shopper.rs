@@ -19,11 +19,11 @@ use super::bearer;
 /// is that one.
 #[derive(Debug, Clone)]
 pub struct Customer {
-    /// The account.
+    /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session.
+    /// The session of the token, alive when it was read.
     pub session: CustomerSession,
-    /// The store.
+    /// The store that the session is bound to.
     pub store: Store,
 }
 
@@ -32,7 +32,7 @@ pub struct Customer {
 /// in.
 #[derive(Debug, Clone)]
 pub struct Shopper {
-    /// The storefront.
+    /// The store of the subdomain, as it was a moment ago.
     pub open: Arc<OpenStore>,
     /// The customer, if there is one.
     pub customer: Option<Box<Customer>>,

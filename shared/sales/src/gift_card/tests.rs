@@ -3,7 +3,7 @@
 use ground::event::sample;
 use ground::fields::Currency;
 use ground::id::MerchantId;
-use identity::store::Opening;
+use identity::store::NewStore;
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn card(expires_on: Option<&str>) -> GiftCard {
 }
 
 fn card_at(zone: &str, expires_on: Option<&str>) -> GiftCard {
-    let opening = Opening {
+    let opening = NewStore {
         name: "A Shop".to_owned(),
         subdomain: sample("a-shop"),
         currency: sample("INR"),

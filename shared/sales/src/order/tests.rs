@@ -13,7 +13,7 @@ use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::request::{FromText, Int};
 use ground::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
-use identity::store::{Opening, Store};
+use identity::store::{NewStore, Store};
 
 use super::cart::{CartLine, LineInput};
 use super::pricing::{Buyer, Offer, Quote, Terms};
@@ -28,7 +28,7 @@ fn text<T: FromText>(text: &str) -> T {
 }
 
 fn store(currency: &str) -> Store {
-    let opening = Opening {
+    let opening = NewStore {
         name: "Blue Bottle Books".into(),
         subdomain: text("blue-bottle"),
         currency: text(currency),

@@ -59,10 +59,10 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     let app = watched.gateway.app();
     let id = ground::id::DeliveryId::parse(&id).unwrap();
     let key = ground::key::attempt(&id, 1);
-    let sample: delivery::delivery::Attempt = app.table.get(&key).await.unwrap().unwrap();
+    let sample: delivery::delivery::DeliveryAttempt = app.table.get(&key).await.unwrap().unwrap();
     for chunk in (1..=230_u32).collect::<Vec<_>>().chunks(50) {
         let write = chunk.iter().fold(app.table.write(), |write, number| {
-            let sample = delivery::delivery::Attempt { number: *number, ..sample.clone() };
+            let sample = delivery::delivery::DeliveryAttempt { number: *number, ..sample.clone() };
             write.put(&sample.with_response(b"private", false))
         });
         write.commit().await.unwrap();

@@ -1,15 +1,15 @@
-//! Due work that asks others: orders that were not paid in time, payments with something left to
-//! do. Their providers may be slow, so one run of the schedule does none of it: it hands the work
-//! out, in batches, through a queue, and as many workers as there is work process it.
+//! Jobs that ask payment providers: orders whose time to be paid is over, and payments with a call
+//! to a provider left to make. A provider may be slow, so a run of the schedule makes no call: it
+//! sends the keys of what is due to a queue, in batches, and as many workers as are needed process
+//! them.
 //!
-//! - *A batch twice* (a message is delivered again, or the next run finds the same marks): each
-//!   piece is judged as the table has it, and written under its version. Who comes second finds
-//!   nothing due.
-//! - *A crash of the run, or a lost message*: what was not handed out, or not done, is still due,
-//!   and the next run finds it.
-//! - *A piece that fails* moves its own mark on, and keeps no other of its batch from its turn. The
-//!   message is done with: what is left is due in the table.
-//! - *Workers that fall behind*: while enough waits in the queue, a run hands out nothing more.
+//! - *A batch twice* (a message is delivered again, or the next run finds the same due marks): each
+//!   job is judged as the table has it, and written under its version. The second finds nothing due.
+//! - *A crash of the run, or a lost message*: what was not sent, or not done, is still due, and the
+//!   next run finds it.
+//! - *A job that fails* moves its own due mark on, and holds up no other of its batch. The message is
+//!   deleted: what is left is due in the table.
+//! - *Workers that fall behind*: while enough batches wait in the queue, a run sends no more.
 
 use std::time::Duration;
 
@@ -28,32 +28,31 @@ use serde::{Deserialize, Serialize};
 use crate::PARALLEL;
 use crate::sweep::{Tally, load, unless_lost};
 
-/// Pieces of work in one batch: what a worker gets done well within its time, also when a provider
-/// does not answer.
+/// Jobs in one batch: what a worker gets done well within its time, also when a provider does not
+/// answer.
 const BATCH: usize = 20;
-/// Pieces of a batch that are worked on at once.
+/// Jobs of a batch that are processed side by side.
 const AT_ONCE: usize = 10;
-/// Work of one kind and shard that one run hands out: 16 times as much of a kind. What is beyond it
-/// is younger, and the next run's.
+/// Jobs of one kind and shard that one run sends: 16 times as many of a kind. What is beyond it is
+/// younger, and the next run's.
 const PER_SHARD: usize = 2_000;
-/// Due work that asks others, on its way to the workers.
+/// The queue between the schedule and the workers.
 pub const QUEUE: QueueName = QueueName("DUE_QUEUE_URL");
-/// Batches that may wait in the queue before a run hands out more. What waits there would be handed
-/// out again.
+/// Batches that may wait in the queue before a run sends more. What waits there would be sent again.
 const ENOUGH: u64 = 250;
 
-/// A kind of work that is handed out.
+/// A kind of job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    /// Orders whose time has come.
+pub(crate) enum JobKind {
+    /// Orders whose time to be paid is over.
     Orders,
-    /// Payments with something left to do.
+    /// Payments with a call to their provider left to make.
     Payments,
 }
 
-impl Kind {
-    /// The kind of what is due, if it is handed out.
+impl JobKind {
+    /// The kind of job that is due, if it goes through the queue.
     pub(crate) const fn of(due: Due) -> Option<Self> {
         match due {
             Due::Order => Some(Self::Orders),
@@ -70,27 +69,27 @@ impl Kind {
     }
 }
 
-/// A batch of due work: where it lies, and no more.
+/// A batch of due jobs: the keys of their items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Batch {
-    kind: Kind,
+struct JobBatch {
+    kind: JobKind,
     /// Partition and sort keys.
     keys: Vec<(String, String)>,
 }
 
-/// What workers have done.
+/// What workers have done, in jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Worked {
+pub struct JobReport {
     /// Orders that came to their end, or whose payments were closed after it.
     pub orders: usize,
     /// Payments whose refund was asked for again, or whose money was sent back.
     pub payments: usize,
-    /// Pieces of work that failed; they stay due.
+    /// Jobs that failed; they stay due.
     pub failures: usize,
 }
 
-impl Worked {
+impl JobReport {
     /// Both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -102,12 +101,12 @@ impl Worked {
     }
 }
 
-/// Hands out what is due of a kind; how many pieces. Of what cannot be listed or sent nothing is
-/// lost: it stays due.
-pub(crate) async fn hand_out(app: &App, kind: Kind) -> Result<usize, Problem> {
+/// Sends the due jobs of a kind to the queue; answers with how many. Of what cannot be listed or sent
+/// nothing is lost: it stays due.
+pub(crate) async fn enqueue(app: &App, kind: JobKind) -> Result<usize, Problem> {
     let behind = app.queue(QUEUE).depth().await.map(|depth| depth.waiting);
     if behind.is_ok_and(|waiting| waiting >= ENOUGH) {
-        tracing::warn!(?kind, "the workers are behind: nothing is handed out");
+        tracing::warn!(?kind, "the workers are behind: no jobs are sent");
         return Ok(0);
     }
     let now = app.clock.now();
@@ -119,7 +118,8 @@ pub(crate) async fn hand_out(app: &App, kind: Kind) -> Result<usize, Problem> {
         .await?;
     let keys: Vec<(String, String)> =
         listed.into_iter().flatten().map(|key| (key.pk, key.sk)).collect();
-    let batch = |keys: &[(String, String)]| (Batch { kind, keys: keys.to_vec() }, Duration::ZERO);
+    let batch =
+        |keys: &[(String, String)]| (JobBatch { kind, keys: keys.to_vec() }, Duration::ZERO);
     let batches: Vec<_> = keys.chunks(BATCH).map(batch).collect();
     app.queue(QUEUE).send(&batches).await?;
     Ok(keys.len())
@@ -127,8 +127,8 @@ pub(crate) async fn hand_out(app: &App, kind: Kind) -> Result<usize, Problem> {
 
 /// Works on batches of the queue; answers with the messages to be received again, and with what was
 /// done.
-pub async fn work(app: &App, event: SqsEvent) -> (SqsBatchResponse, Worked) {
-    let (mut response, mut worked) = (SqsBatchResponse::default(), Worked::default());
+pub async fn work(app: &App, event: SqsEvent) -> (SqsBatchResponse, JobReport) {
+    let (mut response, mut worked) = (SqsBatchResponse::default(), JobReport::default());
     for message in event.records {
         let outcome = match read(&message) {
             Ok(batch) => Box::pin(process(app, &batch)).await,
@@ -146,29 +146,29 @@ pub async fn work(app: &App, event: SqsEvent) -> (SqsBatchResponse, Worked) {
     (response, worked)
 }
 
-fn read(message: &SqsMessage) -> Result<Batch, Problem> {
+fn read(message: &SqsMessage) -> Result<JobBatch, Problem> {
     let body = message.body.as_deref().unwrap_or_default();
     serde_json::from_str(body).map_err(|error| Problem::internal(format!("batch: {error}")))
 }
 
-/// Processes every piece of a batch that is still due.
+/// Processes every job of a batch that is still due.
 ///
 /// # Errors
 /// 503: none of it could be read.
-async fn process(app: &App, batch: &Batch) -> Result<Worked, Problem> {
+async fn process(app: &App, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
     let deadline = &ProviderDeadline::since(app.clock.now());
     let mut tally = Tally::default();
     // Boxed: what asks a provider is deep, and held by the whole function.
     let outcomes: Vec<Result<bool, Problem>> = match batch.kind {
-        Kind::Orders => {
+        JobKind::Orders => {
             let orders = load::<Order>(app, &keys, &mut tally).await?;
             let each = |order: Order| {
                 Box::pin(async move { expire_order::process(app, &order, deadline).await })
             };
             futures_util::stream::iter(orders).map(each).buffer_unordered(AT_ONCE).collect().await
         }
-        Kind::Payments => {
+        JobKind::Payments => {
             let payments = load::<Payment>(app, &keys, &mut tally).await?;
             let each = |payment: Payment| {
                 Box::pin(async move { process_payment::process(app, &payment, deadline).await })
@@ -181,10 +181,10 @@ async fn process(app: &App, batch: &Batch) -> Result<Worked, Problem> {
         tally.count(unless_lost(outcome));
     }
     let (orders, payments) = match batch.kind {
-        Kind::Orders => (tally.done, 0),
-        Kind::Payments => (0, tally.done),
+        JobKind::Orders => (tally.done, 0),
+        JobKind::Payments => (0, tally.done),
     };
-    Ok(Worked { orders, payments, failures: tally.failed })
+    Ok(JobReport { orders, payments, failures: tally.failed })
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_message_names_its_work_and_no_more() {
         let keys = vec![("STO#s#ORD#o".to_owned(), "A".to_owned())];
-        let batch = Batch { kind: Kind::Orders, keys };
+        let batch = JobBatch { kind: JobKind::Orders, keys };
         let text = serde_json::to_string(&batch).unwrap();
         assert_eq!(text, r#"{"kind":"orders","keys":[["STO#s#ORD#o","A"]]}"#);
         let mut message = SqsMessage::default();
@@ -210,7 +210,7 @@ mod tests {
     fn a_batch_fits_into_one_read_and_its_message_into_the_queue() {
         // BatchGetItem reads 100 items; SQS takes 256 KiB for ten messages of one call.
         let key = ("S".repeat(120), "S".repeat(60));
-        let batch = Batch { kind: Kind::Payments, keys: vec![key; BATCH] };
+        let batch = JobBatch { kind: JobKind::Payments, keys: vec![key; BATCH] };
         assert!(BATCH <= 100 && serde_json::to_string(&batch).unwrap().len() < 25_000);
     }
 }

@@ -1,4 +1,4 @@
-//! What happened to an entity before an event and has not been published yet.
+//! The events about an entity that come before one of them and are still pending.
 
 use gateway::app::App;
 use gateway::problem::Problem;
@@ -19,7 +19,7 @@ const SKEW: std::time::Duration = std::time::Duration::from_secs(1);
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub(crate) async fn pending_before(app: &App, event: &Event) -> Result<Vec<Event>, Problem> {
+pub(crate) async fn before(app: &App, event: &Event) -> Result<Vec<Event>, Problem> {
     let mut found: Vec<Event> = Vec::new();
     let (index, entry) = event.in_timeline();
     let mut until = format!("{}#~", event.created_at.plus(SKEW));
