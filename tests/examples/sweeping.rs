@@ -63,7 +63,7 @@ async fn measure(orders: u64, latency: Duration, is_handed_out: bool) {
     println!("{how}: {done} of {orders} orders in {seconds:.1} s, {rate:.0} a minute");
 }
 
-/// Takes up what is due as one run of the schedule does it that hands nothing out: eight shards at
+/// Processes what is due as one run of the schedule does it that hands nothing out: eight shards at
 /// a time, one order of a shard after the other, for as long as a run may ask providers.
 async fn by_one_run(gateway: &Gateway) -> usize {
     let app = gateway.app();

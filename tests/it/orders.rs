@@ -132,8 +132,8 @@ async fn lines_leave_by_quantity_are_followed_and_called_back() {
     let first = market.act(&placed.id, "fulfill", ask).await.expect(201);
     assert_eq!(first.str("/order/fulfillment_status"), "partially_fulfilled");
     assert_eq!(first.str("/fulfillment/tracking/number"), "AB1");
-    let letter = market.gateway.mailbox("shopper@example.com").nth(2).await;
-    assert!(letter.text.contains("Number: AB1"), "{}", letter.text);
+    let mail = market.gateway.mailbox("shopper@example.com").nth(2).await;
+    assert!(mail.text.contains("Number: AB1"), "{}", mail.text);
     assert_eq!(market.levels(&book).await, [7, 0, 1, 8]);
     let rest = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     assert_eq!(rest.str("/order/fulfillment_status"), "fulfilled");

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod choosing;
+mod connected;
 mod external_refunds;
 mod leaving;
 mod mismatch;
@@ -10,5 +11,4 @@ mod paying;
 mod reconciliation;
 mod refunds;
 mod sandbox;
-mod till;
 mod trouble;

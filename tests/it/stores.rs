@@ -196,7 +196,7 @@ fn priced(what: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn the_currency_of_a_draft_is_settled_by_its_first_price() {
+async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     for what in ["product", "gift card"] {

@@ -42,7 +42,7 @@ pub use local::providers::{
     Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     Trouble, WEBHOOK_SECRET, Webhook,
 };
-pub use mailbox::{Letter, Mailbox};
+pub use mailbox::{Mail, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;

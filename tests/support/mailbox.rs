@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::eventually;
 
 /// How long a mail may take: one stream poll, one queue, one file.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// The mail to one address.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct Mailbox {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
+pub struct Mail {
     pub from: String,
     pub reply_to: Option<String>,
     pub subject: String,
@@ -29,7 +29,7 @@ impl Mailbox {
     }
 
     /// All mail so far, oldest first.
-    pub fn letters(&self) -> Vec<Letter> {
+    pub fn mails(&self) -> Vec<Mail> {
         let entries = std::fs::read_dir(&self.directory).expect("the directory is there");
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         files.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
@@ -37,13 +37,13 @@ impl Mailbox {
         files.sort();
         files
             .into_iter()
-            .filter_map(|file| self.letter(&std::fs::read_to_string(file).ok()?))
+            .filter_map(|file| self.read(&std::fs::read_to_string(file).ok()?))
             .collect()
     }
 
-    fn letter(&self, mail: &str) -> Option<Letter> {
-        let mail = mail.replace("\r\n", "\n");
-        let (head, text) = mail.split_once("\n\n")?;
+    fn read(&self, file: &str) -> Option<Mail> {
+        let file = file.replace("\r\n", "\n");
+        let (head, text) = file.split_once("\n\n")?;
         // Long headers go on in lines that begin with a blank.
         let head = head.replace("\n ", " ");
         let field = |name: &str| {
@@ -53,7 +53,7 @@ impl Mailbox {
         let to = field("To:")?;
         let address =
             to.rsplit_once('<').map_or(to.as_str(), |(_, rest)| rest.trim_end_matches('>'));
-        address.eq_ignore_ascii_case(&self.address).then(|| Letter {
+        address.eq_ignore_ascii_case(&self.address).then(|| Mail {
             from: field("From:").unwrap_or_default(),
             reply_to: field("Reply-To:"),
             subject: field("Subject:").unwrap_or_default(),
@@ -62,18 +62,18 @@ impl Mailbox {
     }
 
     /// Waits until `count` mails have come, and gives the newest.
-    pub async fn nth(&self, count: usize) -> Letter {
-        let look = || async { self.letters().get(count.checked_sub(1)?).cloned() };
-        eventually(PATIENCE, look).await
+    pub async fn nth(&self, count: usize) -> Mail {
+        let look = || async { self.mails().get(count.checked_sub(1)?).cloned() };
+        eventually(DEADLINE, look).await
     }
 
     /// Waits for a mail with this line, and gives what follows it in the newest of them.
     async fn line(&self, begin: &str) -> String {
-        let find = |letter: Letter| {
-            letter.text.lines().find_map(|line| line.strip_prefix(begin)).map(str::to_owned)
+        let find = |mail: Mail| {
+            mail.text.lines().find_map(|line| line.strip_prefix(begin)).map(str::to_owned)
         };
-        let look = || async { self.letters().into_iter().rev().find_map(find) };
-        eventually(PATIENCE, look).await
+        let look = || async { self.mails().into_iter().rev().find_map(find) };
+        eventually(DEADLINE, look).await
     }
 
     /// The one-time code of the newest mail that has one; waits for the first.
@@ -89,11 +89,11 @@ impl Mailbox {
     /// The token of the newest mail with this subject; waits for the first.
     pub async fn token_of(&self, subject: &str) -> String {
         let look = || async {
-            let mut letters = self.letters();
-            letters.retain(|letter| letter.subject == subject);
-            let newest = letters.pop()?;
+            let mut mails = self.mails();
+            mails.retain(|mail| mail.subject == subject);
+            let newest = mails.pop()?;
             newest.text.lines().find_map(|line| line.strip_prefix("Token: ")).map(str::to_owned)
         };
-        eventually(PATIENCE, look).await
+        eventually(DEADLINE, look).await
     }
 }

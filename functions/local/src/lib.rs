@@ -177,7 +177,7 @@ impl System {
         self.app().clock.advance(by);
     }
 
-    /// What the schedule does once a minute, and what comes of it: takes up everything that is due,
+    /// What the schedule does once a minute, and what comes of it: processes everything that is due,
     /// and works on what was handed out.
     pub async fn sweep(&self) -> SweepReport {
         let Ok(host) = self.functions.of("dispatcher") else { return SweepReport::default() };

@@ -59,7 +59,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// For one test: on a free port, with little patience.
+    /// For one test: on a free port, with a short deadline.
     fn default() -> Self {
         let (deadline, latency) = (Duration::from_millis(400), Duration::ZERO);
         Self { port: 0, clock: Clock::default(), deadline, latency }

@@ -7,7 +7,7 @@ use support::{Behaviour, Client, Merchant, Receiver, Reply, Shop, eventually, js
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
 const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 async fn suspend(shop: &Shop) -> Reply {
     let path = format!("/v1/app-store/apps/{}/suspend", shop.app.id);
@@ -152,7 +152,7 @@ async fn a_suspended_app_hears_nothing_of_its_stores() {
         let status = |each: &support::Value| each["status"].as_str().unwrap().to_owned();
         list.data().iter().map(status).collect::<Vec<_>>()
     };
-    eventually(PATIENCE, || async { (statuses().await == ["retrying"]).then_some(()) }).await;
+    eventually(DEADLINE, || async { (statuses().await == ["retrying"]).then_some(()) }).await;
     suspend(&shop).await.expect(200);
     receiver.now(Behaviour::Status(200));
     let seen = receiver.requests().len();
@@ -160,8 +160,8 @@ async fn a_suspended_app_hears_nothing_of_its_stores() {
     shop.gateway.advance(2 * MINUTE);
     shop.gateway.sweep().await;
     // What was queued is called off, and what happens makes no delivery.
-    eventually(PATIENCE, || async { (statuses().await == ["cancelled"]).then_some(()) }).await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async { (statuses().await == ["cancelled"]).then_some(()) }).await;
+    eventually(DEADLINE, || async {
         let events = shop.gateway.items_of("event", "EVT#").await;
         events.iter().all(|event| event["state"] == "published").then_some(())
     })

@@ -51,13 +51,13 @@ async fn of_200_parallel_guesses_at_most_5_are_compared() {
 
 /// A challenge for the address, asked for from somewhere else each time, and its code.
 async fn ask_for_code(gateway: &Gateway, email: &str) -> (String, String) {
-    let before = gateway.mailbox(email).letters().len();
+    let before = gateway.mailbox(email).mails().len();
     let ask = json!({"email": email});
     let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
     let code = || async {
-        let letters = gateway.mailbox(email).letters();
-        let newest = letters.get(before..)?.iter().rev();
-        let mut lines = newest.flat_map(|letter| letter.text.lines());
+        let mails = gateway.mailbox(email).mails();
+        let newest = mails.get(before..)?.iter().rev();
+        let mut lines = newest.flat_map(|mail| mail.text.lines());
         lines.find_map(|line| line.strip_prefix("Code: ")).map(str::to_owned)
     };
     let code = support::eventually(Duration::from_secs(20), code).await;

@@ -108,8 +108,8 @@ async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
         (json!(true), 10)
     );
     gateway.mailbox(&merchant.email).nth(2).await;
-    let told = gateway.mailbox(&merchant.email).letters();
-    assert!(told.iter().any(|letter| letter.subject == "Two-step sign-in is on"));
+    let told = gateway.mailbox(&merchant.email).mails();
+    assert!(told.iter().any(|mail| mail.subject == "Two-step sign-in is on"));
     assert_eq!(merchant.get("/v1/auth/me").await.expect(200).at("/mfa_enabled"), true);
     merchant.post(TOTP).json(ask.clone()).await.expect(409).problem("mfa_enabled");
     gateway.advance(STEP);
@@ -180,10 +180,10 @@ async fn a_one_time_code_needs_the_second_factor_too() {
     owner.redeem(&token, &owner.code()).await.expect(200);
     // Both at once.
     owner.gateway.advance(MINUTE);
-    let letters = owner.gateway.mailbox(&owner.merchant.email).letters().len();
+    let mails = owner.gateway.mailbox(&owner.merchant.email).mails().len();
     let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
-    let letter = owner.gateway.mailbox(&owner.merchant.email).nth(letters + 1).await;
-    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+    let mail = owner.gateway.mailbox(&owner.merchant.email).nth(mails + 1).await;
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
     let verify = json!({
         "challenge_id": asked.str("/challenge_id"), "code": code, "totp": owner.code(),
     });

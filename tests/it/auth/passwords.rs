@@ -61,8 +61,8 @@ async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
     let client = gateway.client();
     let ask = json!({"email": merchant.email});
     client.post("/v1/auth/password/reset").json(ask.clone()).await.expect(202);
-    let letter = mailbox.nth(2).await;
-    let token = letter.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
+    let mail = mailbox.nth(2).await;
+    let token = mail.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     let update = json!({"token": token, "new_password": "a fresh new password"});
     let path = "/v1/auth/password/update";
     let short = json!({"token": token, "new_password": "short"});
@@ -78,8 +78,8 @@ async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
     // A second link, too late.
     gateway.advance(HOUR);
     client.stranger().post("/v1/auth/password/reset").json(ask).await.expect(202);
-    let letters = mailbox.nth(4).await;
-    let token = letters.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
+    let mails = mailbox.nth(4).await;
+    let token = mails.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     gateway.advance(30 * MINUTE);
     let late = json!({"token": token, "new_password": "another new password"});
     client.post(path).json(late).await.expect(400).problem("invalid_or_expired_token");
@@ -94,8 +94,8 @@ async fn a_reset_link_dies_with_the_password_it_was_sent_for() {
     let client = gateway.client();
     let ask = json!({"email": merchant.email});
     client.post("/v1/auth/password/reset").json(ask).await.expect(202);
-    let letter = mailbox.nth(2).await;
-    let token = letter.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
+    let mail = mailbox.nth(2).await;
+    let token = mail.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     let second = merchant.sign_in_again().await;
     let path = "/v1/auth/password/update";
     let kept = json!({

@@ -77,8 +77,8 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
     let ask = json!({"email": email});
     let client = gateway.client();
     let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
-    let letter = gateway.mailbox(&email).nth(4).await;
-    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+    let mail = gateway.mailbox(&email).nth(4).await;
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
     let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
     let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
     assert_eq!(reply.at("/merchant/email_verified"), true);
@@ -106,17 +106,17 @@ async fn sign_in_by_code_after(gateway: &Gateway, email: &str) -> (Client, Reply
 
 /// A challenge and its code, mailed now, from a network of its own.
 async fn fresh_code(gateway: &Gateway, email: &str) -> support::Value {
-    let before = gateway.mailbox(email).letters().len();
+    let before = gateway.mailbox(email).mails().len();
     let ask = json!({"email": email});
     let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
-    let letters = || async {
-        let letters = gateway.mailbox(email).letters();
-        let newest = letters.get(before..)?.iter().rev();
+    let mails = || async {
+        let mails = gateway.mailbox(email).mails();
+        let newest = mails.get(before..)?.iter().rev();
         newest
-            .flat_map(|letter| letter.text.lines())
+            .flat_map(|mail| mail.text.lines())
             .find_map(|line| line.strip_prefix("Code: ").map(str::to_owned))
     };
-    let code = support::eventually(std::time::Duration::from_secs(20), letters).await;
+    let code = support::eventually(std::time::Duration::from_secs(20), mails).await;
     json!({"challenge_id": asked.str("/challenge_id"), "code": code})
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::{Gateway, Letter, Market, Merchant, Shopper, Value, cart, inr, json, unique};
+use support::{Gateway, Mail, Market, Merchant, Shopper, Value, cart, inr, json, unique};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -16,7 +16,7 @@ fn from(name: &str) -> String {
 }
 
 /// An order of somebody new, and the mail that confirms it.
-async fn confirmed(market: &Market, variant: &str) -> Letter {
+async fn confirmed(market: &Market, variant: &str) -> Mail {
     let email = format!("{}@example.com", unique("buyer"));
     let mut ask = cart(&[(variant, 1)]);
     ask["email"] = json!(email);
@@ -37,17 +37,17 @@ async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
     let book = market.stock(100, 10).await;
     // Nothing chosen: the store's name, and no place for answers but the sender's.
     configure(&market, json!({"name": "Lotus Tea"}), Value::Null).await;
-    let letter = confirmed(&market, &book).await;
-    assert_eq!((letter.from, letter.reply_to), (from("\"Lotus Tea\""), None));
+    let mail = confirmed(&market, &book).await;
+    assert_eq!((mail.from, mail.reply_to), (from("\"Lotus Tea\""), None));
     // Chosen.
     let contact = json!({"contact": {"email": "hello@lotus.example"}});
     configure(&market, contact, Value::Null).await;
-    let letter = confirmed(&market, &book).await;
-    assert_eq!(letter.reply_to.as_deref(), Some("hello@lotus.example"));
+    let mail = confirmed(&market, &book).await;
+    assert_eq!(mail.reply_to.as_deref(), Some("hello@lotus.example"));
     configure(&market, json!({}), json!("Lotus Post")).await;
-    let mine = |letter: Letter| {
-        assert_eq!(letter.from, from("\"Lotus Post\""), "{}", letter.subject);
-        assert_eq!(letter.reply_to.as_deref(), Some("hello@lotus.example"), "{}", letter.subject);
+    let mine = |mail: Mail| {
+        assert_eq!(mail.from, from("\"Lotus Post\""), "{}", mail.subject);
+        assert_eq!(mail.reply_to.as_deref(), Some("hello@lotus.example"), "{}", mail.subject);
     };
     mine(confirmed(&market, &book).await);
     // A gift card, and everything about an account.
@@ -69,7 +69,7 @@ async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
     mailbox.nth(3).await;
     client.post("/v1/storefront/customer/login/otp").json(at).await.expect(202);
     mailbox.nth(4).await;
-    mailbox.letters().into_iter().for_each(mine);
+    mailbox.mails().into_iter().for_each(mine);
     // The platform's own mails stay its own.
     let owner = market.gateway.mailbox(&market.merchant.email).nth(1).await;
     assert_eq!((owner.from, owner.reply_to), (from("Commerce"), None));
@@ -125,11 +125,11 @@ async fn who_has_not_proven_an_address_writes_to_nobody() {
     let none_left =
         || async { market.gateway.items_of("mail", "MAI#").await.is_empty().then_some(()) };
     support::eventually(std::time::Duration::from_secs(20), none_left).await;
-    assert!(market.gateway.mailbox(&stranger).letters().is_empty());
+    assert!(market.gateway.mailbox(&stranger).mails().is_empty());
     market.merchant.prove(&market.gateway).await;
     send(&market, &stranger, "Hello").await.expect(201);
-    let letter = market.gateway.mailbox(&stranger).nth(1).await;
-    assert_eq!(letter.from, from("\"PayPal Security\""));
+    let mail = market.gateway.mailbox(&stranger).nth(1).await;
+    assert_eq!(mail.from, from("\"PayPal Security\""));
 }
 
 #[tokio::test]
@@ -197,14 +197,14 @@ async fn a_shop_of_nobody_proven_mails_so_many_strangers_a_day_and_not_one_more(
     }
     all_sent(gateway).await;
     let mailed = async || {
-        let got = |stranger: &&String| !gateway.mailbox(stranger).letters().is_empty();
+        let got = |stranger: &&String| !gateway.mailbox(stranger).mails().is_empty();
         strangers.iter().filter(got).count()
     };
     assert_eq!(mailed().await, 20);
     // Whoever proves their own address has customers.
     market.merchant.prove(gateway).await;
     let shopper = Shopper::register(gateway, &market.store).await;
-    assert_eq!(gateway.mailbox(&shopper.email).letters().len(), 1);
+    assert_eq!(gateway.mailbox(&shopper.email).mails().len(), 1);
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn a_stranger_gets_so_many_codes_of_all_shops_a_day_and_not_one_more() {
         register(&gateway, &shop.subdomain, &to).await;
     }
     all_sent(&gateway).await;
-    let got = |to: &str| gateway.mailbox(to).letters().len();
+    let got = |to: &str| gateway.mailbox(to).mails().len();
     assert_eq!(got(&stranger), 10);
 }
 
@@ -246,8 +246,8 @@ async fn a_name_that_looks_like_an_address_is_no_senders() {
     market.owner.patch(&path).json(name).await.expect(200);
     let to = format!("{}@example.com", unique("friend"));
     send(&market, &to, "Hello").await.expect(201);
-    let letter = market.gateway.mailbox(&to).nth(1).await;
-    assert_eq!(letter.from, from("\"PayPal security paypal.com\""));
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    assert_eq!(mail.from, from("\"PayPal security paypal.com\""));
 }
 
 #[tokio::test]
@@ -258,9 +258,9 @@ async fn no_link_of_a_merchants_can_be_clicked() {
     let to = format!("{}@example.com", unique("friend"));
     let message = "Verify at https://evil.example/login\nor evil.example. It is 3.50. Bye.";
     send(&market, &to, message).await.expect(201);
-    let letter = market.gateway.mailbox(&to).nth(1).await;
-    assert!(!letter.text.contains("evil.example") && !letter.text.contains("https://"));
-    assert!(letter.text.contains("It is 3.50. Bye."), "{}", letter.text);
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    assert!(!mail.text.contains("evil.example") && !mail.text.contains("https://"));
+    assert!(mail.text.contains("It is 3.50. Bye."), "{}", mail.text);
 }
 
 /// A mail server that puts off so many mails, takes what comes after them, and hands it on.

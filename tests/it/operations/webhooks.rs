@@ -19,7 +19,7 @@ use support::{
     Behaviour, Client, Gateway, Merchant, Received, Receiver, Store, Value, eventually, json,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
 const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
 
@@ -75,7 +75,7 @@ impl Watched {
 
     /// The only delivery, once it is in this state.
     async fn delivery_in(&self, status: &str) -> Value {
-        eventually(PATIENCE, || async {
+        eventually(DEADLINE, || async {
             let deliveries = self.deliveries().await;
             deliveries.into_iter().find(|delivery| delivery["status"] == status)
         })

@@ -81,7 +81,7 @@ async fn what_is_not_delivered_is_not_paid_on_delivery() {
     assert_eq!((less.int("/outstanding/amount"), less.int("/refundable/amount")), (3_000, 0));
     assert_eq!(less.str("/financial_status"), "pending");
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
-    // Of three that came, one was refused at the door, and it is broken.
+    // Of three that came, one was refused on delivery, and it is broken.
     let mut broken = some(&placed, 1);
     broken["items"][0]["restock_type"] = json!("no_restock");
     let back = market.act(&placed.id, "lines/return", broken).await.expect(200);

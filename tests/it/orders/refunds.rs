@@ -241,7 +241,7 @@ async fn an_order_that_is_called_off_gives_stock_and_money_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_parallel_refunds_never_give_back_more_than_was_taken() {
+async fn fifty_parallel_refunds_never_refund_more_than_was_taken() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;

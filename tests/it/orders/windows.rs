@@ -14,7 +14,7 @@ fn minutes(placed: &Placed) -> u64 {
     time("/order/created_at").until(time("/expires_at")).as_secs() / 60
 }
 
-async fn by_hand(market: &Market, variant: &str) -> Placed {
+async fn paid_manually(market: &Market, variant: &str) -> Placed {
     let mut ask = cart(&[(variant, 1)]);
     ask["payment"] = json!({"provider": "manual"});
     market.order(ask).await
@@ -50,11 +50,11 @@ async fn set_window(market: &Market, minutes: i64) -> Reply {
 }
 
 #[tokio::test]
-async fn what_is_paid_by_hand_has_seven_days() {
+async fn what_is_paid_manually_has_seven_days() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let undecided = market.order(cart(&[(&book, 1)])).await;
-    let placed = by_hand(&market, &book).await;
+    let placed = paid_manually(&market, &book).await;
     assert_eq!((minutes(&undecided), minutes(&placed)), (30, 7 * 24 * 60));
     later(&market, MINUTE * 31).await;
     assert_eq!(status(&market, &undecided).await, "expired");
@@ -70,7 +70,7 @@ async fn what_is_paid_by_hand_has_seven_days() {
 }
 
 #[tokio::test]
-async fn who_decides_later_to_pay_by_hand_has_as_long() {
+async fn who_decides_later_to_pay_manually_has_as_long() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
@@ -103,10 +103,10 @@ async fn a_store_gives_up_to_thirty_days_or_for_ever() {
     }
     let set = set_window(&market, 43_200).await.expect(200);
     assert_eq!(set.int("/checkout/payment_window_minutes"), 30);
-    let long = by_hand(&market, &book).await;
+    let long = paid_manually(&market, &book).await;
     assert_eq!(minutes(&long), 43_200);
     set_window(&market, 0).await.expect(200);
-    let ever = by_hand(&market, &book).await;
+    let ever = paid_manually(&market, &book).await;
     assert_eq!(*ever.reply.at("/expires_at"), json!(null));
     let decided_later = market.order(cart(&[(&book, 1)])).await;
     assert_eq!(minutes(&decided_later), 30);

@@ -2,69 +2,69 @@
 
 use support::{STRIPE_KEY_ID, STRIPE_SECRET, Trouble, Value, WEBHOOK_SECRET, json};
 
-use super::till::{Till, provider_path, razorpay, stripe};
+use super::connected::{Connected, provider_path, razorpay, stripe};
 
 #[tokio::test]
 async fn credentials_go_in_and_never_come_out() {
-    let till = Till::bare().await;
-    let listed = till.owner.get("/v1/payments/providers").await.expect(200);
+    let connected = Connected::bare().await;
+    let listed = connected.owner.get("/v1/payments/providers").await.expect(200);
     assert_eq!(listed.data().len(), 1);
     assert_eq!(
         (&listed.data()[0]["id"], &listed.data()[0]["enabled"]),
         (&json!("manual"), &json!(true))
     );
     let path = provider_path("stripe");
-    till.owner.get(&path).await.expect(404).problem("unknown_provider");
-    till.owner.get(&provider_path("paypal")).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.get(&provider_path("paypal")).await.expect(404).problem("unknown_provider");
     let mut wrong = stripe();
     wrong["credentials"]["secret_key"] = "sk_test_of_somebody_else".into();
-    till.owner.put(&path).json(wrong).await.expect(422).problem("credentials_rejected");
-    let bare = till.owner.put(&path).json(json!({"mode": "live"})).await.expect(422);
+    connected.owner.put(&path).json(wrong).await.expect(422).problem("credentials_rejected");
+    let bare = connected.owner.put(&path).json(json!({"mode": "live"})).await.expect(422);
     assert_eq!(bare.field_errors(), [("/credentials".into(), "required".into())]);
     let mut mixed = stripe();
     mixed["mode"] = "live".into();
     mixed["credentials"]["key_id"] = "rzp_test_1".into();
-    let mixed = till.owner.put(&path).json(mixed).await.expect(422);
+    let mixed = connected.owner.put(&path).json(mixed).await.expect(422);
     let faults = ["key_id", "publishable_key", "secret_key"];
     let pointers: Vec<_> = mixed.field_errors().into_iter().map(|(pointer, _)| pointer).collect();
     assert_eq!(pointers, faults.map(|name| format!("/credentials/{name}")));
 
-    let saved = till.owner.put(&path).json(stripe()).await.expect(200);
+    let saved = connected.owner.put(&path).json(stripe()).await.expect(200);
     let masked = json!({"key_id": STRIPE_KEY_ID, "last4": "p7dc", "has_webhook_secret": true});
     assert_eq!(*saved.at("/credentials"), masked);
     assert!(saved.str("/webhook_url").ends_with("/payments/stripe/webhook"));
-    let everything = Value::from(till.gateway.items("").await).to_string();
+    let everything = Value::from(connected.gateway.items("").await).to_string();
     for text in [saved.text.as_str(), &everything] {
         assert!(!text.contains(STRIPE_SECRET) && !text.contains(WEBHOOK_SECRET));
     }
-    till.owner.post(&format!("{path}/test")).json(json!({})).await.expect(200);
-    till.providers.next([Trouble::Hang]);
-    let late = till.owner.post(&format!("{path}/test")).json(json!({})).await.expect(504);
+    connected.owner.post(&format!("{path}/test")).json(json!({})).await.expect(200);
+    connected.providers.next([Trouble::Hang]);
+    let late = connected.owner.post(&format!("{path}/test")).json(json!({})).await.expect(504);
     late.problem("provider_timeout");
     // What is left out stays; the version guards.
-    let stale = till.owner.put(&path).if_match("\"1\"").json(json!({"enabled": false})).await;
+    let stale = connected.owner.put(&path).if_match("\"1\"").json(json!({"enabled": false})).await;
     stale.expect(412).problem("precondition_failed");
-    let off = till.owner.put(&path).json(json!({"enabled": false})).await.expect(200);
+    let off = connected.owner.put(&path).json(json!({"enabled": false})).await.expect(200);
     assert_eq!(*off.at("/credentials"), masked);
-    let order = till.order().await;
-    till.begin("stripe", &order).await.expect(404).problem("unknown_provider");
-    let methods = format!("/v1/storefront/{}/payments/methods", till.store.subdomain);
-    let offered = till.gateway.get(&methods).await.expect(200);
+    let order = connected.order().await;
+    connected.begin("stripe", &order).await.expect(404).problem("unknown_provider");
+    let methods = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
+    let offered = connected.gateway.get(&methods).await.expect(200);
     assert_eq!(offered.data().len(), 1);
     assert_eq!(offered.data()[0]["provider"], "manual");
-    till.owner.delete(&path).await.expect(204);
-    till.owner.get(&path).await.expect(404).problem("unknown_provider");
+    connected.owner.delete(&path).await.expect(204);
+    connected.owner.get(&path).await.expect(404).problem("unknown_provider");
 }
 
 #[tokio::test]
 async fn another_account_opens_another_payment() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    let before = till.begin("stripe", &order).await.expect(201);
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    let before = connected.begin("stripe", &order).await.expect(201);
     let mut moved = stripe();
     moved["credentials"]["publishable_key"] = "pk_test_of_another_account".into();
-    till.owner.put(&provider_path("stripe")).json(moved).await.expect(200);
-    let after = till.begin("stripe", &order).await.expect(201);
+    connected.owner.put(&provider_path("stripe")).json(moved).await.expect(200);
+    let after = connected.begin("stripe", &order).await.expect(201);
     assert_ne!(after.str("/payment_id"), before.str("/payment_id"));
     assert_ne!(after.str("/provider_order_id"), before.str("/provider_order_id"));
     assert_eq!(after.str("/client/key_id"), "pk_test_of_another_account");
@@ -72,56 +72,62 @@ async fn another_account_opens_another_payment() {
 
 #[tokio::test]
 async fn razorpay_takes_all_that_is_authorized_or_nothing() {
-    let till = Till::open_with("manual").await;
-    let order = till.order().await;
-    let (id, _) = till.paid("razorpay", &order).await;
+    let connected = Connected::open_with("manual").await;
+    let order = connected.order().await;
+    let (id, _) = connected.paid("razorpay", &order).await;
     let part = json!({"amount": {"amount": 100, "currency": "INR"}});
-    let refused = till.act(&id, "capture", part).await.expect(422);
+    let refused = connected.act(&id, "capture", part).await.expect(422);
     assert_eq!(refused.field_errors(), [("/amount".into(), "not_supported".into())]);
-    assert!(till.providers.calls("/capture").is_empty());
-    till.act(&id, "capture", json!({})).await.expect(200);
+    assert!(connected.providers.calls("/capture").is_empty());
+    connected.act(&id, "capture", json!({})).await.expect(200);
 }
 
 #[tokio::test]
 async fn every_currency_is_counted_as_the_provider_does() {
     // Ariary have five parts; Stripe knows but whole ones.
-    let till = Till::bare_in("MGA", 1_000).await;
+    let connected = Connected::bare_in("MGA", 1_000).await;
     for (provider, account) in [("razorpay", razorpay()), ("stripe", stripe())] {
-        till.owner.put(&provider_path(provider)).json(account).await.expect(200);
+        connected.owner.put(&provider_path(provider)).json(account).await.expect(200);
     }
-    let order = till.order().await;
-    let begun = till.begin("stripe", &order).await.expect(201);
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
     assert_eq!((begun.int("/amount/amount"), begun.int("/client/options/amount")), (2_000, 20));
-    let call = till.providers.calls("/v1/payment_intents").remove(0);
+    let call = connected.providers.calls("/v1/payment_intents").remove(0);
     assert!(call.body.contains("amount=20&currency=mga"), "{}", call.body);
-    till.begin("razorpay", &order).await.expect(409).problem("amount_not_supported");
-    till.providers.pay_stripe(&begun.str("/provider_order_id"));
+    connected.begin("razorpay", &order).await.expect(409).problem("amount_not_supported");
+    connected.providers.pay_stripe(&begun.str("/provider_order_id"));
     let id = begun.str("/payment_id");
-    let paid = till.act(&id, "sync", json!({})).await.expect(200);
+    let paid = connected.act(&id, "sync", json!({})).await.expect(200);
     assert_eq!(paid.int("/captured/amount"), 2_000);
     let odd = json!({"amount": {"amount": 1_020, "currency": "MGA"}});
-    let odd = till.act(&id, "refunds", odd).await.expect(409);
+    let odd = connected.act(&id, "refunds", odd).await.expect(409);
     odd.problem("amount_not_supported");
-    till.act(&id, "refunds", json!({})).await.expect(201);
-    assert_eq!(till.providers.refunds()[0]["amount"], 20);
+    connected.act(&id, "refunds", json!({})).await.expect(201);
+    assert_eq!(connected.providers.refunds()[0]["amount"], 20);
 
     // Dinars have thousandths, and no card knows the last of them.
-    let till = Till::bare_in("KWD", 617).await;
-    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
-    let order = till.order().await;
-    till.begin("stripe", &order).await.expect(409).problem("amount_not_supported");
-    assert!(till.providers.calls("/v1/payment_intents").is_empty());
+    let connected = Connected::bare_in("KWD", 617).await;
+    connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    let order = connected.order().await;
+    connected.begin("stripe", &order).await.expect(409).problem("amount_not_supported");
+    assert!(connected.providers.calls("/v1/payment_intents").is_empty());
     for (amount, offered) in [(1_234, 1), (1_230, 2)] {
-        let path = format!("/v1/storefront/{}/payments/methods", till.store.subdomain);
+        let path = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
         let path = format!("{path}?currency=KWD&amount={amount}");
-        assert_eq!(till.gateway.get(&path).await.expect(200).data().len(), offered, "{amount}");
+        assert_eq!(
+            connected.gateway.get(&path).await.expect(200).data().len(),
+            offered,
+            "{amount}"
+        );
     }
 
     // Crowns have no parts, and Stripe counts them in hundredths all the same.
-    let till = Till::bare_in("ISK", 500).await;
-    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
-    let order = till.order().await;
-    let begun = till.begin("stripe", &order).await.expect(201);
+    let connected = Connected::bare_in("ISK", 500).await;
+    connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
     assert_eq!(begun.int("/client/options/amount"), 100_000);
-    assert!(till.providers.calls("/v1/payment_intents").remove(0).body.contains("amount=100000&"));
+    assert!(
+        connected.providers.calls("/v1/payment_intents").remove(0).body.contains("amount=100000&")
+    );
 }

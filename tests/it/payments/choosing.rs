@@ -3,9 +3,9 @@
 
 use support::{Client, Reply, STRIPE_KEY_ID, Value, json, unique};
 
-use super::till::{Till, provider_path, razorpay, stripe};
+use super::connected::{Connected, provider_path, razorpay, stripe};
 
-impl Till {
+impl Connected {
     fn cart(&self, payment: Option<Value>) -> Value {
         let mut cart = json!({
             "email": "shopper@example.com",
@@ -53,60 +53,71 @@ impl Till {
 
 #[tokio::test]
 async fn a_way_to_pay_that_the_store_has_not_is_refused_before_stock_is_held() {
-    let till = Till::bare().await;
+    let connected = Connected::bare().await;
     let unusable = ("/payment/provider", "payment_method_unavailable");
-    till.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
-    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
-    for placed in till.order_both_ways(Some(json!({"provider": "stripe"}))).await {
+    connected.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    for placed in connected.order_both_ways(Some(json!({"provider": "stripe"}))).await {
         placed.expect(201);
     }
     let off = json!({"enabled": false});
-    till.owner.put(&provider_path("stripe")).json(off.clone()).await.expect(200);
-    till.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
-    till.owner.put(&provider_path("manual")).json(off).await.expect(200);
-    till.refused_both_ways(Some(json!({"provider": "manual"})), unusable).await;
+    connected.owner.put(&provider_path("stripe")).json(off.clone()).await.expect(200);
+    connected.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    connected.owner.put(&provider_path("manual")).json(off).await.expect(200);
+    connected.refused_both_ways(Some(json!({"provider": "manual"})), unusable).await;
     // A shopper who may choose later must have something to choose; the merchant takes it somehow.
-    let before = till.stock().await;
+    let before = connected.stock().await;
     let [shop, made] = {
-        let client = till.gateway.client();
-        let shop = format!("/v1/storefront/{}/orders", till.store.subdomain);
-        let shop = client.post(&shop).key(&unique("order")).json(till.cart(None)).await;
-        let made = till.owner.post("/v1/orders").key(&unique("order")).json(till.cart(None)).await;
+        let client = connected.gateway.client();
+        let shop = format!("/v1/storefront/{}/orders", connected.store.subdomain);
+        let shop = client.post(&shop).key(&unique("order")).json(connected.cart(None)).await;
+        let made = connected
+            .owner
+            .post("/v1/orders")
+            .key(&unique("order"))
+            .json(connected.cart(None))
+            .await;
         [shop, made]
     };
     let fault = ("/payment".to_owned(), "payment_method_unavailable".to_owned());
     assert_eq!(shop.expect(422).field_errors(), [fault]);
     made.expect(201);
-    assert_eq!(till.stock().await, (before.0 - 1, before.1 + 1, before.2));
+    assert_eq!(connected.stock().await, (before.0 - 1, before.1 + 1, before.2));
 }
 
 #[tokio::test]
 async fn an_amount_that_the_provider_cannot_count_is_refused_before_stock_is_held() {
     // Dinars have thousandths, and no card knows the last of them.
-    let till = Till::bare_in("KWD", 1_234).await;
-    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
-    till.owner.put(&provider_path("razorpay")).json(razorpay()).await.expect(200);
+    let connected = Connected::bare_in("KWD", 1_234).await;
+    connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    connected.owner.put(&provider_path("razorpay")).json(razorpay()).await.expect(200);
     for provider in ["stripe", "razorpay"] {
         let fault = ("/payment/provider", "amount_not_supported");
-        till.refused_both_ways(Some(json!({"provider": provider})), fault).await;
+        connected.refused_both_ways(Some(json!({"provider": provider})), fault).await;
     }
-    for placed in till.order_both_ways(Some(json!({"provider": "manual"}))).await {
+    for placed in connected.order_both_ways(Some(json!({"provider": "manual"}))).await {
         placed.expect(201);
     }
-    for placed in till.order_both_ways(None).await {
+    for placed in connected.order_both_ways(None).await {
         placed.expect(201);
     }
     // With nobody else to take it, nobody takes it.
     let off = json!({"enabled": false});
-    till.owner.put(&provider_path("manual")).json(off).await.expect(200);
-    let shop = format!("/v1/storefront/{}/orders", till.store.subdomain);
-    let shop = till.gateway.client().post(&shop).key(&unique("order")).json(till.cart(None)).await;
+    connected.owner.put(&provider_path("manual")).json(off).await.expect(200);
+    let shop = format!("/v1/storefront/{}/orders", connected.store.subdomain);
+    let shop = connected
+        .gateway
+        .client()
+        .post(&shop)
+        .key(&unique("order"))
+        .json(connected.cart(None))
+        .await;
     let fault = ("/payment".to_owned(), "payment_method_unavailable".to_owned());
     assert_eq!(shop.expect(422).field_errors(), [fault]);
 
-    let till = Till::bare_in("KWD", 1_230).await;
-    till.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
-    for placed in till.order_both_ways(Some(json!({"provider": "stripe"}))).await {
+    let connected = Connected::bare_in("KWD", 1_230).await;
+    connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
+    for placed in connected.order_both_ways(Some(json!({"provider": "stripe"}))).await {
         placed.expect(201);
     }
 }
@@ -120,20 +131,20 @@ async fn less_than_the_provider_takes_is_refused_before_stock_is_held() {
         ("stripe", stripe(), "HUF", 17_500),
     ] {
         let chosen = || Some(json!({"provider": provider}));
-        let till = Till::bare_in(currency, least - 1).await;
-        till.owner.put(&provider_path(provider)).json(account.clone()).await.expect(200);
+        let connected = Connected::bare_in(currency, least - 1).await;
+        connected.owner.put(&provider_path(provider)).json(account.clone()).await.expect(200);
         let fault = ("/payment/provider", "amount_not_supported");
-        till.refused_both_ways(chosen(), fault).await;
+        connected.refused_both_ways(chosen(), fault).await;
         let offered = async |amount: i64| {
-            let path = format!("/v1/storefront/{}/payments/methods", till.store.subdomain);
+            let path = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
             let path = format!("{path}?amount={amount}");
-            till.gateway.client().get(&path).await.expect(200).data().len()
+            connected.gateway.client().get(&path).await.expect(200).data().len()
         };
         assert_eq!((offered(least - 1).await, offered(least).await), (1, 2), "{provider}");
         // Two of them are enough; cash is taken in any amount.
-        let order = till.order().await;
-        till.begin(provider, &order).await.expect(201);
-        for placed in till.order_both_ways(Some(json!({"provider": "manual"}))).await {
+        let order = connected.order().await;
+        connected.begin(provider, &order).await.expect(201);
+        for placed in connected.order_both_ways(Some(json!({"provider": "manual"}))).await {
             placed.expect(201);
         }
     }
@@ -141,17 +152,17 @@ async fn less_than_the_provider_takes_is_refused_before_stock_is_held() {
 
 #[tokio::test]
 async fn an_account_whose_payments_are_open_is_not_deleted() {
-    let till = Till::open_with("manual").await;
+    let connected = Connected::open_with("manual").await;
     let path = provider_path("stripe");
-    let (open, held) = (till.order().await, till.order().await);
-    let open_id = till.begin("stripe", &open).await.expect(201).str("/payment_id");
-    let (held_id, _) = till.paid("stripe", &held).await;
-    till.begin("razorpay", &open).await.expect(201);
+    let (open, held) = (connected.order().await, connected.order().await);
+    let open_id = connected.begin("stripe", &open).await.expect(201).str("/payment_id");
+    let (held_id, _) = connected.paid("stripe", &held).await;
+    connected.begin("razorpay", &open).await.expect(201);
     let named = |reply: &Reply| {
         let ids = reply.at("/payment_ids").as_array().unwrap().clone();
         ids.iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let refused = till.owner.delete(&path).await.expect(409);
+    let refused = connected.owner.delete(&path).await.expect(409);
     assert_eq!(refused.int("/open_payments"), 2);
     let mut both = [open_id.clone(), held_id.clone()];
     both.sort();
@@ -159,31 +170,36 @@ async fn an_account_whose_payments_are_open_is_not_deleted() {
     ids.sort();
     assert_eq!(ids, both);
     refused.problem("provider_in_use");
-    let kept = till.owner.get(&path).await.expect(200);
+    let kept = connected.owner.get(&path).await.expect(200);
     assert_eq!(kept.str("/credentials/key_id"), STRIPE_KEY_ID, "it is as it was");
     // One is given up, the other taken; what was taken keeps nothing.
-    till.act(&open_id, "void", json!({})).await.expect(200);
-    let refused = till.owner.delete(&path).await.expect(409);
+    connected.act(&open_id, "void", json!({})).await.expect(200);
+    let refused = connected.owner.delete(&path).await.expect(409);
     assert_eq!(named(&refused), std::slice::from_ref(&held_id));
-    till.act(&held_id, "capture", json!({})).await.expect(200);
-    till.providers.next([support::Trouble::Pending]);
+    connected.act(&held_id, "capture", json!({})).await.expect(200);
+    connected.providers.next([support::Trouble::Pending]);
     let part = json!({"amount": {"amount": 100, "currency": "INR"}});
-    till.act(&held_id, "refunds", part).await.expect(201);
-    let refused = till.owner.delete(&path).await.expect(409);
+    connected.act(&held_id, "refunds", part).await.expect(201);
+    let refused = connected.owner.delete(&path).await.expect(409);
     assert_eq!(named(&refused), std::slice::from_ref(&held_id), "a refund is on its way");
-    let reference = till.providers.refunds()[0]["id"].as_str().unwrap().to_owned();
-    till.providers.finish_refund(&reference, true).expect("it comes through");
-    let intent = till.payment(&held_id).await.str("/provider_reference");
-    till.tell_refund("refund.updated", &intent).await;
-    till.owner.delete(&path).await.expect(204);
-    till.begin("stripe", &till.order().await).await.expect(404).problem("unknown_provider");
+    let reference = connected.providers.refunds()[0]["id"].as_str().unwrap().to_owned();
+    connected.providers.finish_refund(&reference, true).expect("it comes through");
+    let intent = connected.payment(&held_id).await.str("/provider_reference");
+    connected.tell_refund("refund.updated", &intent).await;
+    connected.owner.delete(&path).await.expect(204);
+    connected
+        .begin("stripe", &connected.order().await)
+        .await
+        .expect(404)
+        .problem("unknown_provider");
     // Nor does cash, which nobody else is asked about.
-    let order = till.order().await;
-    till.owner
+    let order = connected.order().await;
+    connected
+        .owner
         .put(&provider_path("manual"))
         .json(json!({"instructions": "Here."}))
         .await
         .expect(200);
-    till.begin("manual", &order).await.expect(201);
-    till.owner.delete(&provider_path("manual")).await.expect(204);
+    connected.begin("manual", &order).await.expect(201);
+    connected.owner.delete(&provider_path("manual")).await.expect(204);
 }

@@ -4,7 +4,7 @@
 use gateway::clock::MINUTE;
 use support::{Providers, Value, WEBHOOK_SECRET, Webhook, json};
 
-use super::till::{Order, PRICE, Till};
+use super::connected::{Connected, Order, PRICE};
 
 /// The ways in which a store learns what has become of a payment.
 const WAYS: [&str; 4] = ["webhook", "verify", "sync", "sweep"];
@@ -16,7 +16,7 @@ struct Begun {
     reference: String,
 }
 
-impl Till {
+impl Connected {
     async fn begun(&self, provider: &str) -> Begun {
         let order = self.order().await;
         let begun = self.begin(provider, &order).await.expect(201);
@@ -64,106 +64,107 @@ async fn a_capture_and_its_refunds_are_learnt_in_one_step_whichever_way() {
         "refund.succeeded",
         "order.refunded",
     ];
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for (round, way) in WAYS.into_iter().enumerate() {
         for (turn, provider) in ["razorpay", "stripe"].into_iter().enumerate() {
-            let begun = till.begun(provider).await;
+            let begun = connected.begun(provider).await;
             let carrier = if provider == "razorpay" {
-                till.providers.pay_razorpay(&begun.reference)
+                connected.providers.pay_razorpay(&begun.reference)
             } else {
-                till.providers.pay_stripe(&begun.reference);
+                connected.providers.pay_stripe(&begun.reference);
                 begun.reference.clone()
             };
             // Two refunds on the provider's dashboard, and nobody has said a word.
-            till.providers.refund_on_dashboard(&carrier, 300).expect("a refund");
-            till.providers.refund_on_dashboard(&carrier, 200).expect("a refund");
-            till.learn(way, provider, &begun, &carrier).await;
-            let known = till.payment(&begun.id).await;
+            connected.providers.refund_on_dashboard(&carrier, 300).expect("a refund");
+            connected.providers.refund_on_dashboard(&carrier, 200).expect("a refund");
+            connected.learn(way, provider, &begun, &carrier).await;
+            let known = connected.payment(&begun.id).await;
             let place = format!("{provider} by {way}: {}", known.text);
             assert_eq!(known.str("/status"), "partially_refunded", "{place}");
             assert_eq!(known.int("/captured/amount"), 2 * PRICE, "{place}");
             assert_eq!(known.int("/refunded/amount"), 500, "{place}");
-            let stored = till.order_as_stored(&begun.order).await;
+            let stored = connected.order_as_stored(&begun.order).await;
             assert_eq!(stored["financial_status"], "partially_refunded", "{place}");
             assert_eq!(stored["captured"]["amount"], 2 * PRICE, "{place}");
             assert_eq!(stored["refunded"]["amount"], 500, "{place}");
             let refunds = format!("/v1/orders/{}/refunds", begun.order.id);
-            assert_eq!(till.owner.get(&refunds).await.expect(200).data().len(), 1, "{place}");
+            assert_eq!(connected.owner.get(&refunds).await.expect(200).data().len(), 1, "{place}");
             let times = round * 2 + turn + 1;
-            assert_eq!(till.told(&names).await, vec![times; 5], "{place}");
+            assert_eq!(connected.told(&names).await, vec![times; 5], "{place}");
             // Told again, it is no news.
             for way in ["webhook", "verify", "sync"] {
-                till.learn(way, provider, &begun, &carrier).await;
+                connected.learn(way, provider, &begun, &carrier).await;
             }
-            assert_eq!(till.told(&names).await, vec![times; 5], "{place}");
+            assert_eq!(connected.told(&names).await, vec![times; 5], "{place}");
         }
     }
 }
 
 #[tokio::test]
 async fn money_that_was_taken_and_has_all_gone_back_pays_and_refunds() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for (provider, way) in [("razorpay", "webhook"), ("stripe", "webhook"), ("razorpay", "sync")] {
-        let begun = till.begun(provider).await;
+        let begun = connected.begun(provider).await;
         let carrier = if provider == "razorpay" {
-            till.providers.pay_razorpay(&begun.reference)
+            connected.providers.pay_razorpay(&begun.reference)
         } else {
-            till.providers.pay_stripe(&begun.reference);
+            connected.providers.pay_stripe(&begun.reference);
             begun.reference.clone()
         };
-        till.providers.refund_on_dashboard(&carrier, 2 * PRICE).expect("a refund");
-        till.learn(way, provider, &begun, &carrier).await;
-        assert_eq!(till.payment(&begun.id).await.str("/status"), "refunded", "{provider}");
-        let stored = till.order_as_stored(&begun.order).await;
+        connected.providers.refund_on_dashboard(&carrier, 2 * PRICE).expect("a refund");
+        connected.learn(way, provider, &begun, &carrier).await;
+        assert_eq!(connected.payment(&begun.id).await.str("/status"), "refunded", "{provider}");
+        let stored = connected.order_as_stored(&begun.order).await;
         assert_eq!(stored["financial_status"], "refunded", "{provider}");
     }
     // Late money that has gone back already is no more to be done about.
-    let begun = till.begun("razorpay").await;
+    let begun = connected.begun("razorpay").await;
     let path = format!("/v1/orders/{}/cancel", begun.order.id);
-    till.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
-    let paid = till.providers.pay_razorpay(&begun.reference);
-    till.providers.refund_on_dashboard(&paid, 2 * PRICE).expect("a refund");
-    let before = till.providers.refunds().len();
-    till.learn("webhook", "razorpay", &begun, &paid).await;
-    let known = till.payment(&begun.id).await;
+    connected.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
+    let paid = connected.providers.pay_razorpay(&begun.reference);
+    connected.providers.refund_on_dashboard(&paid, 2 * PRICE).expect("a refund");
+    let before = connected.providers.refunds().len();
+    connected.learn("webhook", "razorpay", &begun, &paid).await;
+    let known = connected.payment(&begun.id).await;
     assert_eq!((known.str("/status"), known.at("/attention")), ("refunded".into(), &json!(null)));
-    assert_eq!(till.providers.refunds().len(), before);
+    assert_eq!(connected.providers.refunds().len(), before);
 }
 
 #[tokio::test]
 async fn a_razorpay_payment_that_went_back_without_being_captured_pays_nothing() {
     for capture in ["automatic", "manual"] {
         for way in WAYS {
-            let till = Till::open_with(capture).await;
-            let begun = till.begun("razorpay").await;
+            let connected = Connected::open_with(capture).await;
+            let begun = connected.begun("razorpay").await;
             // Authorized too late, or never captured: it goes back by itself.
             let paid = if capture == "manual" {
-                let paid = till.providers.pay_razorpay(&begun.reference);
-                till.providers.lapse_payment(&paid).expect("it lapses");
+                let paid = connected.providers.pay_razorpay(&begun.reference);
+                connected.providers.lapse_payment(&paid).expect("it lapses");
                 paid
             } else {
-                let gone = till.providers.pay_order_again(&begun.reference).expect("it goes back");
+                let gone =
+                    connected.providers.pay_order_again(&begun.reference).expect("it goes back");
                 gone["id"].as_str().unwrap().to_owned()
             };
-            assert_eq!(till.providers.payment(&paid)["status"], "refunded");
-            assert_eq!(till.providers.payment(&paid)["captured"], false);
-            till.learn(way, "razorpay", &begun, &paid).await;
-            let known = till.payment(&begun.id).await;
+            assert_eq!(connected.providers.payment(&paid)["status"], "refunded");
+            assert_eq!(connected.providers.payment(&paid)["captured"], false);
+            connected.learn(way, "razorpay", &begun, &paid).await;
+            let known = connected.payment(&begun.id).await;
             assert_eq!(known.str("/status"), "voided", "{capture} by {way}: {}", known.text);
             assert_eq!(known.int("/captured/amount"), 0);
-            assert_eq!(till.settled().await, (0, 0), "{capture} by {way}");
-            let stored = till.order_as_stored(&begun.order).await;
+            assert_eq!(connected.announced().await, (0, 0), "{capture} by {way}");
+            let stored = connected.order_as_stored(&begun.order).await;
             let (status, stock) = match way {
                 "sweep" => ("expired", (100, 0, 0)),
                 _ => ("pending", (98, 2, 0)),
             };
             assert_eq!(stored["financial_status"], status, "{capture} by {way}");
-            assert_eq!(till.stock().await, stock);
-            assert!(till.gateway.events("refund.succeeded").await.is_empty());
+            assert_eq!(connected.stock().await, stock);
+            assert!(connected.gateway.events("refund.succeeded").await.is_empty());
             if way != "sweep" {
                 // The shopper pays after all.
-                let (id, _) = till.paid("stripe", &begun.order).await;
-                let paid = till.payment(&id).await.str("/status");
+                let (id, _) = connected.paid("stripe", &begun.order).await;
+                let paid = connected.payment(&id).await.str("/status");
                 assert_eq!(paid, if capture == "manual" { "authorized" } else { "captured" });
             }
         }
@@ -173,15 +174,15 @@ async fn a_razorpay_payment_that_went_back_without_being_captured_pays_nothing()
 #[tokio::test]
 async fn a_promise_that_lapses_at_razorpay_holds_no_stock() {
     for way in ["webhook", "sync"] {
-        let till = Till::open_with("manual").await;
-        let begun = till.begun("razorpay").await;
-        let paid = till.providers.pay_razorpay(&begun.reference);
-        till.act(&begun.id, "sync", json!({})).await.expect(200);
-        assert_eq!(till.stock().await, (98, 0, 2));
-        till.providers.lapse_payment(&paid).expect("it lapses");
-        till.learn(way, "razorpay", &begun, &paid).await;
-        assert_eq!(till.payment(&begun.id).await.str("/status"), "voided", "{way}");
-        assert_eq!(till.stock().await, (98, 2, 0), "{way}");
+        let connected = Connected::open_with("manual").await;
+        let begun = connected.begun("razorpay").await;
+        let paid = connected.providers.pay_razorpay(&begun.reference);
+        connected.act(&begun.id, "sync", json!({})).await.expect(200);
+        assert_eq!(connected.stock().await, (98, 0, 2));
+        connected.providers.lapse_payment(&paid).expect("it lapses");
+        connected.learn(way, "razorpay", &begun, &paid).await;
+        assert_eq!(connected.payment(&begun.id).await.str("/status"), "voided", "{way}");
+        assert_eq!(connected.stock().await, (98, 2, 0), "{way}");
     }
 }
 
@@ -195,25 +196,25 @@ fn altered(event: &Webhook, change: impl FnOnce(&mut Value)) -> Webhook {
 
 #[tokio::test]
 async fn a_second_payment_for_one_razorpay_order_hides_and_refunds_nothing() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for is_known in [true, false] {
-        let begun = till.begun("razorpay").await;
-        let paid = till.providers.pay_razorpay(&begun.reference);
+        let begun = connected.begun("razorpay").await;
+        let paid = connected.providers.pay_razorpay(&begun.reference);
         if is_known {
-            till.act(&begun.id, "sync", json!({})).await.expect(200);
+            connected.act(&begun.id, "sync", json!({})).await.expect(200);
         }
-        till.gateway.advance(MINUTE);
-        let second = till.providers.pay_order_again(&begun.reference).expect("it goes back");
+        connected.gateway.advance(MINUTE);
+        let second = connected.providers.pay_order_again(&begun.reference).expect("it goes back");
         let second = second["id"].as_str().unwrap().to_owned();
         for kind in ["payment.authorized", "refund.created", "refund.processed"] {
-            till.hear(&till.providers.razorpay_event(kind, &second)).await.expect(200);
+            connected.hear(&connected.providers.razorpay_event(kind, &second)).await.expect(200);
         }
         // As Razorpay tells it where it had captured the second one for a moment.
-        let event = till.providers.razorpay_event("refund.processed", &second);
+        let event = connected.providers.razorpay_event("refund.processed", &second);
         let taken = altered(&event, |body| {
             body["payload"]["payment"]["entity"]["captured"] = true.into();
         });
-        till.hear(&taken).await.expect(200);
+        connected.hear(&taken).await.expect(200);
         let part = altered(&event, |body| {
             let payment = &mut body["payload"]["payment"]["entity"];
             payment["captured"] = true.into();
@@ -221,34 +222,34 @@ async fn a_second_payment_for_one_razorpay_order_hides_and_refunds_nothing() {
             payment["amount_refunded"] = 500.into();
         });
         if is_known {
-            till.hear(&part).await.expect(200);
+            connected.hear(&part).await.expect(200);
         }
         // The shopper comes back from the second one.
         let fields = Providers::razorpay_return(&begun.order.id, &begun.reference, &second);
-        let verified = till.verify("razorpay", fields).await.expect(200);
+        let verified = connected.verify("razorpay", fields).await.expect(200);
         assert_eq!(verified.str("/payment/status"), "captured", "{is_known}");
-        let synced = till.act(&begun.id, "sync", json!({})).await.expect(200);
+        let synced = connected.act(&begun.id, "sync", json!({})).await.expect(200);
         assert_eq!(synced.str("/status"), "captured");
         assert_eq!(synced.str("/provider_payment"), paid);
         assert_eq!(synced.int("/refunded/amount"), 0);
-        let stored = till.order_as_stored(&begun.order).await;
+        let stored = connected.order_as_stored(&begun.order).await;
         assert_eq!(stored["financial_status"], "paid", "{is_known}");
         assert_eq!(stored["refunded"]["amount"], 0);
     }
-    assert_eq!(till.settled().await, (2, 2));
-    assert!(till.gateway.events("payment.refunded").await.is_empty());
+    assert_eq!(connected.announced().await, (2, 2));
+    assert!(connected.gateway.events("payment.refunded").await.is_empty());
 }
 
 #[tokio::test]
 async fn of_several_charges_of_an_intent_the_one_that_succeeded_counts() {
-    let till = Till::open().await;
-    let begun = till.begun("stripe").await;
-    let now = till.gateway.now();
-    till.providers.decline_stripe(&begun.reference);
-    let declined = till.providers.stripe_event("charge.failed", &begun.reference, now);
-    till.hear(&declined).await.expect(200);
+    let connected = Connected::open().await;
+    let begun = connected.begun("stripe").await;
+    let now = connected.gateway.now();
+    connected.providers.decline_stripe(&begun.reference);
+    let declined = connected.providers.stripe_event("charge.failed", &begun.reference, now);
+    connected.hear(&declined).await.expect(200);
     let forge = |kind: &'static str, change: &dyn Fn(&mut Value)| {
-        let event = till.providers.stripe_event(kind, &begun.reference, now);
+        let event = connected.providers.stripe_event(kind, &begun.reference, now);
         let mut body: Value = serde_json::from_slice(&event.body).unwrap();
         body["id"] = support::unique("evt").into();
         change(&mut body["data"]["object"]);
@@ -261,20 +262,20 @@ async fn of_several_charges_of_an_intent_the_one_that_succeeded_counts() {
             charge["amount_captured"] = charge["amount"].clone();
             charge["status"] = status.into();
         });
-        till.hear(&webhook).await.expect(200);
+        connected.hear(&webhook).await.expect(200);
     }
-    assert_eq!(till.settled().await, (0, 0));
-    till.providers.pay_stripe(&begun.reference);
-    till.act(&begun.id, "sync", json!({})).await.expect(200);
+    assert_eq!(connected.announced().await, (0, 0));
+    connected.providers.pay_stripe(&begun.reference);
+    connected.act(&begun.id, "sync", json!({})).await.expect(200);
     // What goes back of another charge of the intent is not what was taken by this one.
     let other = forge("charge.refunded", &|charge| {
         charge["id"] = "ch_of_an_earlier_attempt".into();
         charge["amount_refunded"] = charge["amount"].clone();
         charge["refunded"] = true.into();
     });
-    till.hear(&other).await.expect(200);
-    let known = till.payment(&begun.id).await;
+    connected.hear(&other).await.expect(200);
+    let known = connected.payment(&begun.id).await;
     assert_eq!((known.str("/status"), known.int("/refunded/amount")), ("captured".into(), 0));
-    assert_eq!(till.order_as_stored(&begun.order).await["financial_status"], "paid");
-    assert_eq!(till.settled().await, (1, 1));
+    assert_eq!(connected.order_as_stored(&begun.order).await["financial_status"], "paid");
+    assert_eq!(connected.announced().await, (1, 1));
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use gateway::clock::MINUTE;
 use support::{Providers, Reply, json, race};
 
-use super::till::{Order, PRICE, Till};
+use super::connected::{Connected, Order, PRICE};
 
 /// What the test's orders come to.
 const DUE: i64 = 2 * PRICE;
 
-impl Till {
+impl Connected {
     /// A shopper pays another amount than Razorpay was told, and comes back; the payment's id, and
     /// what the shopper brings.
     async fn paid_otherwise(&self, order: &Order, amount: i64) -> (String, support::Value) {
@@ -33,152 +33,152 @@ impl Till {
 }
 
 #[tokio::test]
-async fn another_amount_than_was_asked_for_settles_nothing_until_the_merchant_accepts_it() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    let (id, fields) = till.paid_otherwise(&order, 100).await;
-    let shown = till.payment(&id).await;
+async fn another_amount_than_was_asked_for_pays_nothing_until_the_merchant_accepts_it() {
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    let (id, fields) = connected.paid_otherwise(&order, 100).await;
+    let shown = connected.payment(&id).await;
     assert_eq!(
         (shown.str("/status"), shown.str("/attention")),
         ("captured".into(), "amount_mismatch".into())
     );
     assert_eq!(shown.int("/captured/amount"), 100);
     assert_eq!(*shown.at("/allowed_actions"), json!(["accept", "refund", "sync"]));
-    till.act(&id, "void", json!({})).await.expect(409).problem("invalid_state_transition");
-    till.act(&id, "sync", json!({})).await.expect(409).problem("amount_mismatch");
-    till.verify("razorpay", fields.clone()).await.expect(409).problem("amount_mismatch");
-    assert_eq!(till.settled().await, (1, 0), "it was taken, and pays nothing");
-    assert_eq!(till.stock().await, (98, 2, 0));
-    assert_eq!(till.order_as_stored(&order).await["financial_status"], "pending");
+    connected.act(&id, "void", json!({})).await.expect(409).problem("invalid_state_transition");
+    connected.act(&id, "sync", json!({})).await.expect(409).problem("amount_mismatch");
+    connected.verify("razorpay", fields.clone()).await.expect(409).problem("amount_mismatch");
+    assert_eq!(connected.announced().await, (1, 0), "it was taken, and pays nothing");
+    assert_eq!(connected.stock().await, (98, 2, 0));
+    assert_eq!(connected.order_as_stored(&order).await["financial_status"], "pending");
 
     let path = format!("/v1/payments/{id}/accept");
-    let keyless = till.owner.post(&path).json(json!({})).await;
+    let keyless = connected.owner.post(&path).json(json!({})).await;
     keyless.expect(400).problem("idempotency_key_required");
-    let stale = till.owner.post(&path).key("stale").if_match("\"1\"").json(json!({})).await;
+    let stale = connected.owner.post(&path).key("stale").if_match("\"1\"").json(json!({})).await;
     stale.expect(412).problem("precondition_failed");
-    let till = Arc::new(till);
+    let connected = Arc::new(connected);
     let answers = race(8, || {
-        let (till, id) = (Arc::clone(&till), id.clone());
-        async move { till.accept(&id).await }
+        let (connected, id) = (Arc::clone(&connected), id.clone());
+        async move { connected.accept(&id).await }
     })
     .await;
     let taken: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(taken.len(), 1, "{answers:#?}");
     assert_eq!(*taken[0].at("/attention"), json!(null));
-    let stored = till.order_as_stored(&order).await;
+    let stored = connected.order_as_stored(&order).await;
     assert_eq!(stored["financial_status"], "partially_paid");
     assert_eq!(stored["captured"]["amount"], 100);
-    assert_eq!(till.stock().await, (98, 0, 2), "the order is firm");
-    till.accept(&id).await.expect(409).problem("invalid_state_transition");
-    till.verify("razorpay", fields).await.expect(200);
+    assert_eq!(connected.stock().await, (98, 0, 2), "the order is firm");
+    connected.accept(&id).await.expect(409).problem("invalid_state_transition");
+    connected.verify("razorpay", fields).await.expect(200);
     // The shopper pays the rest.
-    let rest = till.begin("stripe", &order).await.expect(201);
+    let rest = connected.begin("stripe", &order).await.expect(201);
     assert_eq!(rest.int("/amount/amount"), DUE - 100);
-    till.providers.pay_stripe(&rest.str("/provider_order_id"));
-    till.act(&rest.str("/payment_id"), "sync", json!({})).await.expect(200);
-    assert_eq!(till.order_as_stored(&order).await["financial_status"], "paid");
+    connected.providers.pay_stripe(&rest.str("/provider_order_id"));
+    connected.act(&rest.str("/payment_id"), "sync", json!({})).await.expect(200);
+    assert_eq!(connected.order_as_stored(&order).await["financial_status"], "paid");
     // And a refund of all of it goes back by both.
     let path = format!("/v1/orders/{}/refund", order.id);
-    till.owner.post(&path).key("refund").json(json!({})).await.expect(201);
-    assert_eq!(till.payment(&id).await.str("/status"), "refunded");
-    assert_eq!(till.order_as_stored(&order).await["financial_status"], "refunded");
+    connected.owner.post(&path).key("refund").json(json!({})).await.expect(201);
+    assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
+    assert_eq!(connected.order_as_stored(&order).await["financial_status"], "refunded");
 }
 
 #[tokio::test]
 async fn another_amount_than_was_asked_for_goes_back_when_the_merchant_says_so() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    let (id, _) = till.paid_otherwise(&order, 100).await;
-    till.act(&id, "refunds", json!({})).await.expect(201);
-    let shown = till.payment(&id).await;
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    let (id, _) = connected.paid_otherwise(&order, 100).await;
+    connected.act(&id, "refunds", json!({})).await.expect(201);
+    let shown = connected.payment(&id).await;
     assert_eq!((shown.str("/status"), shown.at("/attention")), ("refunded".into(), &json!(null)));
-    assert_eq!(till.order_as_stored(&order).await["financial_status"], "pending");
-    till.accept(&id).await.expect(409).problem("invalid_state_transition");
-    let (paid, _) = till.paid("stripe", &order).await;
-    assert_eq!(till.payment(&paid).await.str("/status"), "captured");
+    assert_eq!(connected.order_as_stored(&order).await["financial_status"], "pending");
+    connected.accept(&id).await.expect(409).problem("invalid_state_transition");
+    let (paid, _) = connected.paid("stripe", &order).await;
+    assert_eq!(connected.payment(&paid).await.str("/status"), "captured");
 
     // What is too much goes back before the rest is taken.
-    let order = till.order().await;
-    let (id, _) = till.paid_otherwise(&order, DUE + 500).await;
-    let refused = till.accept(&id).await.expect(409);
+    let order = connected.order().await;
+    let (id, _) = connected.paid_otherwise(&order, DUE + 500).await;
+    let refused = connected.accept(&id).await.expect(409);
     assert_eq!(refused.int("/excess/amount"), 500);
     assert_eq!(refused.int("/outstanding/amount"), DUE);
     refused.problem("amount_exceeds_outstanding");
     let excess = json!({"amount": {"amount": 500, "currency": "INR"}});
-    till.act(&id, "refunds", excess).await.expect(201);
-    till.accept(&id).await.expect(200);
-    let stored = till.order_as_stored(&order).await;
+    connected.act(&id, "refunds", excess).await.expect(201);
+    connected.accept(&id).await.expect(200);
+    let stored = connected.order_as_stored(&order).await;
     assert_eq!(stored["financial_status"], "paid");
     assert_eq!(stored["captured"]["amount"], DUE);
-    let synced = till.act(&id, "sync", json!({})).await.expect(200);
+    let synced = connected.act(&id, "sync", json!({})).await.expect(200);
     assert_eq!(synced.int("/refunded/amount"), 500);
-    assert_eq!(till.order_as_stored(&order).await["refunded"]["amount"], 0);
+    assert_eq!(connected.order_as_stored(&order).await["refunded"]["amount"], 0);
 }
 
 #[tokio::test]
 async fn another_amount_that_nobody_has_accepted_goes_back_when_its_order_ends() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    let (id, _) = till.paid_otherwise(&order, 100).await;
-    till.gateway.advance(MINUTE * 31);
-    assert_eq!(till.gateway.sweep().await.failures, 0);
-    assert_eq!(till.order_as_stored(&order).await["status"], "expired");
-    till.gateway.advance(MINUTE * 2);
-    till.gateway.sweep().await;
-    let shown = till.payment(&id).await;
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    let (id, _) = connected.paid_otherwise(&order, 100).await;
+    connected.gateway.advance(MINUTE * 31);
+    assert_eq!(connected.gateway.sweep().await.failures, 0);
+    assert_eq!(connected.order_as_stored(&order).await["status"], "expired");
+    connected.gateway.advance(MINUTE * 2);
+    connected.gateway.sweep().await;
+    let shown = connected.payment(&id).await;
     assert_eq!((shown.str("/status"), shown.at("/attention")), ("refunded".into(), &json!(null)));
-    assert_eq!(till.stock().await, (100, 0, 0));
+    assert_eq!(connected.stock().await, (100, 0, 0));
     // At once, when it is called off, and when it has ended before.
-    let order = till.order().await;
-    let (id, _) = till.paid_otherwise(&order, 100).await;
+    let order = connected.order().await;
+    let (id, _) = connected.paid_otherwise(&order, 100).await;
     let path = format!("/v1/orders/{}/cancel", order.id);
-    till.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
-    assert_eq!(till.payment(&id).await.str("/status"), "refunded");
-    let order = till.order().await;
-    let begun = till.begin("razorpay", &order).await.expect(201);
+    connected.owner.post(&path).key("cancel").json(json!({})).await.expect(200);
+    assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
+    let order = connected.order().await;
+    let begun = connected.begin("razorpay", &order).await.expect(201);
     let path = format!("/v1/orders/{}/cancel", order.id);
-    till.owner.post(&path).key("another").json(json!({})).await.expect(200);
-    let paid = till.providers.pay_razorpay_with(&begun.str("/provider_order_id"), 100);
-    let webhook = till.providers.razorpay_event("payment.captured", &paid);
-    till.hear(&webhook).await.expect(200);
-    assert_eq!(till.payment(&begun.str("/payment_id")).await.str("/status"), "refunded");
+    connected.owner.post(&path).key("another").json(json!({})).await.expect(200);
+    let paid = connected.providers.pay_razorpay_with(&begun.str("/provider_order_id"), 100);
+    let webhook = connected.providers.razorpay_event("payment.captured", &paid);
+    connected.hear(&webhook).await.expect(200);
+    assert_eq!(connected.payment(&begun.str("/payment_id")).await.str("/status"), "refunded");
 }
 
 #[tokio::test]
 async fn another_amount_that_is_only_held_is_let_go_of_or_taken() {
-    let till = Till::open_with("manual").await;
+    let connected = Connected::open_with("manual").await;
     for (action, status, money) in
         [("void", "voided", "pending"), ("capture", "captured", "partially_paid")]
     {
-        let order = till.order().await;
-        let begun = till.begin("razorpay", &order).await.expect(201);
+        let order = connected.order().await;
+        let begun = connected.begin("razorpay", &order).await.expect(201);
         let (reference, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
-        till.providers.pay_razorpay_with(&reference, 100);
-        till.act(&id, "sync", json!({})).await.expect(409).problem("amount_mismatch");
-        let shown = till.payment(&id).await;
+        connected.providers.pay_razorpay_with(&reference, 100);
+        connected.act(&id, "sync", json!({})).await.expect(409).problem("amount_mismatch");
+        let shown = connected.payment(&id).await;
         assert_eq!(
             (shown.str("/status"), shown.str("/attention")),
             ("authorized".into(), "amount_mismatch".into())
         );
-        assert_eq!(till.order_as_stored(&order).await["financial_status"], "pending");
-        let done = till.act(&id, action, json!({})).await.expect(200);
+        assert_eq!(connected.order_as_stored(&order).await["financial_status"], "pending");
+        let done = connected.act(&id, action, json!({})).await.expect(200);
         assert_eq!((done.str("/status"), done.at("/attention")), (status.into(), &json!(null)));
-        assert_eq!(till.order_as_stored(&order).await["financial_status"], money);
+        assert_eq!(connected.order_as_stored(&order).await["financial_status"], money);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
     for provider in ["razorpay", "stripe", "manual"] {
-        let till = Arc::new(Till::open_to_many("manual").await);
-        let order = till.order().await;
+        let connected = Arc::new(Connected::open_to_many("manual").await);
+        let order = connected.order().await;
         let id = match provider {
-            "manual" => till.begin("manual", &order).await.expect(201).str("/payment_id"),
-            _ => till.paid(provider, &order).await.0,
+            "manual" => connected.begin("manual", &order).await.expect(201).str("/payment_id"),
+            _ => connected.paid(provider, &order).await.0,
         };
         let answers = race(8, || {
-            let (till, id) = (Arc::clone(&till), id.clone());
-            async move { till.act(&id, "capture", json!({})).await }
+            let (connected, id) = (Arc::clone(&connected), id.clone());
+            async move { connected.act(&id, "capture", json!({})).await }
         })
         .await;
         let won = answers.iter().filter(|answer| answer.status == 200).count();
@@ -187,38 +187,38 @@ async fn of_captures_that_race_one_has_taken_the_money_and_the_others_say_so() {
             assert_eq!(lost.str("/current"), "captured", "{provider}");
             lost.expect(409).problem("not_capturable");
         }
-        assert_eq!(till.settled().await, (1, 1), "{provider}");
-        assert_eq!(till.payment(&id).await.at("/receipts").as_array().unwrap().len(), 1);
+        assert_eq!(connected.announced().await, (1, 1), "{provider}");
+        assert_eq!(connected.payment(&id).await.at("/receipts").as_array().unwrap().len(), 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_payments_of_one_order_that_are_taken_at_once_the_lost_one_says_so() {
-    let till = Arc::new(Till::open_to_many("manual").await);
-    let order = till.order().await;
-    let (held, intent) = till.paid("stripe", &order).await;
-    let cash = till.begin("manual", &order).await;
+    let connected = Arc::new(Connected::open_to_many("manual").await);
+    let order = connected.order().await;
+    let (held, intent) = connected.paid("stripe", &order).await;
+    let cash = connected.begin("manual", &order).await;
     // The order is promised: no other payment may be begun.
     cash.expect(409).problem("order_already_paid");
     // Cash that was begun before the promise, and is there after it.
-    let order = till.order().await;
-    let cash = till.begin("manual", &order).await.expect(201).str("/payment_id");
-    let (second, _) = till.paid("stripe", &order).await;
+    let order = connected.order().await;
+    let cash = connected.begin("manual", &order).await.expect(201).str("/payment_id");
+    let (second, _) = connected.paid("stripe", &order).await;
     let ids = [cash, second];
     let turn = std::sync::atomic::AtomicUsize::new(0);
     let answers = race(2, || {
-        let (till, ids) = (Arc::clone(&till), ids.clone());
+        let (connected, ids) = (Arc::clone(&connected), ids.clone());
         let nth = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        async move { till.act(&ids[nth], "capture", json!({})).await }
+        async move { connected.act(&ids[nth], "capture", json!({})).await }
     })
     .await;
     let won = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(won, 1, "{answers:#?}");
     let lost = answers.into_iter().find(|answer| answer.status != 200).unwrap();
     assert!(["order_already_paid", "not_capturable"].contains(&lost.str("/code").as_str()));
-    let stored = till.order_as_stored(&order).await;
+    let stored = connected.order_as_stored(&order).await;
     assert_eq!(stored["captured"]["amount"], DUE);
     assert_eq!(stored["refunded"]["amount"], 0);
-    assert_eq!(till.payment(&held).await.str("/status"), "authorized");
-    assert_eq!(till.providers.payment(&intent)["status"], "requires_capture");
+    assert_eq!(connected.payment(&held).await.str("/status"), "authorized");
+    assert_eq!(connected.providers.payment(&intent)["status"], "requires_capture");
 }

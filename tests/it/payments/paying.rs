@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use support::{Merchant, Providers, RAZORPAY_KEY_ID, Value, json, race};
 
-use super::till::{PRICE, Till, provider_path};
+use super::connected::{Connected, PRICE, provider_path};
 
 #[tokio::test]
 async fn razorpay_from_order_to_refund() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    assert_eq!(till.stock().await, (98, 2, 0));
-    let begun = till.begin("razorpay", &order).await.expect(201);
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    assert_eq!(connected.stock().await, (98, 2, 0));
+    let begun = connected.begin("razorpay", &order).await.expect(201);
     assert_eq!(begun.int("/amount/amount"), 2 * PRICE);
     assert_eq!(begun.str("/status"), "created");
     assert_eq!(begun.str("/client/key_id"), RAZORPAY_KEY_ID);
@@ -19,53 +19,53 @@ async fn razorpay_from_order_to_refund() {
     let (reference, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
     assert_eq!(begun.str("/client/options/order_id"), reference);
     // Asked again, it is the same payment, and the provider is not asked.
-    let again = till.begin("razorpay", &order).await.expect(201);
+    let again = connected.begin("razorpay", &order).await.expect(201);
     assert_eq!(again.text, begun.text);
-    let opened = till.providers.calls("/v1/orders");
+    let opened = connected.providers.calls("/v1/orders");
     assert_eq!(opened.len(), 1);
     let sent: Value = serde_json::from_str(&opened[0].body).unwrap();
     assert_eq!((&sent["amount"], &sent["currency"]), (&json!(2 * PRICE), &json!("INR")));
-    assert_eq!(sent["receipt"], till.order_as_stored(&order).await["number"]);
+    assert_eq!(sent["receipt"], connected.order_as_stored(&order).await["number"]);
     assert_eq!(sent["payment"]["capture"], "automatic");
 
-    let paid = till.providers.pay_razorpay(&reference);
+    let paid = connected.providers.pay_razorpay(&reference);
     let fields = Providers::razorpay_return(&order.id, &reference, &paid);
-    let verified = till.verify("razorpay", fields.clone()).await.expect(200);
+    let verified = connected.verify("razorpay", fields.clone()).await.expect(200);
     assert_eq!(verified.str("/payment/status"), "captured");
     assert_eq!(verified.str("/order/financial_status"), "paid");
-    assert_eq!(till.stock().await, (98, 0, 2));
-    let again = till.verify("razorpay", fields).await.expect(200);
+    assert_eq!(connected.stock().await, (98, 0, 2));
+    let again = connected.verify("razorpay", fields).await.expect(200);
     assert_eq!(again.json, verified.json);
-    let late = till.begin("razorpay", &order).await.expect(409);
+    let late = connected.begin("razorpay", &order).await.expect(409);
     late.problem("order_already_paid");
 
-    let shown = till.payment(&id).await;
+    let shown = connected.payment(&id).await;
     assert_eq!(shown.str("/provider_payment"), paid);
     assert_eq!(shown.str("/receipts/0/action"), "capture");
     assert_eq!(shown.str("/method"), "upi");
     assert_eq!(*shown.at("/allowed_actions"), json!(["refund", "sync"]));
     let part = json!({"amount": {"amount": 900, "currency": "INR"}, "reason": "defective"});
-    let refunded = till.act(&id, "refunds", part).await.expect(201);
+    let refunded = connected.act(&id, "refunds", part).await.expect(201);
     assert_eq!(refunded.str("/refund/status"), "succeeded");
     assert_eq!(refunded.str("/order/financial_status"), "partially_refunded");
     let over = json!({"amount": {"amount": 2 * PRICE, "currency": "INR"}});
-    let over = till.act(&id, "refunds", over).await.expect(409);
+    let over = connected.act(&id, "refunds", over).await.expect(409);
     assert_eq!(over.int("/refundable/amount"), 2 * PRICE - 900);
     over.problem("refund_exceeds_captured");
-    till.act(&id, "refunds", json!({})).await.expect(201);
-    let shown = till.payment(&id).await;
+    connected.act(&id, "refunds", json!({})).await.expect(201);
+    let shown = connected.payment(&id).await;
     assert_eq!(shown.str("/status"), "refunded");
     assert_eq!(shown.int("/refunded/amount"), 2 * PRICE);
-    assert_eq!(till.providers.refunds().len(), 2);
-    let listed = till.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
+    assert_eq!(connected.providers.refunds().len(), 2);
+    let listed = connected.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
     assert_eq!(listed.data().len(), 2);
     let keys: Vec<_> =
-        till.providers.calls("/refund").into_iter().map(|call| call.key.unwrap()).collect();
+        connected.providers.calls("/refund").into_iter().map(|call| call.key.unwrap()).collect();
     let ids: Vec<_> = listed.data().iter().map(|r| r["id"].as_str().unwrap().to_owned()).collect();
     let ids: Vec<_> = ids.iter().map(|refund| format!("{refund}-{id}")).collect();
     assert_eq!(keys, ids, "the provider deduplicates on our ids");
 
-    let events = till.owner.get(&format!("/v1/payments/{id}/events")).await.expect(200);
+    let events = connected.owner.get(&format!("/v1/payments/{id}/events")).await.expect(200);
     let names: Vec<_> = events.data().iter().map(|event| event["type"].clone()).collect();
     let expected = ["refunded", "refunded", "captured", "created"];
     assert_eq!(names, expected.map(|verb| json!(format!("payment.{verb}"))));
@@ -73,120 +73,121 @@ async fn razorpay_from_order_to_refund() {
 
 #[tokio::test]
 async fn stripe_from_intent_to_partial_capture_void_and_refund() {
-    let till = Till::open_with("manual").await;
-    let order = till.order().await;
-    let begun = till.begin("stripe", &order).await.expect(201);
+    let connected = Connected::open_with("manual").await;
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
     let (intent, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
     let secret = begun.str("/client/client_secret");
     assert!(secret.starts_with(&format!("{intent}_secret_")));
-    let call = till.providers.calls("/v1/payment_intents").remove(0);
+    let call = connected.providers.calls("/v1/payment_intents").remove(0);
     assert_eq!(call.key.as_deref(), Some(id.as_str()), "opened once per payment");
     assert!(call.body.contains("currency=inr") && call.body.contains("capture_method=manual"));
-    let again = till.begin("stripe", &order).await.expect(201);
+    let again = connected.begin("stripe", &order).await.expect(201);
     assert_eq!(again.text, begun.text, "the client secret is kept, sealed");
-    let stored = Value::from(till.gateway.items("STO#").await).to_string();
+    let stored = Value::from(connected.gateway.items("STO#").await).to_string();
     assert!(!stored.contains(&secret));
 
-    till.providers.decline_stripe(&intent);
+    connected.providers.decline_stripe(&intent);
     let fields = json!({"order_id": order.id, "payment_intent": intent});
-    let declined = till.verify("stripe", fields.clone()).await.expect(200);
+    let declined = connected.verify("stripe", fields.clone()).await.expect(200);
     assert_eq!(declined.str("/payment/status"), "failed");
-    let shown = till.payment(&id).await;
+    let shown = connected.payment(&id).await;
     assert_eq!(shown.str("/attempts/0/failure_code"), "insufficient_funds");
 
-    till.providers.pay_stripe(&intent);
-    let verified = till.verify("stripe", fields).await.expect(200);
+    connected.providers.pay_stripe(&intent);
+    let verified = connected.verify("stripe", fields).await.expect(200);
     assert_eq!(verified.str("/payment/status"), "authorized");
     assert_eq!(verified.str("/order/financial_status"), "authorized");
     let over = json!({"amount": {"amount": 2 * PRICE + 1, "currency": "INR"}});
-    till.act(&id, "capture", over).await.expect(409).problem("amount_exceeds_authorized");
-    let keyless = till.owner.post(&format!("/v1/payments/{id}/capture")).json(json!({})).await;
+    connected.act(&id, "capture", over).await.expect(409).problem("amount_exceeds_authorized");
+    let keyless = connected.owner.post(&format!("/v1/payments/{id}/capture")).json(json!({})).await;
     keyless.expect(400).problem("idempotency_key_required");
-    let captured = till.act(&id, "capture", json!({})).await.expect(200);
+    let captured = connected.act(&id, "capture", json!({})).await.expect(200);
     assert_eq!(captured.str("/status"), "captured");
-    assert_eq!(till.order_as_stored(&order).await["financial_status"], "paid");
-    till.act(&id, "capture", json!({})).await.expect(409).problem("not_capturable");
-    till.act(&id, "void", json!({})).await.expect(409).problem("invalid_state_transition");
-    till.act(&id, "refunds", json!({})).await.expect(201);
-    assert_eq!(till.payment(&id).await.str("/status"), "refunded");
+    assert_eq!(connected.order_as_stored(&order).await["financial_status"], "paid");
+    connected.act(&id, "capture", json!({})).await.expect(409).problem("not_capturable");
+    connected.act(&id, "void", json!({})).await.expect(409).problem("invalid_state_transition");
+    connected.act(&id, "refunds", json!({})).await.expect(201);
+    assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
 
     // Another order: authorized, and given up.
-    let order = till.order().await;
-    let begun = till.begin("stripe", &order).await.expect(201);
+    let order = connected.order().await;
+    let begun = connected.begin("stripe", &order).await.expect(201);
     let (intent, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
-    till.providers.pay_stripe(&intent);
-    till.act(&id, "sync", json!({})).await.expect(200);
-    let voided = till.act(&id, "void", json!({})).await.expect(200);
+    connected.providers.pay_stripe(&intent);
+    connected.act(&id, "sync", json!({})).await.expect(200);
+    let voided = connected.act(&id, "void", json!({})).await.expect(200);
     assert_eq!(voided.str("/status"), "voided");
-    assert_eq!(till.providers.payment(&intent)["status"], "canceled");
-    assert_eq!(till.gateway.events("payment.voided").await.len(), 1);
-    till.act(&id, "refunds", json!({})).await.expect(409).problem("payment_not_captured");
+    assert_eq!(connected.providers.payment(&intent)["status"], "canceled");
+    assert_eq!(connected.gateway.events("payment.voided").await.len(), 1);
+    connected.act(&id, "refunds", json!({})).await.expect(409).problem("payment_not_captured");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payment_that_is_begun_by_many_at_once_is_one() {
-    let till = Arc::new(Till::open_to_many("automatic").await);
+    let connected = Arc::new(Connected::open_to_many("automatic").await);
     for provider in ["razorpay", "stripe"] {
-        let order = till.order().await;
+        let order = connected.order().await;
         let answers = race(12, || {
-            let (till, order) = (Arc::clone(&till), order.clone());
-            async move { till.begin(provider, &order).await.expect(201) }
+            let (connected, order) = (Arc::clone(&connected), order.clone());
+            async move { connected.begin(provider, &order).await.expect(201) }
         })
         .await;
         assert!(answers.iter().all(|answer| answer.text == answers[0].text), "{provider}");
-        let listed = till.owner.get(&format!("/v1/payments?order_id={}", order.id)).await;
+        let listed = connected.owner.get(&format!("/v1/payments?order_id={}", order.id)).await;
         assert_eq!(listed.expect(200).data().len(), 1);
     }
-    assert_eq!(till.gateway.events("payment.created").await.len(), 2);
-    assert_eq!(till.gateway.items("UQ#PRF#").await.len(), 2);
+    assert_eq!(connected.gateway.events("payment.created").await.len(), 2);
+    assert_eq!(connected.gateway.items("UQ#PRF#").await.len(), 2);
 }
 
 #[tokio::test]
 async fn cash_is_taken_when_the_merchant_says_so() {
-    let till = Till::bare().await;
+    let connected = Connected::bare().await;
     let told = json!({"instructions": "Transfer to IBAN 42."});
-    till.owner.put(&provider_path("manual")).json(told).await.expect(200);
-    let order = till.order().await;
-    let begun = till.begin("manual", &order).await.expect(201);
+    connected.owner.put(&provider_path("manual")).json(told).await.expect(200);
+    let order = connected.order().await;
+    let begun = connected.begin("manual", &order).await.expect(201);
     assert_eq!(begun.str("/client/options/instructions"), "Transfer to IBAN 42.");
     let id = begun.str("/payment_id");
-    let back = till.verify("manual", json!({"order_id": order.id})).await.expect(200);
+    let back = connected.verify("manual", json!({"order_id": order.id})).await.expect(200);
     assert_eq!(back.str("/payment/status"), "created", "coming back is no proof of money");
-    let captured = till.act(&id, "capture", json!({})).await.expect(200);
+    let captured = connected.act(&id, "capture", json!({})).await.expect(200);
     assert_eq!(captured.str("/status"), "captured");
-    assert_eq!(till.stock().await, (98, 0, 2));
-    assert_eq!(till.settled().await, (1, 1));
+    assert_eq!(connected.stock().await, (98, 0, 2));
+    assert_eq!(connected.announced().await, (1, 1));
 }
 
 #[tokio::test]
 async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
-    let till = Till::open().await;
-    let (order, other) = (till.order().await, till.order().await);
-    let before = till.gateway.count().await;
-    let path = till.path("stripe", "order");
+    let connected = Connected::open().await;
+    let (order, other) = (connected.order().await, connected.order().await);
+    let before = connected.gateway.count().await;
+    let path = connected.path("stripe", "order");
     let ask = json!({"order_id": order.id});
-    let client = till.gateway.client();
+    let client = connected.gateway.client();
     client.post(&path).json(ask.clone()).await.expect(404).problem("not_found");
     let wrong = client.post(&path).json(ask.clone());
     wrong.header("x-service-order-token", &other.token).await.expect(404).problem("not_found");
     let unknown = json!({"order_id": format!("ord_{}", "0".repeat(32))});
     let unknown = client.post(&path).json(unknown);
     unknown.header("x-service-order-token", &order.token).await.expect(404).problem("not_found");
-    let provider = till.begin("paypal", &order).await.expect(404);
+    let provider = connected.begin("paypal", &order).await.expect(404);
     provider.problem("unknown_provider");
-    assert_eq!(till.gateway.count().await, before);
+    assert_eq!(connected.gateway.count().await, before);
     // One key, two shoppers: nobody gets the other's answer.
     let mine = client.post(&path).json(ask.clone()).key("k");
     let mine = mine.header("x-service-order-token", &order.token).await.expect(201);
     assert!(mine.at("/client/client_secret").is_string());
-    let theirs = till.gateway.client().post(&path).json(ask).key("k");
+    let theirs = connected.gateway.client().post(&path).json(ask).key("k");
     theirs.await.expect(404).problem("not_found");
-    let stranger = Merchant::sign_up(&till.gateway).await;
+    let stranger = Merchant::sign_up(&connected.gateway).await;
     let shop = stranger.open_store().await;
     let foreign = format!("/v1/payments/{}", mine.str("/payment_id"));
     stranger.at(&shop).get(&foreign).await.expect(404).problem("not_found");
-    let listed = till.owner.get(&format!("/v1/payments?order_id={}", order.id)).await.expect(200);
+    let listed =
+        connected.owner.get(&format!("/v1/payments?order_id={}", order.id)).await.expect(200);
     assert_eq!(listed.data().len(), 1);
-    let none = till.owner.get("/v1/payments?status=captured").await.expect(200);
+    let none = connected.owner.get("/v1/payments?status=captured").await.expect(200);
     assert!(none.data().is_empty());
 }

@@ -1,5 +1,5 @@
-//! How payments and orders settle: promises that lapse, money that went back at the provider's own
-//! desk, two ways to pay one order, and what it all means for a customer's account.
+//! How payments and orders are reconciled: authorizations that lapse, refunds on the provider's
+//! dashboard, two ways to pay one order, and what it all means for a customer's account.
 
 use gateway::clock::MINUTE;
 use gateway::problem::Code;
@@ -14,7 +14,7 @@ use support::{
 const PRICE: i64 = 1_000;
 
 /// A store that is paid through both providers, and what it sells.
-struct Till {
+struct Connected {
     market: Market,
     providers: Providers,
     book: String,
@@ -26,7 +26,7 @@ struct Begun {
     reference: String,
 }
 
-impl Till {
+impl Connected {
     /// Stripe holds the money or takes it; Razorpay takes it.
     async fn open(stripe: &str) -> Self {
         let providers = Providers::start().await;
@@ -89,12 +89,12 @@ impl Till {
         deliver(&event, &client, &self.market.store.subdomain).await.expect(200);
     }
 
-    /// Somebody does something at Stripe's own desk.
+    /// Somebody does something on Stripe's own dashboard.
     async fn at_stripe(&self, path: &str, form: &[(&str, &str)]) {
         let client = self.market.gateway.client().at_url(self.providers.url());
         let ask = client.post(&format!("/stripe/v1/{path}")).form(form);
         let ask = ask.header("authorization", &format!("Bearer {STRIPE_SECRET}"));
-        ask.header("idempotency-key", &unique("desk")).await.expect(200);
+        ask.header("idempotency-key", &unique("dashboard")).await.expect(200);
     }
 
     async fn refund_at_stripe(&self, payment: &Begun, amount: i64) {
@@ -121,60 +121,61 @@ async fn spent(market: &Market, shopper: &Shopper) -> i64 {
     found.expect(200).int("/data/0/total_spent/amount")
 }
 
-async fn order_of(till: &Till, shopper: &Shopper) -> Placed {
-    let ask = shopper.post(&till.market.orders_path()).key(&unique("order"));
-    Placed::of(ask.json(cart(&[(&till.book, 1)])).await.expect(201))
+async fn order_of(connected: &Connected, shopper: &Shopper) -> Placed {
+    let ask = shopper.post(&connected.market.orders_path()).key(&unique("order"));
+    Placed::of(ask.json(cart(&[(&connected.book, 1)])).await.expect(201))
 }
 
 #[tokio::test]
 async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() {
-    let till = Till::open("automatic").await;
-    let market = &till.market;
+    let connected = Connected::open("automatic").await;
+    let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let placed = order_of(&till, &shopper).await;
+    let placed = order_of(&connected, &shopper).await;
     assert_eq!(spent(market, &shopper).await, 0);
-    let begun = till.begin("stripe", &placed).await;
-    till.providers.pay_stripe(&begun.reference);
-    till.hear_stripe("payment_intent.succeeded", &begun).await;
-    till.sync(&begun).await;
+    let begun = connected.begin("stripe", &placed).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.hear_stripe("payment_intent.succeeded", &begun).await;
+    connected.sync(&begun).await;
     assert_eq!(spent(market, &shopper).await, PRICE);
     market.act(&placed.id, "refund", json!({"amount": inr(300)})).await.expect(201);
     assert_eq!(spent(market, &shopper).await, 700);
-    till.refund_at_stripe(&begun, 200).await;
-    till.sync(&begun).await;
+    connected.refund_at_stripe(&begun, 200).await;
+    connected.sync(&begun).await;
     assert_eq!(spent(market, &shopper).await, 500);
     market.act(&placed.id, "cancel", json!({})).await.expect(200);
     assert_eq!(spent(market, &shopper).await, 0);
     // By hand.
-    let placed = order_of(&till, &shopper).await;
+    let placed = order_of(&connected, &shopper).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     assert_eq!(spent(market, &shopper).await, PRICE);
     // A refund that the provider refuses is not one.
-    let placed = order_of(&till, &shopper).await;
-    let begun = till.begin("stripe", &placed).await;
-    till.providers.pay_stripe(&begun.reference);
-    till.sync(&begun).await;
-    till.providers.next([support::Trouble::Refuse(402, "card_declined")]);
-    let refused = till.act(&begun, "refunds", json!({})).await;
+    let placed = order_of(&connected, &shopper).await;
+    let begun = connected.begin("stripe", &placed).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.sync(&begun).await;
+    connected.providers.next([support::Trouble::Refuse(402, "card_declined")]);
+    let refused = connected.act(&begun, "refunds", json!({})).await;
     refused.expect(502).problem("provider_error");
     assert_eq!(spent(market, &shopper).await, 2 * PRICE);
 }
 
 #[tokio::test]
 async fn no_payment_fails_because_its_customer_is_gone() {
-    let till = Till::open("automatic").await;
-    let market = &till.market;
+    let connected = Connected::open("automatic").await;
+    let market = &connected.market;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let (first, second) = (order_of(&till, &shopper).await, order_of(&till, &shopper).await);
-    let begun = till.begin("stripe", &first).await;
+    let (first, second) =
+        (order_of(&connected, &shopper).await, order_of(&connected, &shopper).await);
+    let begun = connected.begin("stripe", &first).await;
     let ask = json!({"current_password": PASSWORD});
     shopper.delete("/v1/storefront/customer/me").json(ask).await.expect(202);
-    till.providers.pay_stripe(&begun.reference);
-    till.hear_stripe("payment_intent.succeeded", &begun).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.hear_stripe("payment_intent.succeeded", &begun).await;
     assert_eq!(market.show(&first.id).await.str("/financial_status"), "paid");
     market.act(&first.id, "refund", json!({"amount": inr(300)})).await.expect(201);
-    till.refund_at_stripe(&begun, 200).await;
-    till.sync(&begun).await;
+    connected.refund_at_stripe(&begun, 200).await;
+    connected.sync(&begun).await;
     market.act(&first.id, "cancel", json!({})).await.expect(200);
     market.act(&second.id, "mark-paid", json!({})).await.expect(200);
     market.act(&second.id, "refund", json!({})).await.expect(201);
@@ -183,19 +184,19 @@ async fn no_payment_fails_because_its_customer_is_gone() {
 }
 
 #[tokio::test]
-async fn a_refund_at_the_providers_desk_reaches_the_order() {
-    let till = Till::open("automatic").await;
-    let market = &till.market;
+async fn a_refund_on_the_providers_dashboard_reaches_the_order() {
+    let connected = Connected::open("automatic").await;
+    let market = &connected.market;
     for by_webhook in [false, true] {
-        let (placed, begun) = till.paid_by_stripe().await;
+        let (placed, begun) = connected.paid_by_stripe().await;
         let learn = async || {
             if by_webhook {
-                till.hear_stripe("charge.refunded", &begun).await;
+                connected.hear_stripe("charge.refunded", &begun).await;
             } else {
-                till.sync(&begun).await;
+                connected.sync(&begun).await;
             }
         };
-        till.refund_at_stripe(&begun, 400).await;
+        connected.refund_at_stripe(&begun, 400).await;
         learn().await;
         learn().await;
         let order = market.show(&placed.id).await;
@@ -218,7 +219,7 @@ async fn a_refund_at_the_providers_desk_reaches_the_order() {
             let done = market.act(&placed.id, "cancel", json!({})).await.expect(200);
             assert_eq!(*done.at("/refund/amount"), inr(600));
         } else {
-            till.refund_at_stripe(&begun, 600).await;
+            connected.refund_at_stripe(&begun, 600).await;
             learn().await;
             market.act(&placed.id, "cancel", json!({})).await.expect(200);
         }
@@ -227,31 +228,31 @@ async fn a_refund_at_the_providers_desk_reaches_the_order() {
             (order.str("/status"), order.str("/financial_status")),
             ("cancelled".into(), "refunded".into())
         );
-        assert_eq!(till.payment(&begun).await.str("/status"), "refunded");
+        assert_eq!(connected.payment(&begun).await.str("/status"), "refunded");
     }
     for name in ["refund.created", "refund.succeeded", "order.refunded", "payment.refunded"] {
         assert_eq!(market.gateway.events(name).await.len(), 4, "{name}");
     }
-    assert_eq!(market.levels(&till.book).await, [10, 0, 0, 10]);
+    assert_eq!(market.levels(&connected.book).await, [10, 0, 0, 10]);
 }
 
 #[tokio::test]
 async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
     for at_provider in [false, true] {
-        let (placed, begun) = till.paid_by_stripe().await;
+        let (placed, begun) = connected.paid_by_stripe().await;
         let order = market.show(&placed.id).await;
         assert_eq!(order.str("/financial_status"), "authorized");
         assert!(can(&order, "fulfill") && *order.at("/expires_at") == json!(null));
-        assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+        assert_eq!(market.levels(&connected.book).await, [9, 0, 1, 10]);
         market.gateway.advance(MINUTE * 60);
         if at_provider {
             let path = format!("payment_intents/{}/cancel", begun.reference);
-            till.at_stripe(&path, &[]).await;
-            till.hear_stripe("payment_intent.canceled", &begun).await;
+            connected.at_stripe(&path, &[]).await;
+            connected.hear_stripe("payment_intent.canceled", &begun).await;
         } else {
-            till.act(&begun, "void", json!({})).await.expect(200);
+            connected.act(&begun, "void", json!({})).await.expect(200);
         }
         let order = market.show(&placed.id).await;
         assert_eq!(
@@ -259,15 +260,15 @@ async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
             ("open".into(), "pending".into())
         );
         assert!(!can(&order, "fulfill") && can(&order, "confirm"), "{:?}", actions(&order));
-        assert_eq!(market.levels(&till.book).await, [9, 1, 0, 10]);
+        assert_eq!(market.levels(&connected.book).await, [9, 1, 0, 10]);
         if at_provider {
             // In time, and through a payment of its own.
-            let again = till.begin("stripe", &placed).await;
+            let again = connected.begin("stripe", &placed).await;
             assert_ne!(again.id, begun.id);
-            till.providers.pay_stripe(&again.reference);
-            till.sync(&again).await;
-            assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
-            till.act(&again, "capture", json!({})).await.expect(200);
+            connected.providers.pay_stripe(&again.reference);
+            connected.sync(&again).await;
+            assert_eq!(market.levels(&connected.book).await, [9, 0, 1, 10]);
+            connected.act(&again, "capture", json!({})).await.expect(200);
             market.gateway.advance(MINUTE * 31);
             market.gateway.sweep().await;
             assert_eq!(market.show(&placed.id).await.str("/financial_status"), "paid");
@@ -278,23 +279,23 @@ async fn an_order_whose_promise_lapses_waits_to_be_paid_again() {
             market.gateway.advance(MINUTE * 2);
             market.gateway.sweep().await;
             assert_eq!(market.show(&placed.id).await.str("/status"), "expired");
-            assert_eq!(market.levels(&till.book).await, [10, 0, 0, 10]);
+            assert_eq!(market.levels(&connected.book).await, [10, 0, 0, 10]);
         }
     }
-    market.audit(&till.book).await;
+    market.audit(&connected.book).await;
 }
 
 #[tokio::test]
 async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopened() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
     for pays in [true, false] {
-        let (placed, begun) = till.paid_by_stripe().await;
+        let (placed, begun) = connected.paid_by_stripe().await;
         market.act(&placed.id, "close", json!({})).await.expect(200);
         market.gateway.advance(MINUTE * 60);
         let path = format!("payment_intents/{}/cancel", begun.reference);
-        till.at_stripe(&path, &[]).await;
-        till.hear_stripe("payment_intent.canceled", &begun).await;
+        connected.at_stripe(&path, &[]).await;
+        connected.hear_stripe("payment_intent.canceled", &begun).await;
         market.gateway.advance(MINUTE * 60);
         market.gateway.sweep().await;
         let order = market.show(&placed.id).await;
@@ -309,121 +310,122 @@ async fn a_closed_order_whose_promise_lapses_waits_to_be_paid_when_it_is_reopene
         assert!(order.at("/expires_at").is_string());
         assert!(!can(&order, "fulfill") && can(&order, "confirm"), "{:?}", actions(&order));
         if pays {
-            assert_eq!(market.levels(&till.book).await, [9, 1, 0, 10]);
-            let again = till.begin("stripe", &placed).await;
-            till.providers.pay_stripe(&again.reference);
-            till.sync(&again).await;
-            assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+            assert_eq!(market.levels(&connected.book).await, [9, 1, 0, 10]);
+            let again = connected.begin("stripe", &placed).await;
+            connected.providers.pay_stripe(&again.reference);
+            connected.sync(&again).await;
+            assert_eq!(market.levels(&connected.book).await, [9, 0, 1, 10]);
             assert!(can(&market.show(&placed.id).await, "fulfill"));
         } else {
-            assert_eq!(market.levels(&till.book).await, [8, 1, 1, 10]);
+            assert_eq!(market.levels(&connected.book).await, [8, 1, 1, 10]);
             market.gateway.advance(MINUTE * 31);
             market.gateway.sweep().await;
             assert_eq!(market.show(&placed.id).await.str("/status"), "expired");
-            assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+            assert_eq!(market.levels(&connected.book).await, [9, 0, 1, 10]);
         }
     }
-    market.audit(&till.book).await;
+    market.audit(&connected.book).await;
 }
 
 #[tokio::test]
 async fn an_order_that_is_firm_by_itself_stays_so_without_its_promise() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
     // By the merchant's word.
-    let placed = till.order().await;
+    let placed = connected.order().await;
     market.act(&placed.id, "confirm", json!({})).await.expect(200);
-    let begun = till.begin("stripe", &placed).await;
-    till.providers.pay_stripe(&begun.reference);
-    till.sync(&begun).await;
-    till.act(&begun, "void", json!({})).await.expect(200);
+    let begun = connected.begin("stripe", &placed).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.sync(&begun).await;
+    connected.act(&begun, "void", json!({})).await.expect(200);
     let order = market.show(&placed.id).await;
     assert!(can(&order, "fulfill") && *order.at("/expires_at") == json!(null));
     // By what has left already.
-    let placed = market.order(cart(&[(&till.book, 2)])).await;
-    let begun = till.begin("stripe", &placed).await;
-    till.providers.pay_stripe(&begun.reference);
-    till.sync(&begun).await;
+    let placed = market.order(cart(&[(&connected.book, 2)])).await;
+    let begun = connected.begin("stripe", &placed).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.sync(&begun).await;
     let line = json!({"items": [{"order_item_id": placed.line(0), "quantity": 1}]});
     market.act(&placed.id, "fulfill", line).await.expect(201);
-    till.act(&begun, "void", json!({})).await.expect(200);
+    connected.act(&begun, "void", json!({})).await.expect(200);
     market.gateway.advance(MINUTE * 60);
     market.gateway.sweep().await;
     let order = market.show(&placed.id).await;
     assert_eq!(order.str("/status"), "open");
     assert!(can(&order, "fulfill"));
-    assert_eq!(market.levels(&till.book).await, [7, 0, 2, 9]);
-    market.audit(&till.book).await;
+    assert_eq!(market.levels(&connected.book).await, [7, 0, 2, 9]);
+    market.audit(&connected.book).await;
 }
 
 #[tokio::test]
 async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
-    let placed = till.order().await;
-    let promise = till.begin("stripe", &placed).await;
-    let money = till.begin("razorpay", &placed).await;
-    till.providers.pay_stripe(&promise.reference);
-    till.sync(&promise).await;
-    till.providers.pay_razorpay(&money.reference);
-    till.sync(&money).await;
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
+    let placed = connected.order().await;
+    let promise = connected.begin("stripe", &placed).await;
+    let money = connected.begin("razorpay", &placed).await;
+    connected.providers.pay_stripe(&promise.reference);
+    connected.sync(&promise).await;
+    connected.providers.pay_razorpay(&money.reference);
+    connected.sync(&money).await;
     let order = market.show(&placed.id).await;
     assert_eq!(order.str("/financial_status"), "paid");
     assert!(!can(&order, "capture"), "{:?}", actions(&order));
     let refused = market.act(&placed.id, "capture", json!({})).await.expect(409);
     refused.problem("not_capturable");
-    assert_eq!(till.stripe_status(&promise), "canceled");
-    assert_eq!(till.payment(&promise).await.str("/status"), "voided");
-    till.act(&promise, "capture", json!({})).await.expect(409).problem("not_capturable");
-    assert!(till.providers.refunds().is_empty());
-    assert_eq!(market.levels(&till.book).await, [9, 0, 1, 10]);
+    assert_eq!(connected.stripe_status(&promise), "canceled");
+    assert_eq!(connected.payment(&promise).await.str("/status"), "voided");
+    connected.act(&promise, "capture", json!({})).await.expect(409).problem("not_capturable");
+    assert!(connected.providers.refunds().is_empty());
+    assert_eq!(market.levels(&connected.book).await, [9, 0, 1, 10]);
 }
 
 #[tokio::test]
 async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
-    let till = Till::open("manual").await;
-    let placed = till.order().await;
-    let promise = till.begin("stripe", &placed).await;
-    let money = till.begin("razorpay", &placed).await;
-    till.providers.pay_stripe(&promise.reference);
-    till.sync(&promise).await;
-    let paid = till.providers.pay_razorpay(&money.reference);
-    till.providers.next([support::Trouble::Refuse(500, "api_error")]);
-    let event = till.providers.razorpay_event("payment.captured", &paid);
-    let client = till.market.gateway.client();
-    deliver(&event, &client, &till.market.store.subdomain).await.expect(200);
-    let shown = till.payment(&promise).await;
+    let connected = Connected::open("manual").await;
+    let placed = connected.order().await;
+    let promise = connected.begin("stripe", &placed).await;
+    let money = connected.begin("razorpay", &placed).await;
+    connected.providers.pay_stripe(&promise.reference);
+    connected.sync(&promise).await;
+    let paid = connected.providers.pay_razorpay(&money.reference);
+    connected.providers.next([support::Trouble::Refuse(500, "api_error")]);
+    let event = connected.providers.razorpay_event("payment.captured", &paid);
+    let client = connected.market.gateway.client();
+    deliver(&event, &client, &connected.market.store.subdomain).await.expect(200);
+    let shown = connected.payment(&promise).await;
     assert_eq!(
         (shown.str("/status"), shown.str("/attention")),
         ("authorized".into(), "duplicate_payment".into())
     );
-    till.act(&promise, "capture", json!({})).await.expect(409).problem("order_already_paid");
-    till.sync(&promise).await;
-    assert_eq!(till.stripe_status(&promise), "canceled");
-    assert_eq!(till.market.show(&placed.id).await.str("/financial_status"), "paid");
+    connected.act(&promise, "capture", json!({})).await.expect(409).problem("order_already_paid");
+    connected.sync(&promise).await;
+    assert_eq!(connected.stripe_status(&promise), "canceled");
+    assert_eq!(connected.market.show(&placed.id).await.str("/financial_status"), "paid");
 }
 
 #[tokio::test]
 async fn an_order_takes_no_more_than_it_is_short_of() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
-    let placed = till.order().await;
-    let part = till.begin("stripe", &placed).await;
-    let (all, cash) = (till.begin("razorpay", &placed).await, till.begin("manual", &placed).await);
-    till.providers.pay_stripe(&part.reference);
-    till.sync(&part).await;
-    till.act(&part, "capture", json!({"amount": inr(600)})).await.expect(200);
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
+    let placed = connected.order().await;
+    let part = connected.begin("stripe", &placed).await;
+    let (all, cash) =
+        (connected.begin("razorpay", &placed).await, connected.begin("manual", &placed).await);
+    connected.providers.pay_stripe(&part.reference);
+    connected.sync(&part).await;
+    connected.act(&part, "capture", json!({"amount": inr(600)})).await.expect(200);
     assert_eq!(market.show(&placed.id).await.str("/financial_status"), "partially_paid");
     // A payment over all of it, begun before: it goes back.
-    till.providers.pay_razorpay(&all.reference);
-    till.sync(&all).await;
-    let shown = till.payment(&all).await;
+    connected.providers.pay_razorpay(&all.reference);
+    connected.sync(&all).await;
+    let shown = connected.payment(&all).await;
     assert_eq!(shown.str("/status"), "refunded");
     let order = market.show(&placed.id).await;
     assert_eq!(*order.at("/captured_total"), inr(600));
-    let over = till.act(&cash, "capture", json!({"amount": inr(401)})).await.expect(422);
+    let over = connected.act(&cash, "capture", json!({"amount": inr(401)})).await.expect(422);
     assert_eq!(over.field_errors(), [("/amount".into(), "out_of_range".into())]);
-    till.act(&cash, "capture", json!({})).await.expect(200);
+    connected.act(&cash, "capture", json!({})).await.expect(200);
     let order = market.show(&placed.id).await;
     assert_eq!(
         (order.str("/financial_status"), order.at("/captured_total")),
@@ -433,54 +435,54 @@ async fn an_order_takes_no_more_than_it_is_short_of() {
 
 #[tokio::test]
 async fn nothing_is_captured_for_an_order_that_is_over() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
     let half_an_hour = json!({"checkout": {"manual_payment_window_minutes": 30}});
     market.owner.patch(&settings).json(half_an_hour).await.expect(200);
-    let (late, off) = (till.order().await, till.order().await);
-    let begun = [till.begin("manual", &late).await, till.begin("manual", &off).await];
+    let (late, off) = (connected.order().await, connected.order().await);
+    let begun = [connected.begin("manual", &late).await, connected.begin("manual", &off).await];
     market.act(&off.id, "cancel", json!({})).await.expect(200);
     market.gateway.advance(MINUTE * 31);
     market.gateway.sweep().await;
     assert_eq!(market.show(&late.id).await.str("/status"), "expired");
     for payment in &begun {
-        till.act(payment, "capture", json!({})).await.expect(409).problem("not_capturable");
+        connected.act(payment, "capture", json!({})).await.expect(409).problem("not_capturable");
     }
     assert!(market.gateway.events("payment.captured").await.is_empty());
 }
 
 /// What was opened to be taken at once, and was only promised for all that.
-async fn taken_at_once(till: &Till, placed: &Placed, payment: &Begun) {
-    let store = StoreId::parse(&till.market.store.id).unwrap();
+async fn taken_at_once(connected: &Connected, placed: &Placed, payment: &Begun) {
+    let store = StoreId::parse(&connected.market.store.id).unwrap();
     let (order, id) = (OrderId::parse(&placed.id).unwrap(), PaymentId::parse(&payment.id).unwrap());
     let change = Change::new("SET capture_method = :automatic").value(":automatic", "automatic");
-    let write = till.market.gateway.app().table.write();
+    let write = connected.market.gateway.app().table.write();
     let write = write.update(&key::payment(&store, &order, &id), change, Code::NotFound);
     write.commit().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_promise_that_nobody_has_to_take_is_taken_by_the_next_look() {
-    let till = Till::open("manual").await;
-    let market = &till.market;
-    let placed = till.order().await;
-    let begun = till.begin("stripe", &placed).await;
-    taken_at_once(&till, &placed, &begun).await;
-    till.providers.pay_stripe(&begun.reference);
-    till.hear_stripe("payment_intent.amount_capturable_updated", &begun).await;
-    assert_eq!(till.payment(&begun).await.str("/status"), "authorized");
-    till.sync(&begun).await;
-    assert_eq!(till.payment(&begun).await.str("/status"), "captured");
+    let connected = Connected::open("manual").await;
+    let market = &connected.market;
+    let placed = connected.order().await;
+    let begun = connected.begin("stripe", &placed).await;
+    taken_at_once(&connected, &placed, &begun).await;
+    connected.providers.pay_stripe(&begun.reference);
+    connected.hear_stripe("payment_intent.amount_capturable_updated", &begun).await;
+    assert_eq!(connected.payment(&begun).await.str("/status"), "authorized");
+    connected.sync(&begun).await;
+    assert_eq!(connected.payment(&begun).await.str("/status"), "captured");
     assert_eq!(market.show(&placed.id).await.str("/financial_status"), "paid");
     // Not for an order that was paid meanwhile.
-    let placed = till.order().await;
-    let begun = till.begin("stripe", &placed).await;
-    taken_at_once(&till, &placed, &begun).await;
+    let placed = connected.order().await;
+    let begun = connected.begin("stripe", &placed).await;
+    taken_at_once(&connected, &placed, &begun).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
-    till.providers.pay_stripe(&begun.reference);
-    till.sync(&begun).await;
-    assert_eq!(till.stripe_status(&begun), "canceled");
-    assert_eq!(till.providers.calls("/capture").len(), 1);
-    assert!(till.providers.refunds().is_empty());
+    connected.providers.pay_stripe(&begun.reference);
+    connected.sync(&begun).await;
+    assert_eq!(connected.stripe_status(&begun), "canceled");
+    assert_eq!(connected.providers.calls("/capture").len(), 1);
+    assert!(connected.providers.refunds().is_empty());
 }

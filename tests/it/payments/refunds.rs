@@ -7,13 +7,13 @@ use ground::id::{OrderId, PaymentId, StoreId};
 use ground::key;
 use support::{Reply, Trouble, Value, Webhook, json};
 
-use super::till::{Order, PRICE, Till};
+use super::connected::{Connected, Order, PRICE};
 
 const PROVIDERS: [&str; 2] = ["razorpay", "stripe"];
 
-impl Till {
+impl Connected {
     /// A part of a payment is to go back, under this key.
-    async fn give_back(&self, id: &str, amount: i64, key: &str) -> Reply {
+    async fn refund(&self, id: &str, amount: i64, key: &str) -> Reply {
         let path = format!("/v1/payments/{id}/refunds");
         let ask = json!({"amount": {"amount": amount, "currency": "INR"}});
         self.owner.post(&path).key(key).json(ask).await
@@ -76,7 +76,7 @@ impl Till {
 
 #[tokio::test]
 async fn a_provider_that_is_busy_has_refused_nothing() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     let busy = [
         Trouble::Refuse(409, "idempotency_key_in_use"),
         Trouble::Refuse(429, "rate_limit"),
@@ -86,73 +86,75 @@ async fn a_provider_that_is_busy_has_refused_nothing() {
         Trouble::Refuse(408, "timeout"),
     ];
     for provider in PROVIDERS {
-        let order = till.order().await;
-        let (id, _) = till.paid(provider, &order).await;
-        let before = till.providers.refunds().len();
-        till.providers.next([Trouble::DoneButLate]);
-        till.give_back(&id, 400, "once").await.expect(504).problem("provider_timeout");
+        let order = connected.order().await;
+        let (id, _) = connected.paid(provider, &order).await;
+        let before = connected.providers.refunds().len();
+        connected.providers.next([Trouble::DoneButLate]);
+        connected.refund(&id, 400, "once").await.expect(504).problem("provider_timeout");
         for trouble in busy.clone() {
-            till.providers.next([trouble]);
-            let refused = till.give_back(&id, 400, "once").await.expect(502);
+            connected.providers.next([trouble]);
+            let refused = connected.refund(&id, 400, "once").await.expect(502);
             assert!(refused.header("retry-after").is_some());
             assert_eq!(refused.str("/provider_code"), "busy");
             refused.problem("provider_error");
-            assert_eq!(till.first_refund(&id).await["status"], "pending");
+            assert_eq!(connected.first_refund(&id).await["status"], "pending");
         }
-        till.give_back(&id, 400, "once").await.expect(201);
-        assert_eq!(till.providers.refunds().len(), before + 1, "{provider}");
-        assert_eq!(till.payment(&id).await.int("/refunded/amount"), 400);
+        connected.refund(&id, 400, "once").await.expect(201);
+        assert_eq!(connected.providers.refunds().len(), before + 1, "{provider}");
+        assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 400);
         // A no is a no.
-        till.providers.next([Trouble::Refuse(400, "charge_disputed")]);
-        till.give_back(&id, 500, "twice").await.expect(502).problem("provider_error");
-        assert_eq!(till.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
+        connected.providers.next([Trouble::Refuse(400, "charge_disputed")]);
+        connected.refund(&id, 500, "twice").await.expect(502).problem("provider_error");
+        assert_eq!(connected.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
     }
 }
 
 #[tokio::test]
 async fn a_refund_whose_answer_was_lost_is_looked_for_when_its_key_may_be_forgotten() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for provider in PROVIDERS {
-        let order = till.order().await;
-        let (id, _) = till.paid(provider, &order).await;
-        till.providers.next([Trouble::DoneButLate]);
-        till.give_back(&id, 400, "once").await.expect(504);
-        till.gateway.advance(gateway::clock::MINUTE * 11);
-        let asked = till.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
-        till.give_back(&id, 400, "once").await.expect(201);
-        let again = till.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
+        let order = connected.order().await;
+        let (id, _) = connected.paid(provider, &order).await;
+        connected.providers.next([Trouble::DoneButLate]);
+        connected.refund(&id, 400, "once").await.expect(504);
+        connected.gateway.advance(gateway::clock::MINUTE * 11);
+        let asked =
+            connected.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
+        connected.refund(&id, 400, "once").await.expect(201);
+        let again =
+            connected.providers.calls(if provider == "stripe" { "/refunds" } else { "/refund" });
         let posts = |calls: &[support::ProviderCall]| {
             calls.iter().filter(|call| call.method == "POST").count()
         };
         assert_eq!(posts(&again), posts(&asked), "{provider}");
         // One that the provider never heard of is asked for.
-        till.providers.next([Trouble::Hang]);
-        till.give_back(&id, 300, "twice").await.expect(504);
-        till.gateway.advance(gateway::clock::MINUTE * 11);
-        till.give_back(&id, 300, "twice").await.expect(201);
-        assert_eq!(till.payment(&id).await.int("/refunded/amount"), 700);
+        connected.providers.next([Trouble::Hang]);
+        connected.refund(&id, 300, "twice").await.expect(504);
+        connected.gateway.advance(gateway::clock::MINUTE * 11);
+        connected.refund(&id, 300, "twice").await.expect(201);
+        assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 700);
     }
-    assert_eq!(till.providers.refunds().len(), 4);
+    assert_eq!(connected.providers.refunds().len(), 4);
 }
 
 #[tokio::test]
 async fn a_refund_through_two_payments_is_asked_for_under_two_keys() {
-    let till = Till::open_with("manual").await;
-    let order = till.order().await;
-    let (first, _) = till.paid("stripe", &order).await;
+    let connected = Connected::open_with("manual").await;
+    let order = connected.order().await;
+    let (first, _) = connected.paid("stripe", &order).await;
     let part = json!({"amount": {"amount": PRICE, "currency": "INR"}});
-    till.act(&first, "capture", part).await.expect(200);
-    let (second, _) = till.paid("stripe", &order).await;
-    till.act(&second, "capture", json!({})).await.expect(200);
-    assert_eq!(till.order_as_stored(&order).await["captured"]["amount"], 2 * PRICE);
+    connected.act(&first, "capture", part).await.expect(200);
+    let (second, _) = connected.paid("stripe", &order).await;
+    connected.act(&second, "capture", json!({})).await.expect(200);
+    assert_eq!(connected.order_as_stored(&order).await["captured"]["amount"], 2 * PRICE);
     let path = format!("/v1/orders/{}/refund", order.id);
-    let refunded = till.owner.post(&path).key("all").json(json!({})).await.expect(201);
+    let refunded = connected.owner.post(&path).key("all").json(json!({})).await.expect(201);
     assert_eq!(refunded.str("/refund/status"), "succeeded");
-    let refunds = till.providers.refunds();
+    let refunds = connected.providers.refunds();
     let amounts: Vec<i64> = refunds.iter().map(|one| one["amount"].as_i64().unwrap()).collect();
     assert_eq!(amounts, [PRICE, PRICE]);
     let id = refunded.str("/refund/id");
-    let keys = till.providers.calls("/v1/refunds").into_iter().map(|call| call.key.unwrap());
+    let keys = connected.providers.calls("/v1/refunds").into_iter().map(|call| call.key.unwrap());
     let mut keys: Vec<String> = keys.collect();
     let mut expected = [format!("{id}-{first}"), format!("{id}-{second}")];
     keys.sort();
@@ -162,109 +164,117 @@ async fn a_refund_through_two_payments_is_asked_for_under_two_keys() {
 
 #[tokio::test]
 async fn what_was_held_and_not_taken_has_not_gone_back() {
-    let till = Till::open_with("manual").await;
-    let order = till.order().await;
-    let (id, intent) = till.paid("stripe", &order).await;
+    let connected = Connected::open_with("manual").await;
+    let order = connected.order().await;
+    let (id, intent) = connected.paid("stripe", &order).await;
     let part = json!({"amount": {"amount": PRICE, "currency": "INR"}});
-    till.act(&id, "capture", part).await.expect(200);
-    let charge = till.providers.payment(&intent)["latest_charge"].clone();
+    connected.act(&id, "capture", part).await.expect(200);
+    let charge = connected.providers.payment(&intent)["latest_charge"].clone();
     assert_eq!(charge["amount_refunded"], PRICE, "as Stripe shows it");
-    till.act(&id, "sync", json!({})).await.expect(200);
+    connected.act(&id, "sync", json!({})).await.expect(200);
     for kind in ["charge.captured", "charge.refunded", "payment_intent.succeeded"] {
-        till.tell_refund(kind, &intent).await;
+        connected.tell_refund(kind, &intent).await;
     }
-    let shown = till.payment(&id).await;
+    let shown = connected.payment(&id).await;
     assert_eq!((shown.str("/status"), shown.int("/refunded/amount")), ("captured".into(), 0));
-    assert!(till.gateway.events("payment.refunded").await.is_empty());
-    till.give_back(&id, PRICE, "all").await.expect(201);
-    assert_eq!(till.payment(&id).await.str("/status"), "refunded");
-    // And what does go back at Stripe's own desk is seen.
-    let order = till.order().await;
-    let (id, intent) = till.paid("stripe", &order).await;
+    assert!(connected.gateway.events("payment.refunded").await.is_empty());
+    connected.refund(&id, PRICE, "all").await.expect(201);
+    assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
+    // And what does go back on Stripe's own dashboard is seen.
+    let order = connected.order().await;
+    let (id, intent) = connected.paid("stripe", &order).await;
     let part = json!({"amount": {"amount": PRICE, "currency": "INR"}});
-    till.act(&id, "capture", part).await.expect(200);
-    till.providers.refund_on_dashboard(&intent, 100).expect("a refund");
-    till.tell_refund("charge.refunded", &intent).await;
-    assert_eq!(till.payment(&id).await.int("/refunded/amount"), 100);
+    connected.act(&id, "capture", part).await.expect(200);
+    connected.providers.refund_on_dashboard(&intent, 100).expect("a refund");
+    connected.tell_refund("charge.refunded", &intent).await;
+    assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 100);
 }
 
 #[tokio::test]
 async fn a_refund_that_the_provider_takes_its_time_with_is_pending_until_it_says_more() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for (provider, done, failed) in [
         ("razorpay", "refund.processed", "refund.failed"),
         ("stripe", "refund.updated", "charge.refund.updated"),
     ] {
-        let order = till.order().await;
-        let (id, carrier) = till.paid(provider, &order).await;
-        till.providers.next([Trouble::Pending]);
-        let begun = till.give_back(&id, 400, "one").await.expect(201);
+        let order = connected.order().await;
+        let (id, carrier) = connected.paid(provider, &order).await;
+        connected.providers.next([Trouble::Pending]);
+        let begun = connected.refund(&id, 400, "one").await.expect(201);
         assert_eq!(begun.str("/refund/status"), "pending", "{provider}");
-        let told = till.gateway.events("refund.succeeded").await.len();
-        till.tell_refund("refund.created", &carrier).await;
-        till.act(&id, "sync", json!({})).await.expect(200);
-        let entry = till.first_refund(&id).await;
+        let told = connected.gateway.events("refund.succeeded").await.len();
+        connected.tell_refund("refund.created", &carrier).await;
+        connected.act(&id, "sync", json!({})).await.expect(200);
+        let entry = connected.first_refund(&id).await;
         assert_eq!(entry["status"], "pending");
         let reference = entry["provider_reference"].as_str().unwrap().to_owned();
-        let shown = till.payment(&id).await;
+        let shown = connected.payment(&id).await;
         assert_eq!(shown.int("/refunded/amount"), 0);
         assert_eq!(shown.int("/refundable/amount"), 2 * PRICE - 400);
-        till.providers.finish_refund(&reference, true).expect("it comes through");
+        connected.providers.finish_refund(&reference, true).expect("it comes through");
         for _ in 0..2 {
-            till.tell_refund(done, &carrier).await;
+            connected.tell_refund(done, &carrier).await;
         }
-        assert_eq!(till.refund_of_order(&order.id, &begun).await.str("/status"), "succeeded");
-        assert_eq!(till.payment(&id).await.int("/refunded/amount"), 400);
-        assert_eq!(till.gateway.events("refund.succeeded").await.len(), told + 1, "{provider}");
+        assert_eq!(connected.refund_of_order(&order.id, &begun).await.str("/status"), "succeeded");
+        assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 400);
+        assert_eq!(
+            connected.gateway.events("refund.succeeded").await.len(),
+            told + 1,
+            "{provider}"
+        );
 
         // One that does not come through sets its amount free.
-        till.providers.next([Trouble::Pending]);
-        let begun = till.give_back(&id, 500, "two").await.expect(201);
-        let last = till.providers.refunds();
+        connected.providers.next([Trouble::Pending]);
+        let begun = connected.refund(&id, 500, "two").await.expect(201);
+        let last = connected.providers.refunds();
         let is_ours = |one: &&Value| one["status"] == "pending";
         let reference = last.iter().find(is_ours).unwrap()["id"].as_str().unwrap().to_owned();
-        till.providers.finish_refund(&reference, false).expect("it comes back");
-        let before = till.gateway.events("refund.failed").await.len();
+        connected.providers.finish_refund(&reference, false).expect("it comes back");
+        let before = connected.gateway.events("refund.failed").await.len();
         for _ in 0..2 {
-            till.tell_refund(failed, &carrier).await;
+            connected.tell_refund(failed, &carrier).await;
         }
-        assert_eq!(till.gateway.events("refund.failed").await.len(), before + 1);
-        let refund = till.refund_of_order(&order.id, &begun).await;
+        assert_eq!(connected.gateway.events("refund.failed").await.len(), before + 1);
+        let refund = connected.refund_of_order(&order.id, &begun).await;
         assert_eq!(refund.str("/status"), "failed");
-        let stored = till.order_as_stored(&order).await;
+        let stored = connected.order_as_stored(&order).await;
         assert_eq!(stored["refunded"]["amount"], 400, "{provider}");
-        assert_eq!(till.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
-        till.give_back(&id, 500, "three").await.expect(201);
-        assert_eq!(till.payment(&id).await.int("/refunded/amount"), 900);
+        assert_eq!(connected.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
+        connected.refund(&id, 500, "three").await.expect(201);
+        assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 900);
     }
 }
 
 #[tokio::test]
 async fn a_refund_that_comes_back_from_the_customers_bank_has_failed_after_all() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for provider in PROVIDERS {
-        let order = till.order().await;
-        let (id, carrier) = till.paid(provider, &order).await;
-        let refunded = till.give_back(&id, 2 * PRICE, "all").await.expect(201);
+        let order = connected.order().await;
+        let (id, carrier) = connected.paid(provider, &order).await;
+        let refunded = connected.refund(&id, 2 * PRICE, "all").await.expect(201);
         assert_eq!(refunded.str("/refund/status"), "succeeded");
-        assert_eq!(till.payment(&id).await.str("/status"), "refunded");
+        assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
         let late = match provider {
-            "razorpay" => till.providers.razorpay_event("refund.processed", &carrier),
-            _ => till.providers.stripe_event("charge.refunded", &carrier, till.gateway.now()),
+            "razorpay" => connected.providers.razorpay_event("refund.processed", &carrier),
+            _ => connected.providers.stripe_event(
+                "charge.refunded",
+                &carrier,
+                connected.gateway.now(),
+            ),
         };
-        let reference = till.first_refund(&id).await["provider_reference"].clone();
+        let reference = connected.first_refund(&id).await["provider_reference"].clone();
         let reference = reference.as_str().unwrap();
-        till.providers.finish_refund(reference, false).expect("it comes back");
-        till.tell_refund("refund.failed", &carrier).await;
+        connected.providers.finish_refund(reference, false).expect("it comes back");
+        connected.tell_refund("refund.failed", &carrier).await;
         // An event that is older than that.
-        till.hear(&late).await.expect(200);
-        let shown = till.payment(&id).await;
+        connected.hear(&late).await.expect(200);
+        let shown = connected.payment(&id).await;
         assert_eq!(shown.str("/status"), "captured", "{provider}");
         assert_eq!(shown.int("/refundable/amount"), 2 * PRICE);
-        assert_eq!(till.refund_of_order(&order.id, &refunded).await.str("/status"), "failed");
-        assert_eq!(till.order_as_stored(&order).await["financial_status"], "paid");
-        till.give_back(&id, 2 * PRICE, "again").await.expect(201);
-        assert_eq!(till.order_as_stored(&order).await["financial_status"], "refunded");
+        assert_eq!(connected.refund_of_order(&order.id, &refunded).await.str("/status"), "failed");
+        assert_eq!(connected.order_as_stored(&order).await["financial_status"], "paid");
+        connected.refund(&id, 2 * PRICE, "again").await.expect(201);
+        assert_eq!(connected.order_as_stored(&order).await["financial_status"], "refunded");
     }
 }
 
@@ -274,56 +284,59 @@ fn told(refunds: &[(i64, &str)]) -> Vec<(i64, String)> {
 
 #[tokio::test]
 async fn late_money_that_comes_back_again_goes_back_again() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for provider in PROVIDERS {
-        let (order, id, carrier) = till.paid_late(provider).await;
-        till.give_back(&id, 400, "some").await.expect(201);
-        assert!(till.is_due(&order).await);
+        let (order, id, carrier) = connected.paid_late(provider).await;
+        connected.refund(&id, 400, "some").await.expect(201);
+        assert!(connected.is_due(&order).await);
         // The bank sends it back; the provider tells that after the rest has gone.
-        let reference = till.first_refund(&id).await["provider_reference"].clone();
-        till.providers.finish_refund(reference.as_str().unwrap(), false).expect("it comes back");
-        let failed = till.refund_event("refund.failed", &carrier);
-        till.sweep_after(2).await;
+        let reference = connected.first_refund(&id).await["provider_reference"].clone();
+        connected
+            .providers
+            .finish_refund(reference.as_str().unwrap(), false)
+            .expect("it comes back");
+        let failed = connected.refund_event("refund.failed", &carrier);
+        connected.sweep_after(2).await;
         let rest = 2 * PRICE - 400;
         let all = told(&[(400, "succeeded"), (rest, "succeeded")]);
-        assert_eq!(till.refunds(&id).await, all, "{provider}");
-        assert!(!till.is_due(&order).await);
-        till.hear(&failed).await.expect(200);
+        assert_eq!(connected.refunds(&id).await, all, "{provider}");
+        assert!(!connected.is_due(&order).await);
+        connected.hear(&failed).await.expect(200);
         let again = told(&[(400, "failed"), (rest, "succeeded"), (400, "succeeded")]);
-        assert_eq!(till.refunds(&id).await, again, "{provider}");
-        let shown = till.payment(&id).await;
+        assert_eq!(connected.refunds(&id).await, again, "{provider}");
+        let shown = connected.payment(&id).await;
         assert_eq!(
             (shown.str("/status"), shown.at("/attention")),
             ("refunded".into(), &json!(null))
         );
-        assert!(!till.is_due(&order).await);
+        assert!(!connected.is_due(&order).await);
     }
 }
 
 #[tokio::test]
 async fn late_money_waits_for_a_refund_that_was_begun_before() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     for provider in PROVIDERS {
-        let (order, id, carrier) = till.paid_late(provider).await;
-        till.providers.next([Trouble::Pending]);
-        till.give_back(&id, 400, "some").await.expect(201);
-        till.act(&id, "sync", json!({})).await.expect(200);
-        assert_eq!(till.refunds(&id).await, told(&[(400, "pending")]), "{provider}");
-        let reference = till.first_refund(&id).await["provider_reference"].clone();
-        till.providers.finish_refund(reference.as_str().unwrap(), false).expect("it fails");
-        till.tell_refund("refund.failed", &carrier).await;
-        till.sweep_after(2).await;
+        let (order, id, carrier) = connected.paid_late(provider).await;
+        connected.providers.next([Trouble::Pending]);
+        connected.refund(&id, 400, "some").await.expect(201);
+        connected.act(&id, "sync", json!({})).await.expect(200);
+        assert_eq!(connected.refunds(&id).await, told(&[(400, "pending")]), "{provider}");
+        let reference = connected.first_refund(&id).await["provider_reference"].clone();
+        connected.providers.finish_refund(reference.as_str().unwrap(), false).expect("it fails");
+        connected.tell_refund("refund.failed", &carrier).await;
+        connected.sweep_after(2).await;
         let all = 2 * PRICE;
-        assert_eq!(till.refunds(&id).await, told(&[(400, "failed"), (all, "succeeded")]));
-        assert_eq!(till.payment(&id).await.str("/status"), "refunded");
+        assert_eq!(connected.refunds(&id).await, told(&[(400, "failed"), (all, "succeeded")]));
+        assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
         // What the bank sends back of that is the merchant's to look at: nothing goes round.
-        let last = till.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
+        let last = connected.owner.get(&format!("/v1/payments/{id}/refunds")).await.expect(200);
         let reference = last.str("/data/1/provider_reference");
-        till.providers.finish_refund(&reference, false).expect("it comes back");
-        till.tell_refund("refund.failed", &carrier).await;
-        assert_eq!(till.payment(&id).await.str("/attention"), "late_payment");
-        assert!(!till.is_due(&order).await);
-        till.sweep_after(60).await;
-        assert_eq!(till.refunds(&id).await, told(&[(400, "failed"), (all, "failed")]));
+        connected.providers.finish_refund(&reference, false).expect("it comes back");
+        connected.tell_refund("refund.failed", &carrier).await;
+        assert_eq!(connected.payment(&id).await.str("/attention"), "late_payment");
+        assert!(!connected.is_due(&order).await);
+        connected.sweep_after(60).await;
+        assert_eq!(connected.refunds(&id).await, told(&[(400, "failed"), (all, "failed")]));
     }
 }

@@ -34,14 +34,14 @@ fn at_provider(provider: &str, reference: &str, act: &str) -> String {
 }
 
 /// A store that is paid through both, and their sandbox.
-struct Till {
+struct Connected {
     market: Market,
     sandbox: Client,
     book: String,
     _providers: Providers,
 }
 
-impl Till {
+impl Connected {
     async fn open(capture_method: &str) -> Self {
         let providers = Providers::start().await;
         let urls = providers.base_urls();
@@ -75,7 +75,7 @@ impl Till {
     }
 
     /// Waits until a payment is in this state, which nobody has asked the provider about.
-    async fn settled(&self, payment: &str, status: &str) -> Reply {
+    async fn announced(&self, payment: &str, status: &str) -> Reply {
         let path = format!("/v1/payments/{payment}");
         eventually(SOON, || async {
             let shown = self.market.owner.get(&path).await.expect(200);
@@ -87,14 +87,14 @@ impl Till {
 
 #[tokio::test]
 async fn an_order_is_paid_by_the_providers_word_alone() {
-    let till = Till::open("automatic").await;
+    let connected = Connected::open("automatic").await;
     for provider in ["razorpay", "stripe"] {
-        let (placed, payment, reference) = till.begin(provider).await;
-        till.act(provider, "no_such_thing", "pay").await.expect(404);
-        let declined = till.act(provider, &reference, "fail").await;
+        let (placed, payment, reference) = connected.begin(provider).await;
+        connected.act(provider, "no_such_thing", "pay").await.expect(404);
+        let declined = connected.act(provider, &reference, "fail").await;
         assert!([400, 402].contains(&declined.status), "{}", declined.text);
-        till.settled(&payment, "failed").await;
-        let paid = till.act(provider, &reference, "pay").await.expect(200);
+        connected.announced(&payment, "failed").await;
+        let paid = connected.act(provider, &reference, "pay").await.expect(200);
         if provider == "razorpay" {
             assert_eq!(paid.str("/razorpay_order_id"), reference);
             assert_eq!(paid.str("/razorpay_signature").len(), 64);
@@ -102,27 +102,27 @@ async fn an_order_is_paid_by_the_providers_word_alone() {
             assert_eq!(paid.str("/status"), "succeeded");
             assert!(paid.json.get("metadata").is_none(), "{}", paid.text);
         }
-        till.settled(&payment, "captured").await;
-        let order = till.market.show(&placed.id).await;
+        connected.announced(&payment, "captured").await;
+        let order = connected.market.show(&placed.id).await;
         assert_eq!(order.str("/financial_status"), "paid");
-        till.act(provider, &reference, "pay").await.expect(400);
-        till.market.act(&placed.id, "refund", json!({"amount": inr(100)})).await.expect(201);
-        let order = till.market.show(&placed.id).await;
+        connected.act(provider, &reference, "pay").await.expect(400);
+        connected.market.act(&placed.id, "refund", json!({"amount": inr(100)})).await.expect(201);
+        let order = connected.market.show(&placed.id).await;
         assert_eq!(order.str("/financial_status"), "partially_refunded");
     }
-    let paid = till.market.gateway.events("order.paid").await;
+    let paid = connected.market.gateway.events("order.paid").await;
     assert_eq!(paid.len(), 2);
 }
 
 #[tokio::test]
 async fn money_that_is_held_and_taken_is_told_at_each_step() {
-    let till = Till::open("manual").await;
+    let connected = Connected::open("manual").await;
     for provider in ["razorpay", "stripe"] {
-        let (_, payment, reference) = till.begin(provider).await;
-        till.act(provider, &reference, "pay").await.expect(200);
-        till.settled(&payment, "authorized").await;
+        let (_, payment, reference) = connected.begin(provider).await;
+        connected.act(provider, &reference, "pay").await.expect(200);
+        connected.announced(&payment, "authorized").await;
         let path = format!("/v1/payments/{payment}/capture");
-        let ask = till.market.owner.post(&path).key(&unique("capture")).json(json!({}));
+        let ask = connected.market.owner.post(&path).key(&unique("capture")).json(json!({}));
         ask.await.expect(200);
         let kinds: &[&str] = match provider {
             "razorpay" => &["payment.authorized", "payment.captured", "order.paid"],
@@ -134,7 +134,7 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
             ],
         };
         eventually(SOON, || async {
-            let heard = till.market.gateway.items("PEV#").await;
+            let heard = connected.market.gateway.items("PEV#").await;
             let is_heard = |kind: &&str| heard.iter().any(|item| item["kind"] == **kind);
             kinds.iter().all(is_heard).then_some(())
         })
@@ -144,24 +144,24 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
 
 #[tokio::test]
 async fn webhooks_go_to_this_machine_alone() {
-    let till = Till::open("automatic").await;
+    let connected = Connected::open("automatic").await;
     for url in ["https://example.com/hook", "http://10.0.0.1/", "", "http://localhost.example/"] {
         let ask = json!({"url": url, "secret": "s"});
         let path = "/sandbox/stripe/webhook_endpoints";
-        till.sandbox.post(path).json(ask).await.expect(400);
+        connected.sandbox.post(path).json(ask).await.expect(400);
     }
-    till.sandbox.get("/sandbox/stripe/webhook_endpoints").await.expect(404);
-    till.sandbox.post("/razorpay/v1/orders").json(json!({})).await.expect(401);
-    till.sandbox.get("/stripe/v1/balance").await.expect(401);
+    connected.sandbox.get("/sandbox/stripe/webhook_endpoints").await.expect(404);
+    connected.sandbox.post("/razorpay/v1/orders").json(json!({})).await.expect(401);
+    connected.sandbox.get("/stripe/v1/balance").await.expect(401);
 }
 
 #[tokio::test]
 async fn the_providers_answer_a_key_with_what_they_said_first() {
-    let till = Till::open("automatic").await;
+    let connected = Connected::open("automatic").await;
     let (stripe, pair) = (STRIPE_SECRET, format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}"));
     let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
     let intent = |amount: &'static str, key: &'static str| {
-        let ask = till.sandbox.post("/stripe/v1/payment_intents");
+        let ask = connected.sandbox.post("/stripe/v1/payment_intents");
         let ask = ask.header("authorization", &format!("Bearer {stripe}"));
         ask.header("idempotency-key", key).form(&[("amount", amount), ("currency", "inr")])
     };
@@ -173,19 +173,21 @@ async fn the_providers_answer_a_key_with_what_they_said_first() {
     // A refusal is remembered too: the intent is paid by then, and the key still says no.
     let capture = || {
         let path = format!("/stripe/v1/payment_intents/{}/capture", first.str("/id"));
-        let ask = till.sandbox.post(&path).header("authorization", &format!("Bearer {stripe}"));
+        let ask =
+            connected.sandbox.post(&path).header("authorization", &format!("Bearer {stripe}"));
         ask.header("idempotency-key", "take").form(&[])
     };
     let early = capture().await.expect(400);
-    till.act("stripe", &first.str("/id"), "pay").await.expect(200);
+    connected.act("stripe", &first.str("/id"), "pay").await.expect(200);
     assert_eq!(capture().await.expect(400).json, early.json);
 
     let order = json!({"amount": 500, "currency": "INR", "payment": {"capture": "automatic"}});
-    let ask = till.sandbox.post("/razorpay/v1/orders").header("authorization", &basic);
+    let ask = connected.sandbox.post("/razorpay/v1/orders").header("authorization", &basic);
     let order = ask.json(order).await.expect(200).str("/id");
-    let paid = till.act("razorpay", &order, "pay").await.expect(200).str("/razorpay_payment_id");
+    let paid =
+        connected.act("razorpay", &order, "pay").await.expect(200).str("/razorpay_payment_id");
     let refund = |amount: i64| {
-        let ask = till.sandbox.post(&format!("/razorpay/v1/payments/{paid}/refund"));
+        let ask = connected.sandbox.post(&format!("/razorpay/v1/payments/{paid}/refund"));
         let ask = ask.header("authorization", &basic).header("x-refund-idempotency", "refund-one");
         ask.json(json!({ "amount": amount }))
     };

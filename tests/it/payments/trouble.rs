@@ -3,116 +3,119 @@
 use gateway::clock::MINUTE;
 use support::{Trouble, json, unique};
 
-use super::till::{PRICE, Till};
+use super::connected::{Connected, PRICE};
 
 #[tokio::test]
 async fn providers_that_are_late_or_fail_are_told_from_each_other_and_nothing_is_lost() {
-    let till = Till::open().await;
-    let order = till.order().await;
-    till.providers.next([Trouble::Hang]);
-    till.begin("stripe", &order).await.expect(504).problem("provider_timeout");
-    till.providers.next([Trouble::Refuse(500, "api_error")]);
-    till.begin("stripe", &order).await.expect(502).problem("provider_error");
-    till.providers.next([Trouble::Refuse(400, "amount_too_small")]);
-    let refused = till.begin("stripe", &order).await.expect(502);
+    let connected = Connected::open().await;
+    let order = connected.order().await;
+    connected.providers.next([Trouble::Hang]);
+    connected.begin("stripe", &order).await.expect(504).problem("provider_timeout");
+    connected.providers.next([Trouble::Refuse(500, "api_error")]);
+    connected.begin("stripe", &order).await.expect(502).problem("provider_error");
+    connected.providers.next([Trouble::Refuse(400, "amount_too_small")]);
+    let refused = connected.begin("stripe", &order).await.expect(502);
     assert_eq!(refused.str("/provider_code"), "amount_too_small");
     assert!(!refused.text.contains("not for customers"), "the provider's text stays inside");
     // Opened by the provider, which we never heard: opened again, it is the same intent.
-    till.providers.next([Trouble::DoneButLate]);
-    till.begin("stripe", &order).await.expect(504).problem("provider_timeout");
-    let begun = till.begin("stripe", &order).await.expect(201);
-    let calls = till.providers.calls("/v1/payment_intents");
+    connected.providers.next([Trouble::DoneButLate]);
+    connected.begin("stripe", &order).await.expect(504).problem("provider_timeout");
+    let begun = connected.begin("stripe", &order).await.expect(201);
+    let calls = connected.providers.calls("/v1/payment_intents");
     assert!(calls.iter().all(|call| call.key == calls[0].key));
     let (intent, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
-    assert_eq!(till.providers.payments().len(), 1, "there is only one");
-    till.providers.pay_stripe(&intent);
+    assert_eq!(connected.providers.payments().len(), 1, "there is only one");
+    connected.providers.pay_stripe(&intent);
     let fields = json!({"order_id": order.id, "payment_intent": intent});
-    till.providers.next([Trouble::Hang]);
-    let late = till.verify("stripe", fields.clone()).await.expect(504);
+    connected.providers.next([Trouble::Hang]);
+    let late = connected.verify("stripe", fields.clone()).await.expect(504);
     late.problem("provider_timeout");
-    assert_eq!(till.settled().await, (0, 0));
-    till.verify("stripe", fields).await.expect(200);
+    assert_eq!(connected.announced().await, (0, 0));
+    connected.verify("stripe", fields).await.expect(200);
     // A refund that was done and not heard of is not done twice.
-    till.providers.next([Trouble::DoneButLate]);
+    connected.providers.next([Trouble::DoneButLate]);
     let path = format!("/v1/payments/{id}/refunds");
-    let refund = || till.owner.post(&path).key("one-refund").json(json!({}));
+    let refund = || connected.owner.post(&path).key("one-refund").json(json!({}));
     refund().await.expect(504).problem("provider_timeout");
-    assert_eq!(till.payment(&id).await.int("/refundable/amount"), 0, "it stays reserved");
+    assert_eq!(connected.payment(&id).await.int("/refundable/amount"), 0, "it stays reserved");
     let done = refund().await.expect(201);
     assert_eq!(done.str("/refund/status"), "succeeded");
-    assert_eq!(till.providers.refunds().len(), 1);
-    assert_eq!(till.payment(&id).await.str("/status"), "refunded");
+    assert_eq!(connected.providers.refunds().len(), 1);
+    assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
 }
 
 #[tokio::test]
 async fn a_capture_that_was_done_and_not_heard_of_is_found_by_sync() {
-    let till = Till::open_with("manual").await;
+    let connected = Connected::open_with("manual").await;
     for provider in ["razorpay", "stripe"] {
-        let order = till.order().await;
-        let begun = till.begin(provider, &order).await.expect(201);
+        let order = connected.order().await;
+        let begun = connected.begin(provider, &order).await.expect(201);
         let (reference, id) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
         match provider {
-            "razorpay" => drop(till.providers.pay_razorpay(&reference)),
-            _ => till.providers.pay_stripe(&reference),
+            "razorpay" => drop(connected.providers.pay_razorpay(&reference)),
+            _ => connected.providers.pay_stripe(&reference),
         }
-        let seen = till.act(&id, "sync", json!({})).await.expect(200);
+        let seen = connected.act(&id, "sync", json!({})).await.expect(200);
         assert_eq!(seen.str("/status"), "authorized");
-        till.providers.next([Trouble::DoneButLate]);
-        let late = till.act(&id, "capture", json!({})).await.expect(504);
+        connected.providers.next([Trouble::DoneButLate]);
+        let late = connected.act(&id, "capture", json!({})).await.expect(504);
         late.problem("provider_timeout");
-        assert_eq!(till.payment(&id).await.str("/status"), "authorized");
+        assert_eq!(connected.payment(&id).await.str("/status"), "authorized");
         // Asked again, the provider says that it was done.
-        let captured = till.act(&id, "capture", json!({})).await.expect(200);
+        let captured = connected.act(&id, "capture", json!({})).await.expect(200);
         assert_eq!(captured.str("/status"), "captured");
-        assert_eq!(till.order_as_stored(&order).await["financial_status"], "paid");
+        assert_eq!(connected.order_as_stored(&order).await["financial_status"], "paid");
     }
-    assert_eq!(till.settled().await, (2, 2));
+    assert_eq!(connected.announced().await, (2, 2));
 }
 
 #[tokio::test]
 async fn money_that_comes_too_late_or_twice_goes_back() {
-    let till = Till::open().await;
+    let connected = Connected::open().await;
     // Late: the order was called off, and its provider did not answer then.
-    let order = till.order().await;
-    let begun = till.begin("razorpay", &order).await.expect(201);
+    let order = connected.order().await;
+    let begun = connected.begin("razorpay", &order).await.expect(201);
     let (reference, late) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
-    let paid = till.providers.pay_razorpay(&reference);
-    till.gateway.advance(MINUTE * 31);
-    till.begin("stripe", &order).await.expect(409).problem("order_expired");
-    till.providers.next([Trouble::Hang]);
+    let paid = connected.providers.pay_razorpay(&reference);
+    connected.gateway.advance(MINUTE * 31);
+    connected.begin("stripe", &order).await.expect(409).problem("order_expired");
+    connected.providers.next([Trouble::Hang]);
     let path = format!("/v1/orders/{}/cancel", order.id);
-    till.owner.post(&path).key(&unique("cancel")).json(json!({})).await.expect(200);
-    assert_eq!(till.order_as_stored(&order).await["status"], "cancelled");
-    assert_eq!(till.stock().await, (100, 0, 0));
-    let webhook = till.providers.razorpay_event("payment.captured", &paid);
-    till.hear(&webhook).await.expect(200);
-    let shown = till.payment(&late).await;
+    connected.owner.post(&path).key(&unique("cancel")).json(json!({})).await.expect(200);
+    assert_eq!(connected.order_as_stored(&order).await["status"], "cancelled");
+    assert_eq!(connected.stock().await, (100, 0, 0));
+    let webhook = connected.providers.razorpay_event("payment.captured", &paid);
+    connected.hear(&webhook).await.expect(200);
+    let shown = connected.payment(&late).await;
     assert_eq!(shown.str("/status"), "refunded");
-    assert_eq!(till.order_as_stored(&order).await["status"], "cancelled");
-    assert_eq!(till.stock().await, (100, 0, 0));
-    assert_eq!(till.settled().await, (1, 0));
-    assert_eq!(till.providers.refunds().len(), 1);
+    assert_eq!(connected.order_as_stored(&order).await["status"], "cancelled");
+    assert_eq!(connected.stock().await, (100, 0, 0));
+    assert_eq!(connected.announced().await, (1, 0));
+    assert_eq!(connected.providers.refunds().len(), 1);
 
     // Twice: by two providers, of which the second does not answer when it is to give it back.
-    let order = till.order().await;
-    let first = till.begin("razorpay", &order).await.expect(201).str("/provider_order_id");
-    let begun = till.begin("stripe", &order).await.expect(201);
+    let order = connected.order().await;
+    let first = connected.begin("razorpay", &order).await.expect(201).str("/provider_order_id");
+    let begun = connected.begin("stripe", &order).await.expect(201);
     let (intent, second) = (begun.str("/provider_order_id"), begun.str("/payment_id"));
-    let paid = till.providers.pay_razorpay(&first);
-    till.hear(&till.providers.razorpay_event("payment.captured", &paid)).await.expect(200);
-    till.providers.pay_stripe(&intent);
-    let now = till.gateway.now();
-    let event = till.providers.stripe_event("payment_intent.succeeded", &intent, now);
-    till.providers.next([Trouble::DoneButLate]);
-    till.hear(&event).await.expect(200);
-    let shown = till.payment(&second).await;
+    let paid = connected.providers.pay_razorpay(&first);
+    connected
+        .hear(&connected.providers.razorpay_event("payment.captured", &paid))
+        .await
+        .expect(200);
+    connected.providers.pay_stripe(&intent);
+    let now = connected.gateway.now();
+    let event = connected.providers.stripe_event("payment_intent.succeeded", &intent, now);
+    connected.providers.next([Trouble::DoneButLate]);
+    connected.hear(&event).await.expect(200);
+    let shown = connected.payment(&second).await;
     assert_eq!(shown.str("/attention"), "duplicate_payment");
     assert_eq!(shown.str("/status"), "captured");
-    till.gateway.advance(MINUTE * 2);
-    till.gateway.sweep().await;
-    assert_eq!(till.payment(&second).await.str("/status"), "refunded");
-    assert_eq!(till.providers.refunds().len(), 2, "once each");
-    let stored = till.order_as_stored(&order).await;
+    connected.gateway.advance(MINUTE * 2);
+    connected.gateway.sweep().await;
+    assert_eq!(connected.payment(&second).await.str("/status"), "refunded");
+    assert_eq!(connected.providers.refunds().len(), 2, "once each");
+    let stored = connected.order_as_stored(&order).await;
     assert_eq!(stored["captured"]["amount"], 2 * PRICE);
     assert_eq!(stored["refunded"]["amount"], 0);
 }

@@ -205,7 +205,7 @@ async fn the_recipient_gets_the_code_when_it_is_time() {
     gateway.sweep().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let mail = gateway.mailbox(&format!("{later}@example.com"));
-    assert!(mail.letters().is_empty(), "it waits for its time");
+    assert!(mail.mails().is_empty(), "it waits for its time");
     gateway.advance(Duration::from_hours(2));
     gateway.sweep().await;
     assert_eq!(mail.code().await, second.str("/code"));
@@ -279,7 +279,7 @@ async fn a_card_that_is_worth_nothing_is_not_sent() {
     let mailbox = |name: &String| gateway.mailbox(&format!("{name}@example.com"));
     assert_eq!(mailbox(&names[2]).code().await, good);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(names[..2].iter().all(|name| mailbox(name).letters().is_empty()));
+    assert!(names[..2].iter().all(|name| mailbox(name).mails().is_empty()));
     assert!(gateway.items_of("mail", "MAI#").await.is_empty(), "done with");
 }
 
@@ -355,7 +355,7 @@ async fn a_foreign_card_is_an_unknown_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_card_of_ten_pays_ten_orders_of_one_and_is_given_back_what_is_cancelled() {
+async fn a_card_of_ten_pays_ten_orders_of_one_and_is_credited_what_is_cancelled() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);

@@ -194,9 +194,9 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
     let market = Market::proven().await;
     let book = market.stock(100, 5).await;
     market.order(cart(&[(&book, 2)])).await;
-    let letter = market.gateway.mailbox("shopper@example.com").nth(1).await;
-    assert!(letter.text.contains("Order: #1001"), "{}", letter.text);
-    assert!(letter.text.contains("Total: 2.00 INR"), "{}", letter.text);
+    let mail = market.gateway.mailbox("shopper@example.com").nth(1).await;
+    assert!(mail.text.contains("Order: #1001"), "{}", mail.text);
+    assert!(mail.text.contains("Total: 2.00 INR"), "{}", mail.text);
     let settings = format!("/v1/stores/{}/settings", market.store.id);
     let ask = json!({"notifications": {"order_confirmation": false}});
     market.merchant.patch(&settings).json(ask).await.expect(200);

@@ -172,7 +172,7 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     if row.access.selects_store() && !operation.path.contains(&"store_id") {
         all.push(json!({
             "name": "X-Service-Store-Id", "in": "header", "required": false,
-            "description": "The store, where the path does not name it and the credential does not settle it.",
+            "description": "The store, where the path does not name it and the credential does not name it.",
             "schema": {"type": "string"},
         }));
     }

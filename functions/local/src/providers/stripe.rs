@@ -270,7 +270,7 @@ impl Stripe {
         if let Some(charge) = charge {
             charge.is_captured = true;
             charge.amount_captured = asked;
-            charge.amount_refunded = charge.let_go();
+            charge.amount_refunded = charge.released();
         }
         self.tell("charge.captured", id, now);
         self.tell("payment_intent.succeeded", id, now);
@@ -288,7 +288,7 @@ impl Stripe {
         intent.canceled_at = Some(now.seconds());
         let intent = intent.clone();
         for charge in self.charges.iter_mut().filter(|charge| charge.carries(id)) {
-            charge.amount_refunded = charge.let_go();
+            charge.amount_refunded = charge.released();
         }
         self.tell("payment_intent.canceled", id, now);
         Ok(intent)

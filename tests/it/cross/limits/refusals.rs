@@ -1,4 +1,4 @@
-//! Whoever is refused at the door costs the network they come from.
+//! Whoever is refused before it is handled costs the network they come from.
 
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ async fn unknown_storefronts_are_looked_up_until_their_network_has_nothing_left(
 }
 
 #[tokio::test]
-async fn whatever_is_refused_at_the_door_costs_the_network() {
+async fn whatever_is_refused_before_it_is_handled_costs_the_network() {
     let shop = Shop::with_installed_app().await;
     let (gateway, app) = (&shop.gateway, shop.app_client().await);
     let subdomain = unique("front");

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
 
 struct Wire(BufReader<TcpStream>);
 
@@ -39,7 +39,7 @@ impl Wire {
 
     /// The next answer.
     async fn answer(&mut self) -> Said {
-        timeout(PATIENCE, async {
+        timeout(DEADLINE, async {
             let mut head = String::new();
             while !head.ends_with("\r\n\r\n") {
                 let read = self.0.read_line(&mut head).await.unwrap();
@@ -59,7 +59,7 @@ impl Wire {
     /// Demands that nothing more comes.
     async fn ends(&mut self) {
         let mut rest = Vec::new();
-        let read = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("an end in time");
+        let read = timeout(DEADLINE, self.0.read_to_end(&mut rest)).await.expect("an end in time");
         assert_eq!((read.unwrap(), rest.len()), (0, 0));
     }
 }
@@ -158,7 +158,7 @@ async fn a_body_without_an_end_is_not_read_for_ever() {
         }
         Said { head, body: String::new() }
     };
-    let (poured, said) = timeout(PATIENCE, async { tokio::join!(pour, listen) }).await.unwrap();
+    let (poured, said) = timeout(DEADLINE, async { tokio::join!(pour, listen) }).await.unwrap();
     assert_eq!((said.status(), said.closes()), ("404", true));
     assert!(poured < 100, "{poured} MiB were taken");
 }

@@ -3,7 +3,7 @@
 use gateway::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Receiver, Shop, Value, eventually, json};
 
-use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, verify};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, verify};
 
 #[tokio::test]
 async fn an_app_hears_of_its_own_uninstallation_by_its_webhook_url() {
@@ -75,7 +75,7 @@ async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redeliver
     let since = json!({"since": shop.store.view["created_at"]});
     let recovered = shop.owner().post(&recover).json(since).await.expect(202);
     assert!(recovered.int("/matched") >= 1);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let items = shop.gateway.items_of("delivery", "DLV#").await;
         let done = items.iter().all(|delivery| delivery["status"] == "cancelled");
         (done && items.len() == 2).then_some(())
@@ -91,7 +91,7 @@ async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redeliver
 
 /// The store's delivery in this state, once there is one.
 async fn in_state(owner: &Client, status: &str) -> Value {
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let list = owner.get(DELIVERIES).await.expect(200);
         list.data().iter().find(|delivery| delivery["status"] == status).cloned()
     })
@@ -99,7 +99,7 @@ async fn in_state(owner: &Client, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_uninstallation_gives_back_no_place_that_a_deletion_has_given_back() {
+async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::start().await;
@@ -135,7 +135,7 @@ async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
         let items = shop.gateway.items_of("webhook_subscription", "APP#").await;
         items[0]["status"].as_str().unwrap().to_owned()
     };
-    eventually(PATIENCE, || async { (status().await == "disabled_by_system").then_some(()) }).await;
+    eventually(DEADLINE, || async { (status().await == "disabled_by_system").then_some(()) }).await;
     let fresh = Receiver::start().await;
     let path = format!("/v1/app-store/developers/apps/{}", shop.app.id);
     let ask = json!({"webhook_url": fresh.url("/app")});

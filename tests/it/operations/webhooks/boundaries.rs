@@ -7,7 +7,7 @@ use delivery::subscription::Subscription;
 use gateway::clock::{DAY, HOUR, MINUTE};
 use support::{Behaviour, Gateway, Value, eventually, json};
 
-use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched, is_signed_by};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, is_signed_by};
 
 fn headers(count: usize) -> Value {
     (0..count)
@@ -48,7 +48,7 @@ async fn headers_shown(watched: &Watched) -> usize {
 }
 
 #[tokio::test]
-async fn a_place_that_is_given_back_is_the_only_one_that_is_taken_again() {
+async fn quota_that_is_freed_is_all_that_is_taken_again() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let ask = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
     for _ in 1..50 {
@@ -102,7 +102,7 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
         let subscription = watched.subscription().await;
         (subscription["stats"]["consecutive_failures"] == 1).then_some(())
     };
-    eventually(PATIENCE, reported).await;
+    eventually(DEADLINE, reported).await;
     let (now, delivery) = (watched.gateway.now(), only(&watched).await);
     let key = delivery.message().subscription_key();
     let mut subscription: Subscription = app.table.get(&key).await.unwrap().unwrap();
@@ -113,7 +113,7 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
     app.table.write().put(&subscription).put(&ninth).commit().await.unwrap();
     watched.gateway.sweep().await;
     watched.delivery_in("exhausted").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let subscription = watched.subscription().await;
         (subscription["stats"]["consecutive_failures"] == 2).then_some(subscription)
     })
@@ -137,7 +137,7 @@ async fn ten_failures_open_the_circuit_and_nine_do_not() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for failures in 1..=9 {
         watched.rename(&format!("Failure {failures}")).await;
-        eventually(PATIENCE, || async {
+        eventually(DEADLINE, || async {
             let stats = watched.subscription().await["stats"].clone();
             (stats["consecutive_failures"] == failures).then_some(())
         })
@@ -145,12 +145,12 @@ async fn ten_failures_open_the_circuit_and_nine_do_not() {
     }
     assert_eq!(watched.subscription().await["health"], "failing");
     watched.rename("Failure 10").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         (watched.subscription().await["health"] == "circuit_open").then_some(())
     })
     .await;
     watched.rename("Not sent").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         watched.deliveries().await.iter().any(|one| one["held_by"] == "circuit").then_some(())
     })
     .await;
@@ -175,7 +175,7 @@ async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
     watched.receiver.wait_for(3).await;
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
     let path = format!("{DELIVERIES}/{}", ninth.id);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let shown = owner.get(&path).await.expect(200).json;
         (shown["status"] == "exhausted" && shown["attempts"] == 10).then_some(())
     })

@@ -2,7 +2,7 @@
 
 use support::{Behaviour, Gateway, eventually, json};
 
-use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched, is_signed_by, verify};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, is_signed_by, verify};
 
 #[tokio::test]
 async fn a_change_arrives_signed_and_with_every_header() {
@@ -105,7 +105,7 @@ async fn a_test_delivery_and_a_redelivery_are_real_ones() {
     watched.rename("For real").await;
     let first = watched.receiver.wait_for(2).await.remove(1);
     let delivery = first.header("x-service-delivery-id").to_owned();
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let path = format!("{DELIVERIES}/{delivery}/redeliver");
         let reply = watched.owner().post(&path).json(json!({})).await;
         (reply.status == 202).then_some(())

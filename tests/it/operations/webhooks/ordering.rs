@@ -7,7 +7,7 @@ use delivery::delivery::Delivery;
 use gateway::clock::MINUTE;
 use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
 
-use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
 
 const ENTITIES: usize = 10;
 const CHANGES: usize = 20;
@@ -77,7 +77,7 @@ async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_
         let made = market.gateway.items_of("delivery", "DLV#").await.len();
         (made == all).then_some(())
     };
-    eventually(PATIENCE, made).await;
+    eventually(DEADLINE, made).await;
     drain(&market.gateway, all).await;
     let arrived = versions(&receiver);
     assert_eq!(arrived.len(), ENTITIES);
@@ -132,7 +132,7 @@ async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_
     let held = waiting.iter().filter(|one| one["held_by"] == "entity").count();
     assert_eq!(held, 2, "{waiting:?}");
     // The first has ended and nobody was told: the others are due.
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         watched.gateway.advance(MINUTE);
         watched.gateway.sweep().await;
         (names().len() == 3).then_some(())
@@ -171,7 +171,7 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
         requests.iter().map(|one| one.json()["data"]["name"].as_str().unwrap().to_owned()).collect()
     };
     let all_there = || async { (stored(&watched).await.len() == 3).then_some(()) };
-    eventually(PATIENCE, all_there).await;
+    eventually(DEADLINE, all_there).await;
     let first = stored(&watched).await[0].id.clone();
     // The first takes all of its schedule, and nobody overtakes it.
     eventually(Duration::from_mins(2), || async {
@@ -193,13 +193,13 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     let second = stored(&watched).await[1].id.clone();
     let owner = || async { watched.merchant.sign_in_again().await.at(&watched.store) };
     let path = format!("{DELIVERIES}/{second}/content");
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let reply = owner().await.delete(&path).await;
         (reply.status == 204).then_some(())
     })
     .await;
     watched.receiver.now(Behaviour::Status(200));
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         watched.gateway.advance(MINUTE);
         watched.gateway.sweep().await;
         let third = &stored(&watched).await[2];
@@ -215,14 +215,14 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     let recovered = owner().await.post(&path).json(ask).await.expect(202);
     assert_eq!(recovered.int("/matched"), 1, "the expunged one has nothing to send");
     watched.rename_as(&owner().await, "Fourth").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let fourth = stored(&watched).await.into_iter().nth(3)?;
         (fourth.held_by.map(delivery::delivery::Hold::as_str) == Some("entity")).then_some(())
     })
     .await;
     assert!(!names().contains(&"Fourth".to_owned()));
     watched.receiver.now(Behaviour::Status(200));
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         watched.gateway.advance(MINUTE);
         watched.gateway.sweep().await;
         names().contains(&"Fourth".to_owned()).then_some(())

@@ -9,7 +9,7 @@ use gateway::clock::{HOUR, MINUTE};
 use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
 use tokio::task::JoinSet;
 
-use super::{PATIENCE, SUBSCRIPTIONS, Watched, verify};
+use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};
 
 #[tokio::test]
 async fn a_duplicate_message_makes_no_second_attempt() {
@@ -53,7 +53,7 @@ async fn events_and_deliveries_survive_a_stop_and_a_start() {
     receiver.wait_for(1).await;
     // Ended as `kill -9` would end it, with a retry in a queue that is in memory.
     drop(first);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let lock = std::fs::File::open(data.join("lock")).unwrap();
         lock.try_lock().is_ok().then_some(())
     })
@@ -63,7 +63,7 @@ async fn events_and_deliveries_survive_a_stop_and_a_start() {
     let token = merchant.token().to_owned();
     second.client().with_token(&token).get("/v1/auth/me").await.expect(200);
     second.advance(5 * MINUTE);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         second.sweep().await;
         (receiver.requests().len() >= 2).then_some(())
     })

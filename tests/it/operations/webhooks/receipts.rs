@@ -64,7 +64,7 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
         (&attempt["started_at"], &attempt["number"])
     );
     assert!(!jws.contains("hooks") && !reply.text.contains("/hooks"), "the path is not stated");
-    // One letter of what it says, and it does not hold.
+    // One mail of what it says, and it does not hold.
     let mut parts: Vec<String> = jws.split('.').map(str::to_owned).collect();
     let altered = if parts[1].ends_with('A') { "B" } else { "A" };
     let last = parts[1].len() - 5;

@@ -7,7 +7,7 @@ use gateway::clock::MINUTE;
 use gateway::egress::{Egress, Policy, Ports};
 use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
 
-use super::{DELIVERIES, PATIENCE, SUBSCRIPTIONS, Watched, verify};
+use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};
 
 #[tokio::test]
 async fn a_failing_receiver_is_tried_again_by_the_schedule_until_exhausted() {
@@ -19,13 +19,13 @@ async fn a_failing_receiver_is_tried_again_by_the_schedule_until_exhausted() {
         // The slot, its jitter, and the minute in which a queue message would have carried it; the
         // breaker opens at the tenth failure in a row, which is the last here.
         watched.gateway.advance(Duration::from_secs(slot + slot / 4) + 2 * MINUTE);
-        eventually(PATIENCE, || async {
+        eventually(DEADLINE, || async {
             watched.gateway.sweep().await;
             (watched.receiver.requests().len() >= made + 2).then_some(())
         })
         .await;
         let status = if made + 2 == 10 { "exhausted" } else { "retrying" };
-        eventually(PATIENCE, || async {
+        eventually(DEADLINE, || async {
             let owner = watched.merchant.sign_in_again().await.at(&watched.store);
             let path = format!("{DELIVERIES}/{}", delivery["id"].as_str().unwrap());
             let reply = owner.get(&path).await.expect(200);
@@ -56,7 +56,7 @@ async fn redirects_are_not_followed_and_410_disables_at_once() {
     assert_eq!(elsewhere.connections(), 0);
     watched.receiver.now(Behaviour::Status(410));
     watched.rename("Gone").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         (watched.subscription().await["status"] == "disabled_by_system").then_some(())
     })
     .await;
@@ -130,7 +130,7 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
     owner.post(SUBSCRIPTIONS).json(ask("rebinding.example.com")).await.expect(201);
     let path = format!("/v1/stores/{}", store.id);
     owner.patch(&path).json(json!({"name": "Bait"})).await.expect(200);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let list = owner.get(DELIVERIES).await.expect(200);
         list.data().iter().any(|delivery| delivery["status"] == "blocked").then_some(())
     })
@@ -144,7 +144,7 @@ async fn a_dead_receivers_circuit_opens_and_one_probe_closes_it() {
     for round in 0..12 {
         watched.rename(&format!("Round {round}")).await;
     }
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         (watched.subscription().await["health"] == "circuit_open").then_some(())
     })
     .await;
@@ -153,7 +153,7 @@ async fn a_dead_receivers_circuit_opens_and_one_probe_closes_it() {
     watched.rename("While it is open").await;
     watched.receiver.now(Behaviour::Status(200));
     watched.gateway.advance(10 * MINUTE);
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         watched.gateway.sweep().await;
         let deliveries = watched.gateway.items_of("delivery", "DLV#").await;
         let done = deliveries.iter().filter(|delivery| delivery["status"] == "succeeded").count();

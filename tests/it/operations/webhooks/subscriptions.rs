@@ -3,7 +3,7 @@
 use gateway::egress::{Egress, Policy};
 use support::{Behaviour, Gateway, Merchant, eventually, json};
 
-use super::{PATIENCE, SUBSCRIPTIONS, Watched};
+use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 
 #[tokio::test]
 async fn a_store_has_at_most_50_subscriptions_however_they_race() {
@@ -82,14 +82,14 @@ async fn a_subscription_that_is_off_gets_nothing_and_counts_what_it_got() {
     assert_eq!(switch("enable").await.expect(200).str("/status"), "active");
     switch("enable").await.expect(409).problem("invalid_state_transition");
     watched.rename("On again").await;
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let received = watched.receiver.requests();
         received.iter().any(|one| one.json()["data"]["name"] == "On again").then_some(())
     })
     .await;
     let received = watched.receiver.requests();
     assert!(received.iter().all(|one| one.json()["data"]["name"] != "While it is off"));
-    eventually(PATIENCE, || async {
+    eventually(DEADLINE, || async {
         let stats = watched.owner().get(&format!("{path}/stats")).await.expect(200);
         (stats.int("/by_status/succeeded") == 2).then_some(())
     })

@@ -56,7 +56,7 @@ async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn orders_and_changes_by_hand_at_once_lose_nothing() {
+async fn orders_and_adjustments_at_once_lose_nothing() {
     let stock = Stock::new().await;
     let store = stock.owner.get("/v1/stores").await.expect(200);
     let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));

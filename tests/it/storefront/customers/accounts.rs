@@ -66,8 +66,8 @@ async fn a_stranger_does_not_learn_who_shops_where() {
     }
     // Only the owner learns of it, and the password stays what it is.
     let mailbox = front.gateway.mailbox(&shopper.email);
-    let letter = mailbox.nth(2).await;
-    assert_eq!(letter.subject, "You already have an account");
+    let mail = mailbox.nth(2).await;
+    assert_eq!(mail.subject, "You already have an account");
     shopper.log_in_again(&front.store).await;
 }
 
@@ -157,10 +157,10 @@ async fn a_code_or_link_does_not_outlive_what_made_it_needless() {
     let mut register = ask.clone();
     register["password"] = json!("a long enough password");
     for (path, ask) in [("/login/otp", ask.clone()), ("/register", register)] {
-        let before = front.gateway.mailbox(&shopper.email).letters().len();
+        let before = front.gateway.mailbox(&shopper.email).mails().len();
         let asked = client.stranger().post(&at(path)).json(ask).await.expect(202);
-        let letter = front.gateway.mailbox(&shopper.email).nth(before + 1).await;
-        let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+        let mail = front.gateway.mailbox(&shopper.email).nth(before + 1).await;
+        let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
         challenges.push(json!({"challenge_id": asked.str("/challenge_id"), "code": code}));
     }
     other.post(&at("/logout")).json(json!({"all": true})).await.expect(204);
@@ -193,8 +193,8 @@ async fn a_password_changes_by_token_once_and_by_session() {
     let token = front.gateway.mailbox(&shopper.email).token().await;
     let update = json!({"token": token, "new_password": "a quite new password"});
     // A customer's token is nothing to a merchant's account.
-    let wrong_door = client.post("/v1/auth/password/update").json(update.clone()).await;
-    wrong_door.expect(400).problem("invalid_or_expired_token");
+    let wrong_route = client.post("/v1/auth/password/update").json(update.clone()).await;
+    wrong_route.expect(400).problem("invalid_or_expired_token");
     let done = client.post(&at("/password/update")).json(update.clone()).await.expect(200);
     assert_eq!(done.json, json!({"updated": true, "sessions_revoked": 2}));
     assert_eq!([me(&shopper).await, me(&other).await], [401, 401]);
@@ -255,8 +255,8 @@ async fn an_account_is_changed_and_given_up_with_all_it_holds() {
         "subdomain": front.store.subdomain, "email": shopper.email, "password": PASSWORD,
     });
     shopper.stranger().post(&at("/register")).json(ask).await.expect(202);
-    let letter = front.gateway.mailbox(&shopper.email).nth(3).await;
-    assert_eq!(letter.subject, "Confirm your new account");
+    let mail = front.gateway.mailbox(&shopper.email).nth(3).await;
+    assert_eq!(mail.subject, "Confirm your new account");
 }
 
 #[tokio::test]

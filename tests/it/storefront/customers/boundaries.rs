@@ -28,13 +28,13 @@ async fn a_code_works_five_times_and_until_its_last_millisecond() {
     // Mails of one millisecond have no order.
     front.gateway.advance(MILLI);
     let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
-    for (letters, wrong, age, expected) in
+    for (mails, wrong, age, expected) in
         [(2, 4, 10 * MINUTE - MILLI, 200), (3, 0, 10 * MINUTE, 401), (4, 5, MILLI, 401)]
     {
         let client = front.gateway.client();
         let asked = client.post(&at("/login/otp")).json(ask.clone()).await.expect(202);
-        let letter = front.gateway.mailbox(&shopper.email).nth(letters).await;
-        let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+        let mail = front.gateway.mailbox(&shopper.email).nth(mails).await;
+        let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
         let verify = |code: &str| {
             let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
             client.post(&at("/login/otp/verify")).json(ask)
@@ -77,8 +77,8 @@ async fn of_an_accounts_codes_25_are_judged_in_an_hour_wherever_they_are_tried()
     front.gateway.advance(HOUR);
     let client = front.gateway.client();
     let asked = client.post(&at("/login/otp")).json(ask).await.expect(202);
-    let letter = front.gateway.mailbox(&shopper.email).nth(8).await;
-    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+    let mail = front.gateway.mailbox(&shopper.email).nth(8).await;
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
     let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
     client.post(&at("/login/otp/verify")).json(ask).await.expect(200);
 }

@@ -14,12 +14,12 @@ async fn ask(shopper: &Shopper, email: &str) -> Reply {
     shopper.patch(&at("/me")).json(ask).await
 }
 
-/// What verifies a change that was asked for, once its mail has come: the `letters`th to the
+/// What verifies a change that was asked for, once its mail has come: the `mails`th to the
 /// address.
-async fn proof(front: &Front, asked: &Reply, email: &str, letters: usize) -> Value {
-    let letter = front.gateway.mailbox(email).nth(letters).await;
-    assert_eq!(letter.subject, "Confirm your new e-mail address");
-    let code = letter.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
+async fn proof(front: &Front, asked: &Reply, email: &str, mails: usize) -> Value {
+    let mail = front.gateway.mailbox(email).nth(mails).await;
+    assert_eq!(mail.subject, "Confirm your new e-mail address");
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
     json!({"challenge_id": asked.str("/email_change/challenge_id"), "code": code})
 }
 
@@ -68,8 +68,8 @@ async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
         "subdomain": front.store.subdomain, "email": shopper.email, "password": PASSWORD,
     });
     shopper.stranger().post(&at("/register")).json(ask).await.expect(202);
-    let letter = front.gateway.mailbox(&shopper.email).nth(3).await;
-    assert_eq!(letter.subject, "Confirm your new account");
+    let mail = front.gateway.mailbox(&shopper.email).nth(3).await;
+    assert_eq!(mail.subject, "Confirm your new account");
 }
 
 #[tokio::test]
@@ -87,9 +87,9 @@ async fn a_taken_address_is_answered_like_a_free_one_and_its_owner_is_told() {
     };
     assert_eq!(shown(&free), shown(&taken));
     assert_eq!(free.trips(), taken.trips(), "the same work");
-    let letter = front.gateway.mailbox(&owner.email).nth(2).await;
-    assert_eq!(letter.subject, "Your account stays as it is");
-    assert!(!letter.text.contains("Code:"));
+    let mail = front.gateway.mailbox(&owner.email).nth(2).await;
+    assert_eq!(mail.subject, "Your account stays as it is");
+    assert!(!mail.text.contains("Code:"));
     let guess = json!({
         "challenge_id": taken.str("/email_change/challenge_id"), "code": "000000",
     });
@@ -136,7 +136,7 @@ async fn a_change_is_made_once_by_25_parallel_right_codes() {
 async fn a_replayed_key_asks_for_one_change_of_address() {
     let front = Front::open().await;
     let (shopper, owner) = (front.shopper().await, front.shopper().await);
-    for (email, letters) in [(new_address(), 1), (owner.email.clone(), 2)] {
+    for (email, mails) in [(new_address(), 1), (owner.email.clone(), 2)] {
         let change = || {
             let ask = json!({"email": email, "name": "Cleo", "current_password": PASSWORD});
             shopper.patch(&at("/me")).json(ask).key(&email)
@@ -144,17 +144,17 @@ async fn a_replayed_key_asks_for_one_change_of_address() {
         let (first, second) = (change().await.expect(202), change().await.expect(202));
         assert_eq!(first.json, second.json);
         assert_eq!(second.header("idempotent-replayed"), Some("true"));
-        front.gateway.mailbox(&email).nth(letters).await;
+        front.gateway.mailbox(&email).nth(mails).await;
         // The next of them asks in peace.
         front.gateway.advance(MINUTE);
-        assert_eq!(front.gateway.mailbox(&email).letters().len(), letters);
+        assert_eq!(front.gateway.mailbox(&email).mails().len(), mails);
         assert_eq!(first.str("/name"), "Cleo");
     }
     assert_eq!(front.gateway.events("customer.updated").await.len(), 1, "the name, once");
 }
 
 #[tokio::test]
-async fn a_change_of_address_takes_the_password_and_patience() {
+async fn a_change_of_address_takes_the_password_and_time() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let before = front.gateway.count().await;

@@ -122,7 +122,7 @@ impl Charge {
     }
 
     /// What was held and not taken: it is let go of, and counts as refunded.
-    pub(super) fn let_go(&self) -> i64 {
+    pub(super) fn released(&self) -> i64 {
         self.amount.saturating_sub(self.amount_captured)
     }
 

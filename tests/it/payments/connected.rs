@@ -10,7 +10,7 @@ use support::{
 pub const PRICE: i64 = 129_900;
 
 /// A store that takes payments, and its only product.
-pub struct Till {
+pub struct Connected {
     pub gateway: Gateway,
     pub providers: Providers,
     pub store: Store,
@@ -38,7 +38,7 @@ pub fn stripe() -> Value {
     }})
 }
 
-impl Till {
+impl Connected {
     /// With both providers connected, capturing automatically.
     pub async fn open() -> Self {
         Self::open_with("automatic").await
@@ -48,21 +48,22 @@ impl Till {
         Self::bare().await.connect(capture_method).await
     }
 
-    /// As [`Till::open_with`], for a race: providers are waited for as long as they are deployed.
+    /// As [`Connected::open_with`], for a race: providers are waited for as long as they are deployed.
     pub async fn open_to_many(capture_method: &str) -> Self {
         let deadline = PaymentBaseUrls::default().deadline;
-        let till = Self::with(Options { deadline, ..Options::default() }, "INR", PRICE).await;
-        till.connect(capture_method).await
+        let connected = Self::with(Options { deadline, ..Options::default() }, "INR", PRICE).await;
+        connected.connect(capture_method).await
     }
 
     async fn connect(self, capture_method: &str) -> Self {
-        let till = self;
+        let connected = self;
         for (provider, mut fields) in [("razorpay", razorpay()), ("stripe", stripe())] {
             fields["capture_method"] = capture_method.into();
-            let saved = till.owner.put(&provider_path(provider)).json(fields).await.expect(200);
+            let saved =
+                connected.owner.put(&provider_path(provider)).json(fields).await.expect(200);
             assert!(saved.at("/verified_at").is_string(), "the provider was asked");
         }
-        till
+        connected
     }
 
     /// Without a provider but cash.
@@ -185,8 +186,8 @@ impl Till {
         (of("available"), of("reserved"), of("committed"))
     }
 
-    /// How often each of the events was told that settling once tells once.
-    pub async fn settled(&self) -> (usize, usize) {
+    /// How often each of the events was told that one payment tells once.
+    pub async fn announced(&self) -> (usize, usize) {
         let paid = self.gateway.events("order.paid").await.len();
         (self.gateway.events("payment.captured").await.len(), paid)
     }
