@@ -1,9 +1,9 @@
-//! The sweep: once a minute, everything whose due mark has passed is taken up again, whatever
+//! The sweep: once a minute, everything whose due mark has passed is picked up again, whatever
 //! became of its stream record or its message.
 //!
 //! Due marks are keys in an eventually consistent index: they say where to look. What is done is
 //! decided on the item as the table has it. Work that asks payment providers, who may be slow, is
-//! handed out ([`crate::jobs`]), so that a sweep comes to its end in time however much there is.
+//! sent to workers ([`crate::jobs`]), so that a sweep comes to its end in time however much there is.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct SweepReport {
     pub mails: usize,
     /// Deleted stores whose grace ended.
     pub redactions: usize,
-    /// Orders and payments that were handed out to workers.
+    /// Orders and payments that were sent to the workers.
     pub handed_out: usize,
     /// Payments whose refund was asked for again, or whose money was sent back: by workers.
     pub payments: usize,
@@ -59,7 +59,7 @@ pub struct SweepReport {
 }
 
 impl SweepReport {
-    /// The same, with what workers have done of what was handed out.
+    /// The same, with what the workers have done.
     #[must_use]
     pub const fn and(self, worked: JobReport) -> Self {
         Self {
@@ -149,7 +149,7 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
             Due::Delivery => deliveries(app, chunk, &mut tally).await,
             Due::Mail => mails(app, chunk, &mut tally).await,
             Due::Redaction => redactions(app, chunk, &mut tally).await,
-            // These are handed out.
+            // These go through the queue.
             Due::Payment | Due::Order => Ok(()),
             Due::Category => categories(app, chunk, &mut tally).await,
             Due::Product => products(app, chunk, &mut tally).await,

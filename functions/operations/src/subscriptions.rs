@@ -6,8 +6,8 @@
 use axum::extract::State;
 use commerce::event_filter::EventTypes;
 use delivery::subscription::{
-    CustomHeaders, Filter, Ordering, OwnSecret, Subscription, SubscriptionStatus, SubscriptionView,
-    claim_quota, hint, release_quota, seal_secret,
+    CustomHeaders, Ordering, OwnSecret, PayloadFilter, Subscription, SubscriptionStatus,
+    SubscriptionView, claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
 use gateway::bridged;
@@ -24,7 +24,7 @@ use gateway::table;
 use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
-use platform::caller::{Actor, StoreAccess, insufficient_scope};
+use platform::caller::{StoreAccess, StoreActor, insufficient_scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ fn per_second(Int(rate): Rate) -> Option<u32> {
 }
 
 /// Whether a subscription is the actor's to see.
-fn is_visible(subscription: &Subscription, actor: &Actor) -> bool {
+fn is_visible(subscription: &Subscription, actor: &StoreActor) -> bool {
     actor.app().is_none_or(|app| subscription.app_id.as_ref() == Some(&app.app_id))
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct CreateSubscriptionRequest {
     /// What it is for.
     description: Option<Text<0, 200>>,
     /// What the payload has to say for a delivery to be made.
-    filter: Option<Filter>,
+    filter: Option<PayloadFilter>,
     /// `entity` for one after the other about each entity; `none` if left out.
     ordering: Option<Ordering>,
     /// How many attempts are begun in any second, at most; as many as come if left out.
@@ -201,7 +201,7 @@ pub(crate) struct UpdateSubscriptionRequest {
     /// What it is for; `null` clears it.
     description: Patch<Text<0, 200>>,
     /// What the payload has to say; replaces all, `null` clears it.
-    filter: Patch<Filter>,
+    filter: Patch<PayloadFilter>,
     /// `none`, or `entity` for one after the other about each entity.
     ordering: Option<Ordering>,
     /// How many attempts are begun in any second, at most; `null` for as many as come.
@@ -246,7 +246,7 @@ pub(crate) async fn update(
 fn apply(
     before: &Subscription,
     ask: UpdateSubscriptionRequest,
-    actor: &Actor,
+    actor: &StoreActor,
     now: Timestamp,
 ) -> Result<Subscription, Problem> {
     let mut after = match ask.enabled {
@@ -302,7 +302,7 @@ pub(crate) async fn delete(
 /// An app subscribes to what it can read. A filter of many topics stands for those it can, at the
 /// time of each event; a topic by name must be among them, and a topic without a scope is for the
 /// store's owner.
-fn authorize(actor: &Actor, types: &EventTypes) -> Result<(), Problem> {
+fn authorize(actor: &StoreActor, types: &EventTypes) -> Result<(), Problem> {
     for filter in types.filters().iter().filter(|filter| filter.is_exact()) {
         for scope in filter.scopes() {
             may_read(actor, scope)?;
@@ -315,7 +315,7 @@ fn authorize(actor: &Actor, types: &EventTypes) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `insufficient_scope`.
-pub(crate) fn may_read(actor: &Actor, scope: Option<&'static str>) -> Result<(), Problem> {
+pub(crate) fn may_read(actor: &StoreActor, scope: Option<&'static str>) -> Result<(), Problem> {
     match scope {
         _ if actor.app().is_none() => Ok(()),
         Some(scope) if actor.may(scope) => Ok(()),

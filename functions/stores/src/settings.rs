@@ -48,8 +48,8 @@ pub struct UpdateRequest {
 pub struct CheckoutRequest {
     /// Minutes for which an unpaid order keeps its stock.
     payment_window_minutes: Patch<Int<5, LONGEST_PAYMENT_WINDOW>>,
-    /// Minutes for which an order that is to be paid by hand keeps its stock; 0: until it is paid
-    /// or called off.
+    /// Minutes for which an order that is to be paid manually keeps its stock; 0: until it is paid
+    /// or cancelled.
     manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
     /// Whether customers can order without an account.
     guest_checkout: Patch<Flag>,

@@ -32,7 +32,7 @@ use platform::installation::{Installation, InstallationStatus};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, OwnSecret};
-pub use filter::{Filter, Payload};
+pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthWord, ReceiverHealth};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
@@ -99,7 +99,7 @@ pub struct Subscription {
     pub event_types: Vec<String>,
     /// What their payload has to say.
     #[serde(default)]
-    pub filter: Option<Filter>,
+    pub filter: Option<PayloadFilter>,
     /// In which order they are attempted.
     #[serde(default)]
     pub ordering: Ordering,

@@ -38,8 +38,8 @@ pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;
 pub struct Checkout {
     /// Minutes for which an unpaid order keeps its stock.
     pub payment_window_minutes: u64,
-    /// Minutes for which an order that is to be paid by hand, by bank transfer or on delivery,
-    /// keeps its stock; 0: until it is paid or called off.
+    /// Minutes for which an order that is to be paid manually, by bank transfer or on delivery,
+    /// keeps its stock; 0: until it is paid or cancelled.
     pub manual_payment_window_minutes: u64,
     /// Whether customers can order without an account.
     pub guest_checkout: bool,

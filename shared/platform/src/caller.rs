@@ -83,13 +83,13 @@ pub struct StoreAccess<S> {
     /// The store that the request names, read with the credential.
     pub store: Store,
     /// Who acts.
-    pub actor: Actor,
+    pub actor: StoreActor,
     scope: PhantomData<S>,
 }
 
 /// Who acts on a store.
 #[derive(Debug, Clone)]
-pub enum Actor {
+pub enum StoreActor {
     /// Its owner.
     Merchant(MerchantId),
     /// An installed app.
@@ -109,7 +109,7 @@ pub struct AppActor {
     pub merchant_id: Option<MerchantId>,
 }
 
-impl Actor {
+impl StoreActor {
     /// The app, if an app acts.
     pub fn app(&self) -> Option<&AppActor> {
         match self {
@@ -352,11 +352,11 @@ impl<S: Required> Caller for StoreAccess<S> {
         let unverified = credential(app, inbound)?;
         if !looks_like_jwt(&unverified) {
             let owner = open_store(app, &unverified, inbound).await?;
-            let actor = Actor::Merchant(owner.account.id);
+            let actor = StoreActor::Merchant(owner.account.id);
             return Ok(Self { store: owner.store, actor, scope: PhantomData });
         }
         let (app_actor, store) = open_app_token(app, &unverified, inbound).await?;
-        let actor = Actor::App(app_actor);
+        let actor = StoreActor::App(app_actor);
         if !actor.may(S::SCOPE) {
             return Err(insufficient_scope(S::SCOPE));
         }
@@ -365,8 +365,8 @@ impl<S: Required> Caller for StoreAccess<S> {
 
     fn identity(&self) -> Identity {
         match &self.actor {
-            Actor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
-            Actor::App(app) => app_identity(app, &self.store.id),
+            StoreActor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
+            StoreActor::App(app) => app_identity(app, &self.store.id),
         }
     }
 }

@@ -41,9 +41,9 @@ pub const MAX_TEXT: usize = 256;
 /// stays as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Filter(Map<String, Value>);
+pub struct PayloadFilter(Map<String, Value>);
 
-gateway::inline_schema!([] Filter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
+gateway::inline_schema!([] PayloadFilter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
 
 /// An event's payload, read when a filter first asks for it.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct Payload<'a> {
 
 /// A path and what one of the values it selects has to meet.
 #[derive(Debug)]
-struct Rule {
+struct FilterRule {
     path: JsonPath,
     tests: Vec<Test>,
 }
@@ -95,7 +95,7 @@ impl Subscription {
     }
 }
 
-impl Filter {
+impl PayloadFilter {
     /// The filter as it was given.
     pub fn shown(&self) -> Value {
         Value::Object(self.0.clone())
@@ -109,7 +109,7 @@ impl Filter {
     }
 }
 
-impl Rule {
+impl FilterRule {
     fn holds(&self, payload: &Value) -> bool {
         let nodes = self.path.query(payload);
         if self.tests.contains(&Test::Exists(false)) {
@@ -157,13 +157,13 @@ fn rules(
     given: &Map<String, Value>,
     location: ValuePointerRef<'_>,
     errors: &mut Vec<FieldError>,
-) -> Vec<Rule> {
+) -> Vec<FilterRule> {
     let mut found = Vec::new();
     for (text, condition) in given {
         let pointer = location.push_key(text);
         let path = path(text).map_err(|fault| errors.extend(FieldErrors::at(pointer, fault).0));
         let tests = tests(condition, pointer, errors);
-        found.extend(path.ok().map(|path| Rule { path, tests }));
+        found.extend(path.ok().map(|path| FilterRule { path, tests }));
     }
     found
 }
@@ -306,7 +306,7 @@ fn text_of(text: &str) -> Result<String, Fault> {
     Err(Fault::new("too_long", format!("Must have at most {MAX_TEXT} characters.")))
 }
 
-impl Deserr<FieldErrors> for Filter {
+impl Deserr<FieldErrors> for PayloadFilter {
     fn deserialize_from_value<V: IntoValue>(
         value: deserr::Value<V>,
         location: ValuePointerRef<'_>,
@@ -329,13 +329,13 @@ impl Deserr<FieldErrors> for Filter {
     }
 }
 
-impl From<Filter> for String {
-    fn from(filter: Filter) -> Self {
+impl From<PayloadFilter> for String {
+    fn from(filter: PayloadFilter) -> Self {
         filter.shown().to_string()
     }
 }
 
-impl TryFrom<String> for Filter {
+impl TryFrom<String> for PayloadFilter {
     type Error = serde_json::Error;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {

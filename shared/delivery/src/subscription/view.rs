@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{DisabledReason, Filter, HealthWord, Ordering, Subscription, SubscriptionStatus};
+use super::{
+    DisabledReason, HealthWord, Ordering, PayloadFilter, Subscription, SubscriptionStatus,
+};
 
 ground::topics! {
     WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
@@ -32,7 +34,7 @@ ground::view! {
         /// Which events.
         event_types: Vec<String>,
         /// What their payload has to say: `JSONPath` (RFC 9535) and condition.
-        filter: Option<Value> = subscription.filter.as_ref().map(Filter::shown),
+        filter: Option<Value> = subscription.filter.as_ref().map(PayloadFilter::shown),
         /// In which order they are attempted.
         ordering: Ordering,
         /// Attempts that are begun in any second, at most.

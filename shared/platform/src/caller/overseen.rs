@@ -11,7 +11,7 @@ use gateway::request::Inbound;
 use ground::scope::Required;
 use identity::store::StoreStatus;
 
-use super::{Actor, StoreAccess, credential, looks_like_jwt, named, open_session_and_store};
+use super::{StoreAccess, StoreActor, credential, looks_like_jwt, named, open_session_and_store};
 
 /// The owner of a store, an app with scope `S` on it, or a platform operator who names it.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl<S> Deref for OverseenStore<S> {
 impl<S> OverseenStore<S> {
     /// Whether it is an operator who looks at somebody else's store.
     pub fn is_operator(&self) -> bool {
-        matches!(&self.actor, Actor::Merchant(id) if *id != self.store.owner_id)
+        matches!(&self.actor, StoreActor::Merchant(id) if *id != self.store.owner_id)
     }
 }
 
@@ -49,7 +49,7 @@ impl<S: Required> Caller for OverseenStore<S> {
             .filter(|store| store.status != StoreStatus::Deleted)
             .filter(|store| store.owner_id == account.id || account.is_operator(&app.config));
         let store = admitted.ok_or(Code::StoreNotOwned)?;
-        Ok(Self(StoreAccess { store, actor: Actor::Merchant(account.id), scope: PhantomData }))
+        Ok(Self(StoreAccess { store, actor: StoreActor::Merchant(account.id), scope: PhantomData }))
     }
 
     fn identity(&self) -> Identity {
