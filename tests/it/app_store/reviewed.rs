@@ -34,9 +34,8 @@ async fn a_submission_ends_once_and_its_developer_is_told_why() {
         let late = shop.developer.post(&format!("{path}/withdraw")).json(json!({})).await;
         late.expect(409).problem("invalid_state_transition");
     }
-    let public = format!("/v1/app-store/apps/{}", shop.app.id);
-    let app = shop.gateway.client().get(&public).await.expect(200);
-    assert_eq!(app.at("/version"), &json!("1.0.0"), "{}", app.text);
+    let own = format!("/v1/app-store/developers/apps/{}", shop.app.id);
+    assert_eq!(shop.developer.get(&own).await.expect(200).str("/approved_version"), "1.0.0");
 }
 
 #[tokio::test]
@@ -61,7 +60,7 @@ async fn a_profile_under_another_name_is_to_be_verified_anew() {
     let me = "/v1/app-store/developers/me";
     let site = json!({"website": "https://apps.example.com", "contact_email": "new@example.com"});
     let changed = shop.developer.patch(me).json(site).await.expect(200);
-    assert_eq!(changed.str("/website"), "https://apps.example.com/");
+    assert_eq!(changed.str("/website"), "https://apps.example.com");
     let renamed = json!({"company": "Other Apps Inc.", "website": null});
     let renamed = shop.developer.patch(me).json(renamed).await.expect(200);
     assert_eq!(renamed.at("/verified"), false);
@@ -79,5 +78,5 @@ async fn an_installation_says_what_its_app_may_do() {
     let scopes = shop.owner().get(&path).await.expect(200);
     assert!(scopes.text.contains("read_store") && scopes.text.contains("write_webhooks"));
     assert!(!scopes.text.contains("write_products"), "{}", scopes.text);
-    shop.developer.get(&path).await.expect(404);
+    shop.developer.at(&shop.store).get(&path).await.expect(404).problem("store_not_owned");
 }

@@ -79,7 +79,7 @@ async fn a_subscription_that_is_off_gets_nothing_and_counts_what_it_got() {
     assert_eq!(switch("disable").await.expect(200).str("/status"), "disabled");
     switch("disable").await.expect(409).problem("invalid_state_transition");
     watched.rename("While it is off").await;
-    assert_eq!(switch("enable").await.expect(200).str("/status"), "active");
+    assert_eq!(switch("enable").await.expect(200).str("/status"), "enabled");
     switch("enable").await.expect(409).problem("invalid_state_transition");
     watched.rename("On again").await;
     eventually(DEADLINE, || async {
