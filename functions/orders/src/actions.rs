@@ -35,7 +35,7 @@ pub async fn close(
     act(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
 }
 
-/// `POST /v1/orders/{id}/reopen`: taken up again.
+/// `POST /v1/orders/{id}/reopen`: opened again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -149,7 +149,7 @@ pub async fn confirm(
     .await
 }
 
-/// `POST /v1/orders/{id}/capture`: takes what the provider has promised.
+/// `POST /v1/orders/{id}/capture`: takes what the provider has authorized.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,

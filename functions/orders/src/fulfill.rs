@@ -1,4 +1,4 @@
-//! Fulfilment: lines leave, are followed, arrive, or are called back.
+//! Fulfilment: lines leave, are followed, arrive, or are cancelled.
 
 use axum::extract::State;
 use catalogue::location::Location;
@@ -37,7 +37,7 @@ use serde::Serialize;
 #[request]
 #[derive(Debug, Clone)]
 pub struct LineRequest {
-    /// The line.
+    /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
@@ -106,7 +106,7 @@ pub struct FulfillmentAnswer {
 /// As much of an order as a fulfilment changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FulfilledOrder {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
     /// What people call it.
     number: String,
@@ -141,8 +141,8 @@ impl FulfillmentAnswer {
 ///
 /// # Errors
 /// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
-/// `insufficient_committed`, `precondition_failed`, `version_conflict`; `unknown_order_item`, `duplicate` and `unknown_location` as faults of
-/// their fields.
+/// `insufficient_committed`, `precondition_failed`, `version_conflict`; `unknown_order_item`,
+/// `duplicate` and `unknown_location` as faults of their fields.
 pub async fn fulfill(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
@@ -219,9 +219,9 @@ async fn notice(
     if !settings.unwrap_or(untouched).notifications.shipping_confirmation {
         return Ok(None);
     }
-    let letter = notifications::order_shipped(email, &store.name, order, &fulfillment.tracking);
+    let mail = notifications::order_shipped(email, &store.name, order, &fulfillment.tracking);
     let key = app.secrets.mail_key().await?;
-    Mail::compose(&key, &letter, now).map(Some)
+    Mail::compose(&key, &mail, now).map(Some)
 }
 
 /// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.
@@ -265,7 +265,7 @@ pub async fn update(
     .await
 }
 
-/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: calls it back; its units are to
+/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: cancels it; its units are to
 /// be fulfilled again, from where they had left.
 ///
 /// # Errors

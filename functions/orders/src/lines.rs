@@ -1,4 +1,4 @@
-//! Units of an order that are called off, or come back, without money.
+//! Units of an order that are cancelled, or come back, without money.
 
 use axum::extract::State;
 use catalogue::inventory;
@@ -16,17 +16,17 @@ use sales::order::refund::RestockType;
 use sales::order::{MAX_LINES, MAX_QUANTITY, Order, OrderChange, load};
 use sales::workflows::save_change::Spending;
 
-/// Units of a line that are called off.
+/// Units of a line that are cancelled.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelledRequest {
-    /// The line.
+    /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
 }
 
-/// Units to be called off.
+/// Units to be cancelled.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
@@ -42,7 +42,7 @@ pub struct CancelRequest {
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReturnedRequest {
-    /// The line.
+    /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
@@ -77,14 +77,14 @@ fn demand_some<T>(items: &[T]) -> Result<(), Problem> {
 
 impl ReturnRequest {
     /// # Errors
-    /// `too_few`; `invalid_choice` for units that have left and are to be called off;
-    /// `not_applicable` for a place of what goes into no stock.
+    /// `too_few`; `invalid_choice` for units that have left and are to be cancelled;
+    /// `not_applicable` for a location of what goes into no stock.
     fn lines(&self) -> Result<Vec<ReturnedLine>, Problem> {
         demand_some(&self.items.0)?;
         let mut errors = Vec::new();
-        for (place, line) in self.items.0.iter().enumerate() {
+        for (position, line) in self.items.0.iter().enumerate() {
             let mut refuse = |field: &str, code: &'static str, detail: &'static str| {
-                let pointer = format!("/items/{place}/{field}");
+                let pointer = format!("/items/{position}/{field}");
                 errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
             };
             match line.restock_type {
@@ -112,7 +112,7 @@ impl ReturnRequest {
     }
 }
 
-/// `POST /v1/orders/{id}/lines/cancel`: calls units off that have not left, whatever becomes of
+/// `POST /v1/orders/{id}/lines/cancel`: cancels units that have not left, whatever becomes of
 /// their money: that goes back by a refund, before or after. What was not paid need not be paid.
 ///
 /// # Errors
@@ -145,13 +145,14 @@ pub async fn cancel(
     .await
 }
 
-/// `POST /v1/orders/{id}/lines/return`: takes units back that have left, whatever becomes of their
+/// `POST /v1/orders/{id}/lines/return`: returns units that have left, whatever becomes of their
 /// money: that goes back by a refund, before or after. What was not paid need not be paid.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
-/// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`, `not_applicable`, `unknown_order_item`, `duplicate`,
-/// `unknown_location` and `location_inactive` as faults of their fields.
+/// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`,
+/// `not_applicable`, `unknown_order_item`, `duplicate`, `unknown_location` and `location_inactive`
+/// as faults of their fields.
 pub async fn return_lines(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,

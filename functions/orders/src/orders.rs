@@ -196,7 +196,7 @@ pub async fn update(
 /// An event as a timeline shows it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// The event.
+    /// `evt_` and 32 hexadecimal digits.
     id: EventId,
     /// Its name.
     r#type: String,
@@ -214,7 +214,7 @@ pub struct TimelineEntry {
     created_at: Timestamp,
     /// When it was published.
     updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     version: u64,
 }
 

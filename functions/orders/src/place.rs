@@ -63,7 +63,7 @@ pub struct PlaceRequest {
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
     /// Where it was made: `phone`, `counter`, a marketplace's name.
     source: Option<Text<1, 50>>,
-    /// Not binding yet; its stock is held until it is paid or called off.
+    /// Not binding yet; its stock is held until it is paid or cancelled.
     draft: Flag,
     /// It was paid already.
     mark_paid: Option<PaidRequest>,
@@ -78,7 +78,7 @@ impl Rules for PlaceRequest {
 }
 
 /// `POST /v1/orders`: an order made by the merchant or an app. It does not expire: its stock is
-/// held until it is paid or called off (our choice; a shopper's order has a payment window).
+/// held until it is paid or cancelled (our choice; a shopper's order has a payment window).
 ///
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`; `empty_cart`,

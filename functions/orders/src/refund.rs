@@ -30,7 +30,7 @@ use serde::Serialize;
 #[request]
 #[derive(Debug, Clone)]
 pub struct LineRequest {
-    /// The line.
+    /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
     quantity: Int<1, MAX_QUANTITY>,
@@ -175,7 +175,7 @@ pub struct RefundAnswer {
 /// As much of an order as a refund changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefundedOrder {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
     /// What people call it.
     number: String,
@@ -252,8 +252,8 @@ pub async fn refund(
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
-/// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment` and
-/// `unknown_location` as faults of their fields.
+/// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
+/// and `unknown_location` as faults of their fields.
 pub async fn calculate(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,

@@ -92,12 +92,12 @@ pub async fn void(
     let (locator, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
-    let seen = connected.void(&app, &known.payment).await?;
-    if seen.state != ObservedState::Captured {
-        return record(&app, &connected, &locator, &seen, true).await;
+    let observed = connected.void(&app, &known.payment).await?;
+    if observed.state != ObservedState::Captured {
+        return record(&app, &connected, &locator, &observed, true).await;
     }
     // The customer was faster. That is recorded, but not what was asked for.
-    record(&app, &connected, &locator, &seen, false).await?;
+    record(&app, &connected, &locator, &observed, false).await?;
     let payment = order::load::payment(&app, &locator).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
@@ -115,8 +115,8 @@ pub async fn sync(
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
     let (locator, known, connected) = load(&app, &caller, &id).await?;
-    let seen = record_payment::look(&app, &connected, &known.payment).await?;
-    let update = update(&locator, &seen, Source::Sync, true);
+    let observed = record_payment::look(&app, &connected, &known.payment).await?;
+    let update = update(&locator, &observed, Source::Sync, true);
     record_payment::record(&app, &connected, update, shown).await
 }
 
@@ -134,11 +134,11 @@ async fn load(
 
 fn update<'a>(
     locator: &'a ProviderReference,
-    seen: &'a Observed,
+    observed: &'a Observed,
     source: Source,
     is_answer: bool,
 ) -> PaymentUpdate<'a> {
-    PaymentUpdate { locator, seen, source, event: None, is_answer }
+    PaymentUpdate { locator, observed, source, event: None, is_answer }
 }
 
 /// What the provider did, recorded.
@@ -146,11 +146,16 @@ async fn record(
     app: &App,
     connected: &Connected,
     locator: &ProviderReference,
-    seen: &Observed,
+    observed: &Observed,
     is_answer: bool,
 ) -> Result<Json<PaymentView>, Problem> {
-    record_payment::record(app, connected, update(locator, seen, Source::Admin, is_answer), shown)
-        .await
+    record_payment::record(
+        app,
+        connected,
+        update(locator, observed, Source::Admin, is_answer),
+        shown,
+    )
+    .await
 }
 
 fn shown(known: &PaymentWithOrder) -> Json<PaymentView> {

@@ -82,7 +82,7 @@ pub async fn show(
 /// Something that happened to a payment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EventView {
-    /// The event.
+    /// `evt_` and 32 hexadecimal digits.
     id: EventId,
     /// Its name.
     r#type: String,

@@ -310,12 +310,12 @@ async fn check(
     }
 }
 
-/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and the account is
-/// shown no more. Its keys are kept, sealed, for what was paid with it: that is refunded, and its
-/// webhooks are verified, as before; `PUT` connects an account anew, with keys. `manual` goes back to
-/// its default; switch it off with `PUT`. Payments that can still be paid, captured or let go of,
-/// money on its way back, and amounts that wait for the merchant's decision keep the account: void or
-/// refund them first, or switch the account off and let their orders end.
+/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and the account
+/// is shown no more. Its keys are kept, sealed, for what was paid with it: that is refunded, and
+/// its webhooks are verified, as before; `PUT` connects an account anew, with keys. `manual` goes
+/// back to its default; switch it off with `PUT`. Payments that can still be paid, captured or
+/// voided, money on its way back, and amounts that wait for the merchant's decision keep the
+/// account: void or refund them first, or switch the account off and let their orders end.
 ///
 /// It is switched off before it is known that nothing is open, so that nothing can be begun
 /// meanwhile: a crash leaves it switched off, to be deleted again or switched on.
@@ -371,7 +371,7 @@ async fn refuse_if_needed(app: &App, known: &ProviderAccount) -> Result<(), Prob
 /// Credentials that their provider has accepted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProviderTest {
-    /// The provider.
+    /// `manual`, `razorpay` or `stripe`.
     provider: ProviderName,
     /// Whether money moves.
     mode: Mode,

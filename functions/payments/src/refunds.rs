@@ -1,4 +1,4 @@
-//! Giving a payment's money back.
+//! Refunds of a payment.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -75,7 +75,7 @@ pub struct PaymentRefundAnswer {
 /// As much of an order as a refund changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefundedPaymentOrder {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
     /// What has become of its money.
     financial_status: FinancialStatus,
@@ -92,7 +92,7 @@ fn created(order: &Order, refund: &Refund) -> Created<PaymentRefundAnswer> {
     Created::new(&PaymentRefundAnswer { refund: RefundView::from(refund), order })
 }
 
-/// `POST /v1/payments/{id}/refunds`: gives back some or all of what a payment took. For money that
+/// `POST /v1/payments/{id}/refunds`: refunds some or all of what a payment took. For money that
 /// its order counts, it is a refund of the order; money that came too late or twice goes back by
 /// itself, and this is how to try again when that failed.
 ///

@@ -73,7 +73,7 @@ impl Rules for OrderRequest {
 pub struct PlacedOrder {
     /// The order.
     order: ShopperOrderView,
-    /// The token that the order is shown to, paid and called off with; it is not told again.
+    /// The token that the order is shown to, paid and cancelled with; it is not told again.
     order_token: String,
     /// Whether it has to be paid.
     payment_required: bool,
@@ -86,8 +86,9 @@ pub struct PlacedOrder {
 ///
 /// # Errors
 /// `store_not_found`, `insufficient_stock`, `price_changed`, `store_not_accepting_orders`,
-/// `account_required`, `version_conflict`; `empty_cart`, `unknown_variant`, `required` and the faults
-/// of gift cards as faults of their fields; `too_many_attempts`, after five wrong gift cards in a minute.
+/// `account_required`, `version_conflict`; `empty_cart`, `unknown_variant`, `required` and the
+/// faults of gift cards as faults of their fields; `too_many_attempts`, after five wrong gift cards
+/// in a minute.
 pub async fn order(
     caller: Shopper,
     State(app): State<App>,
@@ -245,7 +246,7 @@ pub struct CancelRequest {
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `already_fulfilled`, `version_conflict`;
-/// `invalid_state_transition`: it was paid, promised, confirmed, or is over.
+/// `invalid_state_transition`: it was paid, authorized, confirmed, or is over.
 pub async fn cancel(
     caller: Shopper,
     State(app): State<App>,

@@ -53,7 +53,7 @@ fn named(segment: &Segment) -> Result<ProviderName, Problem> {
 #[request]
 #[derive(Debug, Clone)]
 pub struct OpenRequest {
-    /// The order.
+    /// The order that it belongs to.
     order_id: OrderId,
     /// The token that came with the order; or send it as `X-Service-Order-Token`.
     order_token: Option<Exact<200>>,
@@ -76,7 +76,7 @@ impl Rules for OpenRequest {
 /// A payment as the customer's browser is given it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenedPayment {
-    /// The payment.
+    /// The id of one of the order's payments.
     payment_id: PaymentId,
     /// The order that it pays.
     order_id: OrderId,
@@ -100,7 +100,8 @@ pub struct OpenedPayment {
 /// # Errors
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
 /// `order_expired`, `amount_not_supported`, `version_conflict`, `provider_error`,
-/// `provider_timeout`; `not_supported` as a fault of its field; `not_found` for an order that is not the caller's.
+/// `provider_timeout`; `not_supported` as a fault of its field; `not_found` for an order that is
+/// not the caller's.
 pub async fn open(
     caller: Shopper,
     State(app): State<App>,
@@ -158,7 +159,8 @@ async fn open_once(
     let write = locator::create(app.table.write(), &payment)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
-            // Nor may the account have been switched off or given up meanwhile: it is looked at anew.
+            // Nor may the account have been switched off or given up meanwhile: it is looked at
+            // anew.
             write.check(&account.key(), account.stands(), Code::VersionConflict)
         });
     unchanged(write, &order, waiting.as_ref(), now)

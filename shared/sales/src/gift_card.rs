@@ -118,9 +118,9 @@ pub struct Recipient {
 /// A gift card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCard {
-    /// The id.
+    /// `gft_` and 32 hexadecimal digits.
     pub id: GiftCardId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// What it was issued with.
     pub initial_value: Money,
@@ -149,7 +149,7 @@ pub struct GiftCard {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -169,11 +169,11 @@ impl Item for GiftCard {
 /// The one card of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueGiftCardCode {
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// HMAC of the code.
     pub code_hmac: String,
-    /// The card.
+    /// The id of the gift card.
     pub card_id: GiftCardId,
     /// Always 1: a code is never given to another card.
     pub version: u64,
@@ -192,11 +192,11 @@ impl Item for UniqueGiftCardCode {
 /// A movement of a card's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCardEntry {
-    /// The id.
+    /// `gte_` and 32 hexadecimal digits.
     pub id: GiftCardEntryId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The card.
+    /// The id of the gift card.
     pub card_id: GiftCardId,
     /// What changed the balance.
     pub kind: GiftCardEntryKind,

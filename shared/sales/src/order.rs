@@ -79,9 +79,9 @@ pub const MAX_GIFT_CARDS: usize = 3;
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     pub id: OrderId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// What people call it: the store's prefix and a number that grows.
     pub number: String,
@@ -112,8 +112,8 @@ pub struct Order {
     /// The gift cards that pay for it.
     #[serde(default)]
     pub gift_cards: Vec<GiftCardUse>,
-    /// The payments that were promised or taken: each at most once, which is what makes
-    /// settlement happen once.
+    /// The payments that were authorized or taken: each at most once, which is what has
+    /// each applied once.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
     /// Taken so far, from gift cards and payments.
@@ -168,10 +168,10 @@ pub struct Order {
     /// How often that was tried in vain.
     #[serde(default)]
     pub attend_tries: u32,
-    /// Why it was called off.
+    /// Why it was cancelled.
     #[serde(default)]
     pub cancel_reason: Option<String>,
-    /// When it was called off or expired.
+    /// When it was cancelled or expired.
     #[serde(default)]
     pub cancelled_at: Option<Timestamp>,
     /// When it was closed.
@@ -181,7 +181,7 @@ pub struct Order {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -246,7 +246,7 @@ impl Order {
         self.payments.iter().find(|payment| payment.payment_id == *id)
     }
 
-    /// What is left to pay: of the total, but for units that were called off or came back.
+    /// What is left to pay: of the total, but for units that were cancelled or came back.
     pub fn outstanding(&self) -> Money {
         let zero = || Money::zero(&self.currency);
         self.owed().minus(&self.captured).unwrap_or_else(zero)
@@ -292,7 +292,7 @@ impl Order {
         self.refundable().amount
     }
 
-    /// What providers have promised and nobody has taken yet.
+    /// What providers have authorized and nobody has taken yet.
     pub fn authorized(&self) -> Money {
         let open = self.payments.iter().filter(|payment| payment.is_open_authorization());
         Money::sum(open.map(|payment| &payment.authorized), &self.currency)
@@ -307,7 +307,7 @@ impl Order {
             && self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// Whether money is promised or taken, gift cards aside.
+    /// Whether money is authorized or taken, gift cards aside.
     fn has_money(&self) -> bool {
         self.payments
             .iter()
@@ -401,12 +401,12 @@ impl Order {
         }
     }
 
-    /// Whether its stock is its own: paid, promised, or confirmed by hand.
+    /// Whether its stock is its own: paid, authorized, or confirmed by hand.
     pub fn is_firm(&self) -> bool {
         self.stock == StockState::Committed
     }
 
-    /// Whether it was called off or expired.
+    /// Whether it was cancelled or expired.
     pub fn is_over(&self) -> bool {
         matches!(self.status, OrderStatus::Cancelled | OrderStatus::Expired)
     }

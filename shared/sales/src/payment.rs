@@ -102,7 +102,7 @@ gateway::words! {
         LatePayment = "late_payment",
         /// The order had been paid another way; it goes back by itself.
         DuplicatePayment = "duplicate_payment",
-        /// The provider took another amount than was asked for; the order was not settled.
+        /// The provider took another amount than was asked for; it was not applied to the order.
         AmountMismatch = "amount_mismatch",
     }
 }
@@ -128,9 +128,9 @@ gateway::words! {
         Authorize = "authorize",
         /// Taken.
         Capture = "capture",
-        /// Let go of.
+        /// Voided.
         Void = "void",
-        /// Given back.
+        /// Refunded.
         Refund = "refund",
     }
 }
@@ -205,7 +205,7 @@ pub struct PaymentRefund {
 pub struct Payment {
     /// The id; also what the provider deduplicates its opening on.
     pub id: PaymentId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// The order it pays.
     pub order_id: OrderId,
@@ -227,7 +227,7 @@ pub struct Payment {
     pub authorized: Money,
     /// What was taken.
     pub captured: Money,
-    /// What was given back.
+    /// What was refunded.
     pub refunded: Money,
     /// What has become of it.
     pub status: PaymentStatus,
@@ -249,7 +249,7 @@ pub struct Payment {
     pub refunds: Vec<PaymentRefund>,
     /// When the order stops waiting for it.
     pub expires_at: Option<Timestamp>,
-    /// How often the sweep has taken up what is left to do.
+    /// How often the sweep has tried what is left to do.
     #[serde(default)]
     pub tries: u32,
     /// When it did so last.
@@ -259,7 +259,7 @@ pub struct Payment {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -304,9 +304,9 @@ impl Resource for Payment {
 /// What is needed to open a payment.
 #[derive(Debug, Clone)]
 pub struct Opening {
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The order.
+    /// The order that it belongs to.
     pub order_id: OrderId,
     /// The order's number.
     pub order_number: String,
@@ -334,7 +334,7 @@ impl Payment {
     }
 
     /// Whether something is still to be done about it that only its provider can do: it can be
-    /// paid, captured or let go of, money is on its way back, or the merchant has to decide.
+    /// paid, captured or voided, money is on its way back, or the merchant has to decide.
     pub fn needs_provider(&self) -> bool {
         let is_undecided =
             self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
@@ -355,17 +355,17 @@ impl Payment {
 /// The one payment of a provider's reference: how a webhook finds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProviderReference {
-    /// The provider.
+    /// `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
     /// Its reference.
     pub reference: String,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The order.
+    /// The order that it belongs to.
     pub order_id: OrderId,
-    /// The payment.
+    /// The id of one of the order's payments.
     pub payment_id: PaymentId,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 

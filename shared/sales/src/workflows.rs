@@ -3,14 +3,14 @@
 //!
 //! - [`place_order`]: a cart becomes an order, its stock and its gift cards in one transaction.
 //! - [`record_payment`]: what was learnt about a payment is applied to it and to its order, once.
-//! - [`refund_order`]: money goes back: reserve, ask, record; also taken up where it was left.
+//! - [`refund_order`]: money goes back: reserve, ask, record; also resumed where it was left.
 //! - [`return_unapplied`]: money that no order takes goes back by itself.
 //! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
 //!   are closed.
 //! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
 //! - [`process_payment`]: what a payment has left to do is tried again.
-//! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it, in one
-//!   transaction.
+//! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it,
+//!   in one transaction.
 
 pub mod cancel_order;
 mod close_payments;

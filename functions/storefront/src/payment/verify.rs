@@ -24,7 +24,7 @@ use super::{Segment, named};
 #[request]
 #[derive(Debug, Clone)]
 pub struct VerifyRequest {
-    /// The order.
+    /// The order that it belongs to.
     order_id: OrderId,
     /// Razorpay's order.
     razorpay_order_id: Option<Exact<128>>,
@@ -81,7 +81,7 @@ pub struct VerifiedPayment {
 /// A payment as its customer sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShopperPayment {
-    /// The id.
+    /// `pay_` and 32 hexadecimal digits.
     id: PaymentId,
     /// Through whom.
     provider: ProviderName,
@@ -96,7 +96,7 @@ pub struct ShopperPayment {
 /// An order as its customer sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PaidOrder {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
     /// What people call it.
     number: String,
@@ -152,7 +152,8 @@ pub async fn verify(
     let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
     let (locator, source) = (ProviderReference::from(*payment), Source::Verify);
-    let seen = &record_payment::look(&app, &connected, payment).await?;
-    let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer: true };
+    let observed = &record_payment::look(&app, &connected, payment).await?;
+    let update =
+        PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: true };
     record_payment::record(&app, &connected, update, verified).await
 }

@@ -98,18 +98,18 @@ pub async fn receive(
     let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
     let locator = match &notice.observed {
         None => None,
-        Some(seen) => locate(&app, &store, provider, &seen.reference).await?,
+        Some(observed) => locate(&app, &store, provider, &observed.reference).await?,
     };
     let event = event(&app, &store, provider, &notice, locator.as_ref(), &inbound.body).await?;
-    if let (Some(locator), Some(seen)) = (&locator, &notice.observed) {
-        if let Some(refunded) = &seen.refund {
+    if let (Some(locator), Some(observed)) = (&locator, &notice.observed) {
+        if let Some(refunded) = &observed.refund {
             // Told again, it changes nothing; so the event may well be recorded after it.
-            refund_order::receive(&app, locator, refunded, seen.provider_payment.as_deref())
+            refund_order::receive(&app, locator, refunded, observed.provider_payment.as_deref())
                 .await?;
         }
-        let seen = &record_payment::in_full(&app, &connected, locator, seen).await?;
+        let observed = &record_payment::in_full(&app, &connected, locator, observed).await?;
         let (source, event) = (Source::Webhook, Some(&event));
-        let update = PaymentUpdate { locator, seen, source, event, is_answer: false };
+        let update = PaymentUpdate { locator, observed, source, event, is_answer: false };
         return record_payment::record(&app, &connected, update, |_| received()).await;
     }
     app.table.write().put(&event).commit().await?;

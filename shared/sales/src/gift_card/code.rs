@@ -19,8 +19,8 @@ impl GiftCardCode {
     /// A new random code.
     pub fn random() -> Self {
         let character = |byte: u8| {
-            let place = usize::from(byte & 31);
-            ALPHABET.get(place).copied().map_or('0', char::from)
+            let index = usize::from(byte & 31);
+            ALPHABET.get(index).copied().map_or('0', char::from)
         };
         Self(seal::random_bytes::<LENGTH>().into_iter().map(character).collect())
     }

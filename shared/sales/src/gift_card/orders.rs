@@ -30,8 +30,8 @@ pub fn debit(
     .name("#status", "status")
     .name("#expires_at", "expires_at")
     .value(":active", GiftCardStatus::Active);
-    let place = (&card.store_id, &card.id);
-    let entry = GiftCardEntry::new(place, GiftCardEntryKind::Redeemed, amount, now);
+    let owner = (&card.store_id, &card.id);
+    let entry = GiftCardEntry::new(owner, GiftCardEntryKind::Redeemed, amount, now);
     change_balance(write, change, &entry.of_order(order), refused, now)
 }
 

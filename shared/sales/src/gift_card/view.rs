@@ -11,7 +11,7 @@ use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, LastDay,
 /// A gift card as the merchant sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardView {
-    /// The id.
+    /// `gft_` and 32 hexadecimal digits.
     pub id: GiftCardId,
     /// Whether it can be spent.
     pub status: GiftCardStatus,
@@ -107,7 +107,7 @@ impl GiftCardBalance {
 ground::view! {
     /// A movement of a card's balance.
     GiftCardEntryView of entry: GiftCardEntry {
-        /// The id.
+        /// `gte_` and 32 hexadecimal digits.
         id: GiftCardEntryId,
         /// What changed the balance; `debited` and `redeemed` took money from the card.
         kind: GiftCardEntryKind,

@@ -30,6 +30,6 @@ pub fn gift_card(
         card.initial_value.currency,
         code.reveal(),
     );
-    let letter = MailContent::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
-    MailContent { gift_card: Some(card.id.clone()), ..letter.from_store(Some(&store.id)) }
+    let mail = MailContent::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
+    MailContent { gift_card: Some(card.id.clone()), ..mail.from_store(Some(&store.id)) }
 }

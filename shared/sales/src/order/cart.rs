@@ -17,7 +17,7 @@ use crate::payment::CaptureMethod;
 #[request]
 #[derive(Debug, Clone)]
 pub struct LineInput {
-    /// The variant.
+    /// The id of what is sold.
     pub variant_id: VariantId,
     /// How many.
     pub quantity: Int<1, MAX_QUANTITY>,
@@ -36,12 +36,12 @@ fn empty() -> FieldError {
 /// A line of a cart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartLine {
-    /// The variant.
+    /// The id of what is sold.
     pub variant_id: VariantId,
     /// How many.
     pub quantity: u32,
     /// Where in the request it was named first.
-    pub place: usize,
+    pub position: usize,
 }
 
 /// Who orders, when it is not their account that says so.
@@ -129,11 +129,11 @@ pub fn merge(
     errors: &mut Vec<FieldError>,
 ) -> Vec<CartLine> {
     let mut lines: Vec<CartLine> = Vec::new();
-    for (place, LineInput { variant_id, quantity }) in named.into_iter().enumerate() {
+    for (position, LineInput { variant_id, quantity }) in named.into_iter().enumerate() {
         let quantity = u32::try_from(quantity.0).unwrap_or(0);
         match lines.iter_mut().find(|line| line.variant_id == variant_id) {
             Some(line) => line.quantity = line.quantity.saturating_add(quantity),
-            None => lines.push(CartLine { variant_id, quantity, place }),
+            None => lines.push(CartLine { variant_id, quantity, position }),
         }
     }
     if lines.is_empty() {
@@ -144,7 +144,7 @@ pub fn merge(
         errors.push(fault("/items", "too_many", detail));
     }
     for line in lines.iter().filter(|line| i64::from(line.quantity) > MAX_QUANTITY) {
-        let pointer = format!("/items/{}/quantity", line.place);
+        let pointer = format!("/items/{}/quantity", line.position);
         let detail = format!("Must be at most {MAX_QUANTITY} of one variant.");
         errors.push(fault(&pointer, "out_of_range", detail));
     }

@@ -1,5 +1,5 @@
-//! When the expiry job takes an order up: it was not paid in time, or it is over while a payment of
-//! its is still open.
+//! When the expiry job processes an order: it was not paid in time, or it is over while a payment
+//! of its is still open.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::Order;
 const GRACE: Duration = MINUTE;
 
 impl Order {
-    /// When the expiry job takes it up.
+    /// When the expiry job processes it.
     pub fn due_at(&self) -> Option<Timestamp> {
         match (self.expires_at, self.attend_at) {
             (Some(expires), Some(attend)) => Some(expires.max(attend)),

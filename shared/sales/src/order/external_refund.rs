@@ -9,10 +9,10 @@ use super::refund::{Plan, Refund, RefundReason};
 use super::{ORDER_REFUNDED, Order, OrderChange, RefundChange};
 
 impl OrderChange {
-    /// The same, with all that is promised besides let go of: the order is paid without it.
+    /// The same, with every other authorization voided: the order is paid without it.
     #[must_use]
-    pub fn without_promises(mut self) -> Self {
-        self.order.void_promises();
+    pub fn without_authorizations(mut self) -> Self {
+        self.order.void_authorizations();
         self.order.derive();
         self
     }

@@ -30,7 +30,7 @@ gateway::words! {
         Shipped = "shipped",
         /// With the customer.
         Delivered = "delivered",
-        /// Called back; its units are to be fulfilled again.
+        /// Cancelled; its units are to be fulfilled again.
         Cancelled = "cancelled",
     }
 }
@@ -38,7 +38,7 @@ gateway::words! {
 /// Units of a line that leave together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FulfillmentLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -47,9 +47,9 @@ pub struct FulfillmentLine {
 /// Units of a line that left from one location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Taken {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
-    /// The location.
+    /// The id of one of the store's locations.
     pub location_id: LocationId,
     /// How many units of it.
     pub quantity: u32,
@@ -69,11 +69,11 @@ pub struct Tracking {
 /// A fulfilment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fulfillment {
-    /// The id.
+    /// `ful_` and 32 hexadecimal digits.
     pub id: FulfillmentId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The order.
+    /// The order that it belongs to.
     pub order_id: OrderId,
     /// How far it has come.
     pub status: FulfillmentState,
@@ -91,13 +91,13 @@ pub struct Fulfillment {
     pub notify_customer: bool,
     /// When it arrived.
     pub delivered_at: Option<Timestamp>,
-    /// When it was called back.
+    /// When it was cancelled.
     pub cancelled_at: Option<Timestamp>,
     /// When it left.
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -245,7 +245,7 @@ impl Order {
         ids: impl Iterator<Item = &'a OrderItemId>,
     ) -> Result<Vec<&OrderItem>, Problem> {
         let (mut found, mut errors) = (Vec::<&OrderItem>::new(), Vec::new());
-        for (place, id) in ids.enumerate() {
+        for (position, id) in ids.enumerate() {
             let fault = match self.item(id) {
                 Some(item) if found.iter().any(|known| known.id == item.id) => {
                     Fault::new("duplicate", "Name each line once.")
@@ -256,16 +256,16 @@ impl Order {
                 }
                 None => Fault::new("unknown_order_item", "The order has no such line."),
             };
-            let pointer = format!("/items/{place}/order_item_id");
+            let pointer = format!("/items/{position}/order_item_id");
             errors.push(FieldError { pointer, fault });
         }
         if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// The order with the units of a fulfilment back, and the fulfilment called back.
+    /// The order with the units of a fulfilment back, and the fulfilment cancelled.
     ///
     /// # Errors
-    /// `invalid_state_transition`: delivered or called back already, or the order is over, or
+    /// `invalid_state_transition`: delivered or cancelled already, or the order is over, or
     /// units of it have been returned.
     pub fn cancel_fulfillment(
         &self,
@@ -382,7 +382,7 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
     })
 }
 
-/// Brings the stock of a fulfilment back, in the transaction that calls it back.
+/// Brings the stock of a fulfilment back, in the transaction that cancels it.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
         stock::step_all(write, Step::BringBack, (order, item), &of.units_of(item), now)

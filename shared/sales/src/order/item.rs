@@ -20,9 +20,9 @@ pub struct Contact {
 /// A line: so many units of a variant, as it was named and priced when the order was placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderItem {
-    /// The id.
+    /// `itm_` and 32 hexadecimal digits.
     pub id: OrderItemId,
-    /// The variant.
+    /// The id of what is sold.
     pub variant_id: VariantId,
     /// Its product.
     pub product_id: ProductId,
@@ -50,18 +50,18 @@ pub struct OrderItem {
     pub fulfilled: u32,
     /// Units that money went back for.
     pub refunded: u32,
-    /// Units that will not leave: called off, by themselves, by a refund or with the order.
+    /// Units that will not leave: cancelled, by themselves, by a refund or with the order.
     pub cancelled: u32,
     /// Units that left and came back.
     pub returned: u32,
-    /// Of those that will not leave, how many money could still go back for: they were called off
+    /// Of those that will not leave, how many money could still go back for: they were cancelled
     /// without a refund, or a provider refused it.
     #[serde(default)]
     pub owed_cancelled: u32,
     /// Of those that came back, how many money could still go back for.
     #[serde(default)]
     pub owed_returned: u32,
-    /// Units that need not be paid: they were called off, or came back, without a refund.
+    /// Units that need not be paid: they were cancelled, or came back, without a refund.
     #[serde(default)]
     pub waived: u32,
     /// Of those that will not leave or came back, how many are not in stock again.
@@ -156,7 +156,7 @@ impl OrderItem {
         taken
     }
 
-    /// Has units be there again that had left from these places.
+    /// Has units be there again that had left from these locations.
     pub(super) fn unfulfill_units(&mut self, quantity: u32, from: &[Units]) {
         self.allocations = self.allocations();
         for units in from {
@@ -168,7 +168,7 @@ impl OrderItem {
         self.fulfilled = self.fulfilled.saturating_sub(quantity);
     }
 
-    /// Calls units off, those of the last location first, so that the line leaves from fewer;
+    /// Cancels units, those of the last location first, so that the line leaves from fewer;
     /// where they were to be taken from.
     pub(super) fn cancel_units(&mut self, quantity: u32) -> Vec<Units> {
         self.allocations = self.allocations();
@@ -213,16 +213,16 @@ impl OrderItem {
 
     /// Units that money went back for and of which nobody has said yet what became of them.
     pub(super) fn refunded_only(&self) -> u32 {
-        let settled = self.cancelled.saturating_add(self.returned);
+        let changed = self.cancelled.saturating_add(self.returned);
         let owed = self.owed_cancelled.saturating_add(self.owed_returned);
-        self.refunded.saturating_sub(settled.saturating_sub(owed))
+        self.refunded.saturating_sub(changed.saturating_sub(owed))
     }
 }
 
 /// Units of a line that are taken from one location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Allocation {
-    /// The location.
+    /// The id of one of the store's locations.
     pub location_id: LocationId,
     /// Units that were allocated there.
     pub quantity: u32,
@@ -254,7 +254,7 @@ impl Allocation {
 /// Units at a location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Units {
-    /// The location.
+    /// The id of one of the store's locations.
     pub location_id: LocationId,
     /// How many.
     pub quantity: u32,
@@ -295,7 +295,7 @@ impl Totals {
 /// A gift card that pays for an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCardUse {
-    /// The card.
+    /// The id of the gift card.
     pub card_id: GiftCardId,
     /// The end of its code.
     pub last_characters: String,
@@ -315,17 +315,17 @@ impl GiftCardUse {
 /// What a payment has done for an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPayment {
-    /// The payment.
+    /// The id of one of the order's payments.
     pub payment_id: PaymentId,
     /// Its provider.
     pub provider: String,
-    /// Promised.
+    /// Authorized.
     pub authorized: Money,
     /// Taken.
     pub captured: Money,
     /// Gone back, or reserved for it.
     pub refunded: Money,
-    /// Whether the promise was given up.
+    /// Whether the authorization was given up.
     #[serde(default)]
     pub voided: bool,
 }
@@ -336,7 +336,7 @@ impl OrderPayment {
         self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.captured.currency))
     }
 
-    /// Whether it is promised, not taken, and not given up.
+    /// Whether it is authorized, not taken, and not given up.
     pub fn is_open_authorization(&self) -> bool {
         !self.voided && self.captured.is_zero() && !self.authorized.is_zero()
     }

@@ -25,7 +25,7 @@ pub use view::{ChangedLine, LinesView};
 /// Units of a line that are cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CancelledLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -34,7 +34,7 @@ pub struct CancelledLine {
 /// Units of a line that are returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -198,8 +198,8 @@ mod tests {
         order.fulfill(wanted, NOW).unwrap().0
     }
 
-    fn cancelled(order: &Order, place: usize, quantity: u32) -> [CancelledLine; 1] {
-        [CancelledLine { order_item_id: order.items[place].id.clone(), quantity }]
+    fn cancelled(order: &Order, position: usize, quantity: u32) -> [CancelledLine; 1] {
+        [CancelledLine { order_item_id: order.items[position].id.clone(), quantity }]
     }
 
     fn units(view: &LinesView) -> Vec<(&OrderItemId, u32)> {
@@ -230,8 +230,8 @@ mod tests {
     fn a_return_goes_where_it_is_said_and_only_then_has_a_target() {
         let order = half_left();
         let elsewhere = LocationId::derive(&["elsewhere"]);
-        let line = |place: usize, restock, location_id: Option<&LocationId>| ReturnedLine {
-            order_item_id: order.items[place].id.clone(),
+        let line = |position: usize, restock, location_id: Option<&LocationId>| ReturnedLine {
+            order_item_id: order.items[position].id.clone(),
             quantity: 1,
             restock,
             location_id: location_id.cloned(),
@@ -249,7 +249,7 @@ mod tests {
             at.map(|units| units.location_id.clone()).collect::<Vec<_>>()
         };
         assert_eq!(locations(line(0, true, Some(&elsewhere))), std::slice::from_ref(&elsewhere));
-        assert_eq!(locations(line(0, true, None)), [LocationId::derive(&["shelf"])]);
+        assert_eq!(locations(line(0, true, None)), [LocationId::derive(&["warehouse"])]);
         assert!(locations(line(0, false, Some(&elsewhere))).is_empty());
         let refused = order.return_lines(&[line(1, true, None)], None, NOW).unwrap_err();
         assert_eq!(refused.code, Code::QuantityExceedsRemaining);
@@ -265,8 +265,8 @@ mod tests {
         let receipt =
             crate::order::IncomingPayment { payment_id: &id, provider: "stripe", amount: &part };
         let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;
-        let is_paid_by = |order: &Order, place| {
-            let named = cancelled(order, place, 1);
+        let is_paid_by = |order: &Order, position| {
+            let named = cancelled(order, position, 1);
             let (change, _) = order.cancel_lines(Some(&named), true, None, NOW).unwrap();
             change.announces(&ORDER_PAID)
         };

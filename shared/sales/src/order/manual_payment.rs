@@ -52,12 +52,12 @@ impl Order {
                 && payment.amount == self.outstanding()
         });
         let Some(open) = open else { return Ok(None) };
-        let seen = Observed {
+        let observed = Observed {
             state: ObservedState::Captured,
             amount: Some(open.amount.clone()),
             ..Observed::pending(&open.provider_reference)
         };
-        let step = open.observe(&seen, Source::Admin, now)?;
+        let step = open.observe(&observed, Source::Admin, now)?;
         Ok(step.map(|step| Payment { is_applied: true, ..step.payment }))
     }
 

@@ -14,13 +14,13 @@ pub(crate) const FIRST: u64 = 1_000;
 /// without the store's prefix, because the merchant may change that.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NumberedOrder {
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// The number, without a prefix.
     pub serial: u64,
-    /// The order.
+    /// The order that it belongs to.
     pub order_id: OrderId,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 

@@ -62,7 +62,7 @@ pub struct PricedLine {
 /// A cart with the server's prices.
 #[derive(Debug, Clone)]
 pub struct Quote {
-    /// The lines.
+    /// At most 40; no two of one variant.
     pub lines: Vec<PricedLine>,
     /// The gift cards, with what each pays.
     pub cards: Vec<(GiftCard, Money)>,
@@ -96,12 +96,12 @@ pub fn price(
             sellable.is_on_sale() || (everything && sellable.status != ProductStatus::Archived)
         };
         let Some(sellable) = offer.sellable.filter(sold) else {
-            let pointer = format!("/items/{}/variant_id", line.place);
+            let pointer = format!("/items/{}/variant_id", line.position);
             errors.push(fault(&pointer, "unknown_variant", "The store sells no such variant."));
             continue;
         };
         let Some(subtotal) = sellable.price.times(line.quantity) else {
-            let pointer = format!("/items/{}/quantity", line.place);
+            let pointer = format!("/items/{}/quantity", line.position);
             errors.push(fault(&pointer, "amount_out_of_range", "The line's price is too large."));
             continue;
         };
@@ -213,7 +213,7 @@ pub struct QuoteView {
 /// Whether a line can be had, and at which price.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LineAvailability {
-    /// The variant.
+    /// The id of what is sold.
     pub variant_id: VariantId,
     /// The product's title.
     pub title: String,
@@ -243,13 +243,13 @@ impl From<&PricedLine> for LineAvailability {
     }
 }
 
-/// `insufficient_stock`, naming these lines by place, variant and quantity.
+/// `insufficient_stock`, naming these lines by position, variant and quantity.
 pub fn insufficient_stock(lines: &[&PricedLine]) -> Problem {
     let items: Vec<Value> = lines
         .iter()
         .map(|line| {
             json!({
-                "pointer": format!("/items/{}", line.line.place),
+                "pointer": format!("/items/{}", line.line.position),
                 "variant_id": line.sellable.variant_id,
                 "requested": line.line.quantity,
             })

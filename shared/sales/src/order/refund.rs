@@ -2,7 +2,7 @@
 //!
 //! Whatever is to go back is first reserved on the order: `refunded + a` only while that is at
 //! most `captured`, under the order's version. Only then is a provider asked. What it refuses is
-//! let go of again.
+//! released again.
 
 mod plan;
 mod steps;
@@ -67,7 +67,7 @@ gateway::words! {
 /// Units of a line that money is to go back for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -103,7 +103,7 @@ pub struct Wanted {
 /// Units of a line that money goes back for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefundLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -141,7 +141,7 @@ pub struct Plan {
 pub struct RefundTransaction {
     /// The gift card.
     pub gift_card_id: Option<GiftCardId>,
-    /// The payment.
+    /// The id of one of the order's payments.
     pub payment_id: Option<PaymentId>,
     /// How much.
     pub amount: Money,
@@ -156,9 +156,9 @@ pub struct RefundTransaction {
 pub struct Refund {
     /// The id; also what providers deduplicate on.
     pub id: RefundId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The order.
+    /// The order that it belongs to.
     pub order_id: OrderId,
     /// How far it has come.
     pub status: RefundStatus,
@@ -178,7 +178,7 @@ pub struct Refund {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -264,7 +264,7 @@ impl Refund {
         };
     }
 
-    /// The payments that have not answered yet, with what each is to give back.
+    /// The payments that have not answered yet, with what each is to refund.
     pub fn pending(&self) -> Vec<(PaymentId, Money)> {
         let pending = self.transactions.iter().filter(|part| part.status == RefundStatus::Pending);
         pending.filter_map(|part| Some((part.payment_id.clone()?, part.amount.clone()))).collect()

@@ -18,9 +18,9 @@ use super::{
 /// An order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShopperOrderView {
-    /// The id.
+    /// `ord_` and 32 hexadecimal digits.
     pub id: OrderId,
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
     /// What people call it.
     pub number: String,
@@ -34,7 +34,7 @@ pub struct ShopperOrderView {
     pub financial_status: FinancialStatus,
     /// How much of it has left.
     pub fulfillment_status: FulfillmentStatus,
-    /// The lines.
+    /// At most 40; no two of one variant.
     pub items: Vec<ShopperItemView>,
     /// What it comes to.
     pub totals: Totals,
@@ -56,7 +56,7 @@ pub struct ShopperOrderView {
     pub payment_required: bool,
     /// When it expires unless it is paid.
     pub expires_at: Option<Timestamp>,
-    /// When it was called off or expired.
+    /// When it was cancelled or expired.
     pub cancelled_at: Option<Timestamp>,
     /// What its shopper can do: `pay`, `cancel`.
     pub allowed_actions: Vec<&'static str>,
@@ -64,16 +64,16 @@ pub struct ShopperOrderView {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
 ground::view! {
     /// A line.
     ShopperItemView of item: OrderItem {
-        /// The id.
+        /// `itm_` and 32 hexadecimal digits.
         id: OrderItemId,
-        /// The variant.
+        /// The id of what is sold.
         variant_id: VariantId,
         /// Its product.
         product_id: ProductId,
@@ -121,7 +121,7 @@ ground::view! {
 ground::view! {
     /// A parcel.
     ShopperFulfillmentView of fulfillment: Fulfillment {
-        /// The id.
+        /// `ful_` and 32 hexadecimal digits.
         id: FulfillmentId,
         /// How far it has come.
         status: FulfillmentState,
@@ -135,7 +135,7 @@ ground::view! {
         delivered_at: Option<Timestamp>,
         /// When it was changed last.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
@@ -152,7 +152,7 @@ impl Order {
         self.status != OrderStatus::Draft && (is_theirs || has_token)
     }
 
-    /// Whether its shopper may call it off: nobody has paid, promised or confirmed it.
+    /// Whether its shopper may cancel it: nobody has paid, authorized or confirmed it.
     pub fn is_cancellable_by_shopper(&self) -> bool {
         self.status == OrderStatus::Open && self.stock == StockState::Reserved && !self.has_money()
     }

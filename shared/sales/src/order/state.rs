@@ -9,7 +9,7 @@ gateway::words! {
         Open = "open",
         /// Done with.
         Closed = "closed",
-        /// Called off.
+        /// Cancelled.
         Cancelled = "cancelled",
         /// Not paid in time; its stock went back.
         Expired = "expired",
@@ -21,7 +21,7 @@ gateway::words! {
     FinancialStatus {
         /// Not paid.
         Pending = "pending",
-        /// Promised by the provider, not yet taken.
+        /// Authorized by the provider, not yet taken.
         Authorized = "authorized",
         /// Some of it was taken.
         PartiallyPaid = "partially_paid",
@@ -31,7 +31,7 @@ gateway::words! {
         PartiallyRefunded = "partially_refunded",
         /// All of it went back.
         Refunded = "refunded",
-        /// Called off before anything was taken.
+        /// Voided before anything was taken.
         Voided = "voided",
         /// Not paid in time.
         Expired = "expired",
@@ -49,7 +49,7 @@ gateway::words! {
         PartiallyFulfilled = "partially_fulfilled",
         /// Everything that is to leave.
         Fulfilled = "fulfilled",
-        /// Nothing is to leave: every line was called off.
+        /// Nothing is to leave: every line was cancelled.
         NotRequired = "not_required",
     }
 }
@@ -63,17 +63,17 @@ gateway::words! {
         Confirm = "confirm",
         /// Record that it was paid by hand.
         MarkPaid = "mark_paid",
-        /// Take what the provider has promised.
+        /// Take what the provider has authorized.
         Capture = "capture",
         /// Send lines out.
         Fulfill = "fulfill",
-        /// Give money back.
+        /// Refund money.
         Refund = "refund",
-        /// Call it off.
+        /// Cancel it.
         Cancel = "cancel",
-        /// Call units off that have not left, without money.
+        /// Cancel units that have not left, without money.
         CancelLines = "cancel_lines",
-        /// Take units back that have left, without money.
+        /// Return units that have left, without money.
         ReturnLines = "return_lines",
         /// Keep it from being fulfilled.
         Hold = "hold",
@@ -81,7 +81,7 @@ gateway::words! {
         Release = "release",
         /// Be done with it.
         Close = "close",
-        /// Take it up again.
+        /// Open it again.
         Reopen = "reopen",
     }
 }

@@ -57,7 +57,7 @@ fn move_line(
 ) -> Write {
     let step = match (how, order.stock) {
         (_, StockState::Released) => return write,
-        // A settlement shows the order as it will be.
+        // A payment shows the order as it will be.
         (StockMove::Commit, _) => Step::Commit,
         (StockMove::Uncommit, _) => Step::Uncommit,
         (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => Step::ReleaseReserved,
@@ -77,15 +77,15 @@ pub fn line<'a>(
     Line { store: &order.store_id, variant: &item.variant_id, location, quantity, order: &order.id }
 }
 
-/// One step of units of a line, at each place of theirs.
+/// One step of units of a line, at each of their locations.
 pub(crate) fn step_all(
     write: Write,
     step: Step,
     (order, item): (&Order, &OrderItem),
-    places: &[Units],
+    at: &[Units],
     now: Timestamp,
 ) -> Write {
-    places.iter().fold(write, |write, units| {
+    at.iter().fold(write, |write, units| {
         let line = line(order, item, &units.location_id, units.quantity);
         inventory::apply(write, step, &line, lost(), now)
     })

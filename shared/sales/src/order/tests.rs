@@ -37,7 +37,7 @@ fn store(currency: &str) -> Store {
         timezone: None,
     };
     let store = Store::open(&MerchantId::mint(NOW), opening, NOW);
-    Store { online_locations: vec![LocationId::derive(&["shelf"])], ..store }
+    Store { online_locations: vec![LocationId::derive(&["warehouse"])], ..store }
 }
 
 fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {

@@ -1,4 +1,5 @@
-//! Money comes in, or does not: promise, payment, confirmation by hand, expiry, calling off.
+//! Money comes in, or does not: authorization, payment, confirmation by the merchant, expiry,
+//! cancelling.
 //!
 //! What a payment brings is recorded in the order under the payment's id. The order is written
 //! under its version, so of a verification, a webhook and a sync that race, one writes and the
@@ -25,12 +26,12 @@ pub struct IncomingPayment<'a> {
     pub payment_id: &'a PaymentId,
     /// Its provider.
     pub provider: &'a str,
-    /// How much was promised or taken.
+    /// How much was authorized or taken.
     pub amount: &'a Money,
 }
 
 impl Order {
-    /// The provider promises the money. `None` when this payment is known already.
+    /// The provider authorizes the money. `None` when this payment is known already.
     pub fn authorize(&self, receipt: IncomingPayment<'_>, now: Timestamp) -> Option<OrderChange> {
         let known = self.payment(receipt.payment_id);
         if known.is_some_and(|known| !known.voided || !known.captured.is_zero()) {
@@ -49,7 +50,7 @@ impl Order {
         Some(self.with_money(next, &ORDER_AUTHORIZED, now))
     }
 
-    /// The provider has taken the money, promised before or not. `Ok(None)` when this payment has
+    /// The provider has taken the money, authorized before or not. `Ok(None)` when this payment has
     /// been taken already.
     ///
     /// # Errors
@@ -83,8 +84,8 @@ impl Order {
     }
 
     /// `next` with what the coming of money does to an order: a draft becomes an order, and the
-    /// stock that was held becomes the order's own. Of an order that is over it is recorded, so that
-    /// it can go back, and nothing else happens.
+    /// stock that was held becomes the order's own. Of an order that is over it is recorded, so
+    /// that it can go back, and nothing else happens.
     fn with_money(
         &self,
         mut next: Self,
@@ -112,8 +113,9 @@ impl Order {
         Some(StockMove::Commit)
     }
 
-    /// The promise of a payment was given up or ran out. An order that was firm by nothing else
-    /// waits to be paid again, as long as when it was placed. `None` when there is no open promise.
+    /// The authorization of a payment was given up or ran out. An order that was firm by nothing
+    /// else waits to be paid again, as long as when it was placed. `None` when there is no open
+    /// authorization.
     pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<OrderChange> {
         let mut next = self.clone();
         let known = next.payments.iter_mut().find(|known| known.payment_id == *payment)?;
@@ -124,15 +126,15 @@ impl Order {
         Some(change.announced(&ORDER_UPDATED))
     }
 
-    /// Lets all promises go.
-    pub(super) fn void_promises(&mut self) {
+    /// Voids all authorizations.
+    pub(super) fn void_authorizations(&mut self) {
         let promised = self.payments.iter_mut().filter(|known| known.is_open_authorization());
         promised.for_each(|known| known.voided = true);
     }
 
-    /// Makes the order wait to be paid again, unless something but a promise has made it firm:
-    /// money, the merchant's word, goods that have left. One that is closed waits from when it is
-    /// reopened.
+    /// Makes the order wait to be paid again, unless something but an authorization has made it
+    /// firm: money, the merchant's word, goods that have left. One that is closed waits from when
+    /// it is reopened.
     fn await_payment(&mut self, now: Timestamp) -> Option<StockMove> {
         let is_firm_by_itself = self.has_money()
             || self.confirmed
@@ -196,7 +198,7 @@ impl Order {
         Some(ended.announced(&ORDER_EXPIRED))
     }
 
-    /// The order called off. What was reserved or committed goes back; with `restock` off, what
+    /// The order cancelled. What was reserved or committed goes back; with `restock` off, what
     /// was committed is written off instead. An unpaid order's stock was only held: it always goes
     /// back.
     ///
@@ -232,8 +234,8 @@ impl Order {
         next.expires_at = None;
         next.cancel_reason = reason;
         next.cancelled_at = Some(now);
-        // A promise outlives no order; the provider is told after it.
-        next.void_promises();
+        // An authorization outlives no order; the provider is told after it.
+        next.void_authorizations();
         next.attend(now);
         let mut cards = Vec::new();
         // A paid order's money goes back by a refund; an unpaid one's was only set aside.

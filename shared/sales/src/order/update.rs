@@ -74,8 +74,8 @@ impl Order {
         Ok(Self { status, closed_at, on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The order taken up again. When the promise that had made it firm has run out meanwhile, it
-    /// waits to be paid.
+    /// The order opened again. When the authorization that had made it firm has run out meanwhile,
+    /// it waits to be paid.
     ///
     /// # Errors
     /// `invalid_state_transition`.

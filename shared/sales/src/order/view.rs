@@ -20,9 +20,9 @@ use crate::payment::CaptureMethod;
 ground::view! {
     /// An order.
     OrderView of order: Order {
-        /// The id.
+        /// `ord_` and 32 hexadecimal digits.
         id: OrderId,
-        /// The store.
+        /// The store that it belongs to.
         store_id: StoreId,
         /// What people call it.
         number: String,
@@ -40,13 +40,13 @@ ground::view! {
         financial_status: FinancialStatus,
         /// How much of it has left.
         fulfillment_status: FulfillmentStatus,
-        /// The lines.
+        /// At most 40; no two of one variant.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
         /// What it comes to.
         totals: Totals,
         /// The gift cards that pay for it.
         gift_cards: Vec<GiftCardUseView> = order.gift_cards.iter().map(GiftCardUseView::from).collect(),
-        /// The payments that were promised or taken.
+        /// The payments that were authorized or taken.
         payments: Vec<OrderPaymentView> = order.payments.iter().map(OrderPaymentView::from).collect(),
         /// Taken so far, from gift cards and payments.
         captured_total: Money = order.captured.clone(),
@@ -74,9 +74,9 @@ ground::view! {
         capture_method: Option<CaptureMethod>,
         /// When it expires unless it is paid.
         expires_at: Option<Timestamp>,
-        /// Why it was called off.
+        /// Why it was cancelled.
         cancel_reason: Option<String>,
-        /// When it was called off or expired.
+        /// When it was cancelled or expired.
         cancelled_at: Option<Timestamp>,
         /// When it was closed.
         closed_at: Option<Timestamp>,
@@ -94,9 +94,9 @@ ground::view! {
 ground::view! {
     /// A line.
     OrderItemView of item: OrderItem {
-        /// The id.
+        /// `itm_` and 32 hexadecimal digits.
         id: OrderItemId,
-        /// The variant.
+        /// The id of what is sold.
         variant_id: VariantId,
         /// Its product.
         product_id: ProductId,
@@ -134,7 +134,8 @@ ground::view! {
         restocked: u32 = item.restocked(),
         /// The first location that its stock is taken from.
         location_id: Option<LocationId>,
-        /// Every location that its stock is taken from; none when the variant's stock is not counted.
+        /// Every location that its stock is taken from; none when the variant's stock is not
+        /// counted.
         allocations: Vec<AllocationView> = item.allocations().into_iter().map(AllocationView::from).collect(),
         /// Whether the variant's stock is counted.
         tracked: bool,
@@ -176,17 +177,17 @@ ground::view! {
 ground::view! {
     /// What a payment has done for an order.
     OrderPaymentView of payment: OrderPayment {
-        /// The payment.
+        /// The id of one of the order's payments.
         payment_id: PaymentId,
         /// Its provider.
         provider: String,
-        /// Promised.
+        /// Authorized.
         authorized: Money,
         /// Taken.
         captured: Money,
         /// Gone back, or on its way back.
         refunded: Money,
-        /// Whether the promise was given up.
+        /// Whether the authorization was given up.
         voided: bool,
     }
 }

@@ -43,11 +43,11 @@ mod tests {
 
     use super::*;
     use crate::payment::ObservedState;
-    use crate::payment::tests::{NOW, after, open, seen};
+    use crate::payment::tests::{NOW, after, observed, open};
     use ground::money;
 
     fn other_amount() -> Payment {
-        after(&open(), &seen(ObservedState::Captured, 1_000))
+        after(&open(), &observed(ObservedState::Captured, 1_000))
     }
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!((accepted.is_applied, accepted.attention), (true, None));
         assert_eq!((accepted.version, amount), (payment.version + 1, money::sample(1_000)));
         assert_eq!(accepted.accepted(NOW).unwrap_err().code, Code::InvalidStateTransition);
-        let asked_for = after(&open(), &seen(ObservedState::Captured, 129_900));
+        let asked_for = after(&open(), &observed(ObservedState::Captured, 129_900));
         assert!(!asked_for.awaits_decision() && !asked_for.is_acceptable());
         assert_eq!(asked_for.accepted(NOW).unwrap_err().code, Code::InvalidStateTransition);
         let given_up = Payment { status: PaymentStatus::Voided, ..payment };

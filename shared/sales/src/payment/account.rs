@@ -22,9 +22,9 @@ use super::{CaptureMethod, Mode};
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderAccount {
-    /// The store.
+    /// The store that it belongs to.
     pub store_id: StoreId,
-    /// The provider.
+    /// `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
     /// Whether money moves.
     pub mode: Mode,
@@ -58,7 +58,7 @@ pub struct ProviderAccount {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -189,7 +189,7 @@ pub struct MaskedCredentials {
 pub struct ProviderAccountView {
     /// The provider's name: a store has one account with each.
     pub id: ProviderName,
-    /// The provider.
+    /// `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
     /// Whether money moves.
     pub mode: Mode,
@@ -248,7 +248,7 @@ ground::view! {
     MethodView of account: ProviderAccount {
         /// The provider's name: a store has one account with each.
         id: ProviderName = account.provider,
-        /// The provider.
+        /// `manual`, `razorpay` or `stripe`.
         provider: ProviderName,
         /// Whether money moves.
         mode: Mode,
@@ -262,7 +262,7 @@ ground::view! {
         created_at: Timestamp,
         /// When it was changed last.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }

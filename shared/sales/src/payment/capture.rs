@@ -29,12 +29,12 @@ impl Payment {
 mod tests {
     use super::*;
     use crate::payment::ObservedState;
-    use crate::payment::tests::{NOW, after, open, seen};
+    use crate::payment::tests::{NOW, after, observed, open};
     use ground::money;
 
     #[test]
     fn a_capture_without_an_answer_is_remembered_as_one_that_may_have_worked() {
-        let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+        let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
         assert!(!held.has_unanswered_capture());
         let noted = held.capture_unanswered(&money::sample(500), "timeout", NOW).unwrap();
         assert!(noted.has_unanswered_capture());
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn what_was_taken_or_failed_to_be_promised_is_no_capture_without_an_answer() {
-        let taken = after(&open(), &seen(ObservedState::Captured, 129_900));
-        let failed = after(&open(), &seen(ObservedState::Failed, 0));
+        let taken = after(&open(), &observed(ObservedState::Captured, 129_900));
+        let failed = after(&open(), &observed(ObservedState::Failed, 0));
         for payment in [taken, failed, open()] {
             assert!(!payment.has_unanswered_capture(), "{:?}", payment.status);
             assert!(payment.capture_unanswered(&money::sample(1), "timeout", NOW).is_none());

@@ -82,8 +82,8 @@ pub async fn account(
     Ok(found.filter(|account| account.disconnected_at.is_none()))
 }
 
-/// A store's account with a provider, to be changed: blank where it has none, and where it has given
-/// one up, whose versions go on.
+/// A store's account with a provider, to be changed: blank where it has none, and where it has
+/// given one up, whose versions go on.
 ///
 /// # Errors
 /// 503.
@@ -142,8 +142,8 @@ pub async fn open_payments(
 ) -> Result<Vec<PaymentId>, Problem> {
     let anywhen = Timestamp::from_millis(0);
     let nobody = PaymentId::mint(anywhen);
-    let (index, place) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
-    let keys = app.table.keys(&Query::index(index, place.pk), most).await?;
+    let (index, position) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
+    let keys = app.table.keys(&Query::index(index, position.pk), most).await?;
     let id = |open: &Key| PaymentId::parse(open.sk.strip_prefix(key::PAYMENTS)?);
     Ok(keys.iter().filter_map(id).take(most).collect())
 }

@@ -51,14 +51,14 @@ impl Provider for Manual {
     }
 
     async fn capture(&self, _: &App, payment: &Payment, amount: &Money) -> Result<Taken, Failure> {
-        let seen = Observed::pending(&payment.provider_reference);
+        let observed = Observed::pending(&payment.provider_reference);
         let (state, amount) = (ObservedState::Captured, Some(amount.clone()));
-        Ok(Taken::by_us(Observed { state, amount, ..seen }))
+        Ok(Taken::by_us(Observed { state, amount, ..observed }))
     }
 
     async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {
-        let seen = Observed::pending(&payment.provider_reference);
-        Ok(Observed { state: ObservedState::Voided, ..seen })
+        let observed = Observed::pending(&payment.provider_reference);
+        Ok(Observed { state: ObservedState::Voided, ..observed })
     }
 
     /// The merchant hands the money back.

@@ -66,7 +66,7 @@ pub trait Provider {
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, Failure>> + Send;
 
-    /// Gives money back, once per refund id.
+    /// Refunds money, once per refund id.
     fn refund(
         &self,
         app: &App,
@@ -169,7 +169,7 @@ pub struct Observed {
     pub method: Option<String>,
     /// Why it failed, in the provider's code.
     pub failure_code: Option<String>,
-    /// The refund that the news is about, if it is one of ours.
+    /// The refund that the update is about, if it is one of ours.
     pub refund: Option<RefundNotice>,
 }
 
@@ -177,7 +177,7 @@ pub struct Observed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The payment then.
-    pub seen: Observed,
+    pub observed: Observed,
     /// Whether this very call took it: otherwise somebody else did, or an earlier call whose answer
     /// was lost.
     pub is_ours: bool,
@@ -185,13 +185,13 @@ pub struct Taken {
 
 impl Taken {
     /// Taken by this call.
-    pub const fn by_us(seen: Observed) -> Self {
-        Self { seen, is_ours: true }
+    pub const fn by_us(observed: Observed) -> Self {
+        Self { observed, is_ours: true }
     }
 
     /// Taken before this call.
-    pub const fn before(seen: Observed) -> Self {
-        Self { seen, is_ours: false }
+    pub const fn before(observed: Observed) -> Self {
+        Self { observed, is_ours: false }
     }
 }
 

@@ -13,7 +13,7 @@ const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);
 /// A provider's event that was handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProviderEvent {
-    /// The provider.
+    /// `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
     /// Its event id.
     pub event_id: String,
@@ -27,7 +27,7 @@ pub struct ProviderEvent {
     pub sealed_body: String,
     /// When it came.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 

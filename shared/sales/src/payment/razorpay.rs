@@ -151,7 +151,7 @@ impl Provider for Razorpay {
         let digest = || seal::digest(&String::from_utf8_lossy(body));
         let event_id = named.map_or_else(digest, str::to_owned);
         let refund = message.pointer("/payload/refund/entity").and_then(refund);
-        let observed = message.pointer("/payload/payment/entity").and_then(observed);
+        let observed = message.pointer("/payload/payment/entity").and_then(observation);
         let observed = observed.map(|observed| Observed { refund, ..observed });
         Ok(Notice { event_id, kind, observed })
     }
@@ -163,12 +163,13 @@ impl Provider for Razorpay {
         let items = answer.get("items").and_then(Value::as_array);
         let items = items.ok_or_else(|| Failure::Broken("no payments".into()))?;
         let dated = |item: &Value| {
-            let seen = observed(item)?;
-            Some((item.get("created_at").and_then(Value::as_i64).unwrap_or_default(), seen))
+            let observed = observation(item)?;
+            Some((item.get("created_at").and_then(Value::as_i64).unwrap_or_default(), observed))
         };
-        let seen = items.iter().filter_map(dated);
-        let seen = seen.filter(|(_, seen)| seen.reference == payment.provider_reference);
-        let best = best(payment, seen.collect());
+        let observed = items.iter().filter_map(dated);
+        let observed =
+            observed.filter(|(_, observed)| observed.reference == payment.provider_reference);
+        let best = best(payment, observed.collect());
         Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
     }
 
@@ -186,11 +187,13 @@ impl Provider for Razorpay {
         let body = json!({"amount": units(amount)?, "currency": amount.currency});
         match self.post(app, &path, &body).send(app).await {
             Ok(answer) => {
-                let seen = observed(&answer);
-                seen.map(Taken::by_us).ok_or_else(|| Failure::Broken("no payment".into()))
+                let observed = observation(&answer);
+                observed.map(Taken::by_us).ok_or_else(|| Failure::Broken("no payment".into()))
             }
             Err(refused @ Failure::Refused(_)) => match self.fetch(app, payment).await {
-                Ok(seen) if seen.state == ObservedState::Captured => Ok(Taken::before(seen)),
+                Ok(observed) if observed.state == ObservedState::Captured => {
+                    Ok(Taken::before(observed))
+                }
                 _ => Err(refused),
             },
             Err(failure) => Err(failure),
@@ -200,17 +203,17 @@ impl Provider for Razorpay {
     /// Razorpay gives nothing up on request: what is not captured goes back by itself, and we no
     /// longer capture it. If it was captured, that is what counts.
     async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
-        let seen = self.fetch(app, payment).await?;
-        if seen.state == ObservedState::Captured {
-            return Ok(seen);
+        let observed = self.fetch(app, payment).await?;
+        if observed.state == ObservedState::Captured {
+            return Ok(observed);
         }
         // It is ours that is given up, whatever else the customer has tried.
-        let provider_payment = payment.provider_payment.clone().or(seen.provider_payment);
-        Ok(Observed { state: ObservedState::Voided, provider_payment, ..seen })
+        let provider_payment = payment.provider_payment.clone().or(observed.provider_payment);
+        Ok(Observed { state: ObservedState::Voided, provider_payment, ..observed })
     }
 
-    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`. Several payments may have parts
-    /// in one refund of ours: the key names the payment as well.
+    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`. Several payments may have
+    /// parts in one refund of ours: the key names the payment as well.
     async fn refund(
         &self,
         app: &App,
@@ -255,17 +258,17 @@ impl Provider for Razorpay {
 
 /// What has become of a payment, of all that customers have tried for its order: an order of
 /// Razorpay's may see many, and carries the money of one. Of money that was taken, the payment
-/// known for it counts, or else what was not given back, or else the first; of what is held, the
-/// known one or else the last. One that Razorpay has given back by itself (it was made twice, or
+/// known for it counts, or else what was not refunded, or else the first; of what is held, the
+/// known one or else the last. One that Razorpay has refunded by itself (it was made twice, or
 /// captured too late) hides no other.
-fn best(payment: &Payment, seen: Vec<(i64, Observed)>) -> Option<Observed> {
-    let is_ours = |seen: &Observed| {
-        payment.provider_payment.is_some() && seen.provider_payment == payment.provider_payment
+fn best(payment: &Payment, observed: Vec<(i64, Observed)>) -> Option<Observed> {
+    let is_ours = |observed: &Observed| {
+        payment.provider_payment.is_some() && observed.provider_payment == payment.provider_payment
     };
     let is_taken = !payment.captured.is_zero();
-    let rank = |(created, seen): &(i64, Observed)| {
-        let (ours, has_gone) = (is_ours(seen), seen.has_all_gone_back());
-        let (state, when) = match seen.state {
+    let rank = |(created, observed): &(i64, Observed)| {
+        let (ours, has_gone) = (is_ours(observed), observed.has_all_gone_back());
+        let (state, when) = match observed.state {
             ObservedState::Captured if ours && is_taken => (7, 0),
             ObservedState::Captured if !has_gone => (6, created.saturating_neg()),
             ObservedState::Captured => (5, created.saturating_neg()),
@@ -278,12 +281,12 @@ fn best(payment: &Payment, seen: Vec<(i64, Observed)>) -> Option<Observed> {
         };
         (state, ours, when)
     };
-    seen.into_iter().max_by_key(rank).map(|(_, seen)| seen)
+    observed.into_iter().max_by_key(rank).map(|(_, observed)| observed)
 }
 
-/// A payment of Razorpay's; none when it belongs to no order. One that was given back without ever
+/// A payment of Razorpay's; none when it belongs to no order. One that was refunded without ever
 /// having been captured (it came too late, was made twice, or nobody captured it) brought nothing.
-fn observed(entity: &Value) -> Option<Observed> {
+fn observation(entity: &Value) -> Option<Observed> {
     let reference = text(entity, "/order_id")?;
     let was_captured = entity.get("captured").and_then(Value::as_bool).unwrap_or(false);
     let state = match entity.get("status")?.as_str()? {

@@ -34,11 +34,11 @@ pub enum Transition {
     Voided,
     /// Money went back.
     Refunded,
-    /// The provider refused to give money back.
+    /// The provider refused to refund.
     RefundFailed,
     /// Money is to go back, and reserved for that.
     RefundBegun,
-    /// The provider will give money back, and says so when it has.
+    /// The provider will refund the money, and says so when it has.
     RefundAwaited,
     /// The merchant took another amount than was asked for.
     Accepted,
@@ -53,7 +53,7 @@ pub struct PaymentChange {
     pub payment: Payment,
     /// What happened.
     pub transition: Transition,
-    /// Whether money that was taken has gone back already, at the provider's own desk: who learns
+    /// Whether money that was taken has gone back already, directly at the provider: who learns
     /// of a capture late learns of both at once.
     pub has_gone_back: bool,
 }
@@ -104,44 +104,46 @@ impl Payment {
         Self { updated_at: now, version, tries, tried_at, ..self.clone() }
     }
 
-    /// The payment with what a provider says about it; `None` when that is no news. What is older
-    /// than what is known is no news: webhooks come late and out of order. Neither is what another
-    /// payment of the same provider's order has come to: one that failed, that was made twice and
-    /// went back by itself, or that is not ours to capture.
+    /// The payment with what a provider says about it; `None` when that says nothing new. What is
+    /// older than what is known says nothing new: webhooks come late and out of order. Neither is
+    /// what another payment of the same provider's order has come to: one that failed, that was
+    /// made twice and went back by itself, or that is not ours to capture.
     ///
     /// Another amount than was asked for is recorded and marked ([`Attention::AmountMismatch`]); it
-    /// settles nothing until the merchant accepts it.
+    /// is not applied until the merchant accepts it.
     ///
     /// # Errors
     /// `amount_mismatch`: an amount that cannot be recorded, being of another currency.
     pub fn observe(
         &self,
-        seen: &Observed,
+        observed: &Observed,
         source: Source,
         now: Timestamp,
     ) -> Result<Option<PaymentChange>, Problem> {
         use PaymentStatus::{Authorized, Captured, Created, Failed, PartiallyRefunded, Voided};
         let waits = matches!(self.status, Created | Failed);
-        match seen.state {
-            ObservedState::Failed if waits => Ok(self.failed(seen, source, now)),
+        match observed.state {
+            ObservedState::Failed if waits => Ok(self.failed(observed, source, now)),
             ObservedState::Authorized
-                if waits || self.is_promised_anew(seen) || self.is_carried_anew(seen, source) =>
+                if waits
+                    || self.is_authorized_anew(observed)
+                    || self.is_carried_anew(observed, source) =>
             {
-                self.authorized_as(seen, source, now).map(Some)
+                self.authorized_as(observed, source, now).map(Some)
             }
             ObservedState::Captured if waits || matches!(self.status, Authorized | Voided) => {
-                self.captured_as(seen, source, now).map(Some)
+                self.captured_as(observed, source, now).map(Some)
             }
             ObservedState::Captured if matches!(self.status, Captured | PartiallyRefunded) => {
-                let is_ours = self.is_carried_by(seen.provider_payment.as_deref());
-                Ok(is_ours.then(|| self.refunded_elsewhere(seen, source, now)).flatten())
+                let is_ours = self.is_carried_by(observed.provider_payment.as_deref());
+                Ok(is_ours.then(|| self.externally_refunded(observed, source, now)).flatten())
             }
-            ObservedState::Voided if waits => Ok(Some(self.voided(seen, source, now))),
+            ObservedState::Voided if waits => Ok(Some(self.voided(observed, source, now))),
             ObservedState::Voided
                 if self.status == Authorized
-                    && self.is_carried_by(seen.provider_payment.as_deref()) =>
+                    && self.is_carried_by(observed.provider_payment.as_deref()) =>
             {
-                Ok(Some(self.voided(seen, source, now)))
+                Ok(Some(self.voided(observed, source, now)))
             }
             _ => Ok(None),
         }
@@ -154,12 +156,12 @@ impl Payment {
         known.zip(carrier).is_none_or(|(known, carrier)| known == carrier)
     }
 
-    /// Whether another payment of the provider's order holds the promise now. Only who asks the
-    /// provider learns that the first does not any more; an event tells of one alone.
-    fn is_carried_anew(&self, seen: &Observed, source: Source) -> bool {
+    /// Whether another payment of the provider's order holds the authorization now. Only who asks
+    /// the provider learns that the first does not any more; an event tells of one alone.
+    fn is_carried_anew(&self, observed: &Observed, source: Source) -> bool {
         self.status == PaymentStatus::Authorized
             && source != Source::Webhook
-            && !self.is_carried_by(seen.provider_payment.as_deref())
+            && !self.is_carried_by(observed.provider_payment.as_deref())
     }
 
     fn attempt(&self, action: Action, amount: &Money, source: Source, now: Timestamp) -> Attempt {
@@ -189,31 +191,31 @@ impl Payment {
 
     fn record(&mut self, attempt: Attempt) {
         self.attempts.push(attempt);
-        let surplus = self.attempts.len().saturating_sub(KEPT);
-        self.attempts.drain(..surplus);
+        let excess = self.attempts.len().saturating_sub(KEPT);
+        self.attempts.drain(..excess);
     }
 
     fn receipt(&mut self, action: Action, amount: &Money, reference: &str, now: Timestamp) {
         let (amount, provider_reference) = (amount.clone(), reference.to_owned());
         self.receipts.push(Receipt { action, amount, provider_reference, at: now });
-        let surplus = self.receipts.len().saturating_sub(KEPT);
-        self.receipts.drain(..surplus);
+        let excess = self.receipts.len().saturating_sub(KEPT);
+        self.receipts.drain(..excess);
     }
 
     /// The payment with the provider's references of what carries the money.
-    fn carried(&self, seen: &Observed, now: Timestamp) -> Self {
+    fn carried(&self, observed: &Observed, now: Timestamp) -> Self {
         let mut next = self.changed(now);
-        next.provider_payment = seen.provider_payment.clone().or(next.provider_payment);
-        next.method = seen.method.clone().or(next.method);
+        next.provider_payment = observed.provider_payment.clone().or(next.provider_payment);
+        next.method = observed.method.clone().or(next.method);
         next
     }
 
-    /// A failed attempt; told twice, it is no news.
-    fn failed(&self, seen: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
-        let mut next = self.carried(seen, now);
+    /// A failed attempt; told twice, it says nothing new.
+    fn failed(&self, observed: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
+        let mut next = self.carried(observed, now);
         let attempt = Attempt {
             succeeded: false,
-            failure_code: seen.failure_code.clone(),
+            failure_code: observed.failure_code.clone(),
             ..next.attempt(Action::Authorize, &self.amount, source, now)
         };
         let known = self.attempts.iter().any(|before| {
@@ -232,12 +234,12 @@ impl Payment {
 
     fn authorized_as(
         &self,
-        seen: &Observed,
+        observed: &Observed,
         source: Source,
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
-        let amount = self.countable(seen)?;
-        let mut next = self.carried(seen, now);
+        let amount = self.countable(observed)?;
+        let mut next = self.carried(observed, now);
         next.record(next.attempt(Action::Authorize, &amount, source, now));
         let fits = amount == self.amount;
         next.mark_mismatch(!fits);
@@ -250,9 +252,9 @@ impl Payment {
     }
 
     /// The amount that a provider has seen, if it is one of this payment's currency.
-    fn countable(&self, seen: &Observed) -> Result<Money, Problem> {
+    fn countable(&self, observed: &Observed) -> Result<Money, Problem> {
         let is_ours = |amount: &Money| amount.currency == self.amount.currency && !amount.is_zero();
-        seen.amount.clone().filter(is_ours).ok_or_else(|| Code::AmountMismatch.into())
+        observed.amount.clone().filter(is_ours).ok_or_else(|| Code::AmountMismatch.into())
     }
 
     /// Whether so much is what was asked for. Less is right only where somebody chose to take less:
@@ -276,12 +278,12 @@ impl Payment {
     /// The money was taken; some of it may have gone back since.
     fn captured_as(
         &self,
-        seen: &Observed,
+        observed: &Observed,
         source: Source,
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
-        let amount = self.countable(seen)?;
-        let mut next = self.carried(seen, now);
+        let amount = self.countable(observed)?;
+        let mut next = self.carried(observed, now);
         let fits = self.is_asked_for(&amount, source);
         next.mark_mismatch(!fits);
         next.record(next.attempt(Action::Capture, &amount, source, now));
@@ -293,23 +295,23 @@ impl Payment {
         }
         next.captured = amount;
         next.status = PaymentStatus::Captured;
-        let has_gone_back = next.count_elsewhere(seen, source, now);
+        let has_gone_back = next.count_external_refund(observed, source, now);
         let happened = if fits { Transition::Captured } else { Transition::Mismatched };
         Ok(PaymentChange { has_gone_back, ..PaymentChange::of(next, happened) })
     }
 
-    /// Whether a payment that was given up holds money again: a promise that was not there then. A
-    /// promise that was given up lives on at a provider that cancels nothing, and is told late by
-    /// others; but who pays an order of Razorpay's anew has promised anew.
-    fn is_promised_anew(&self, seen: &Observed) -> bool {
+    /// Whether a payment that was given up holds money again: an authorization that was not there
+    /// then. A authorization that was given up lives on at a provider that cancels nothing, and is
+    /// told late by others; but who pays an order of Razorpay's anew has authorized anew.
+    fn is_authorized_anew(&self, observed: &Observed) -> bool {
         self.status == PaymentStatus::Voided
             && self.provider == ProviderName::Razorpay
-            && seen.provider_payment.is_some()
-            && seen.provider_payment != self.provider_payment
+            && observed.provider_payment.is_some()
+            && observed.provider_payment != self.provider_payment
     }
 
-    fn voided(&self, seen: &Observed, source: Source, now: Timestamp) -> PaymentChange {
-        let mut next = self.carried(seen, now);
+    fn voided(&self, observed: &Observed, source: Source, now: Timestamp) -> PaymentChange {
+        let mut next = self.carried(observed, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);
         next.mark_mismatch(false);

@@ -88,7 +88,11 @@ impl Stripe {
             return Err(failure);
         }
         match self.fetch(app, payment).await {
-            Ok(seen) if seen.state == wanted || seen.state == ObservedState::Captured => Ok(seen),
+            Ok(observed)
+                if observed.state == wanted || observed.state == ObservedState::Captured =>
+            {
+                Ok(observed)
+            }
             _ => Err(failure),
         }
     }
@@ -186,7 +190,7 @@ impl Provider for Stripe {
         intent(&answer).ok_or_else(|| Failure::Broken("no payment intent".into()))
     }
 
-    /// `POST /v1/payment_intents/{id}/capture`; what is not taken is let go of.
+    /// `POST /v1/payment_intents/{id}/capture`; what is not captured is released.
     async fn capture(
         &self,
         app: &App,
@@ -197,8 +201,8 @@ impl Provider for Stripe {
         let fields = [("amount_to_capture", amount.as_str())];
         match self.post(app, &path_of(payment, "/capture"), &fields, None).await {
             Ok(answer) => {
-                let seen = intent(&answer);
-                seen.map(Taken::by_us).ok_or_else(|| Failure::Broken("no intent".into()))
+                let observed = intent(&answer);
+                observed.map(Taken::by_us).ok_or_else(|| Failure::Broken("no intent".into()))
             }
             Err(failure) => {
                 let wanted = ObservedState::Captured;

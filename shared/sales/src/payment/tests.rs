@@ -36,7 +36,7 @@ pub(crate) fn open() -> Payment {
 }
 
 /// What a provider says of its payment `pay_1`.
-pub(crate) fn seen(state: ObservedState, amount: i64) -> Observed {
+pub(crate) fn observed(state: ObservedState, amount: i64) -> Observed {
     Observed {
         state,
         provider_payment: Some("pay_1".into()),
@@ -48,74 +48,76 @@ pub(crate) fn seen(state: ObservedState, amount: i64) -> Observed {
 
 /// A payment that was taken, as asked for or not.
 pub(crate) fn captured(amount: i64) -> Payment {
-    after(&open(), &seen(ObservedState::Captured, amount))
+    after(&open(), &observed(ObservedState::Captured, amount))
 }
 
-/// What an event makes of a payment, if it is news.
-pub(crate) fn step(payment: &Payment, seen: &Observed) -> Option<(PaymentStatus, Transition)> {
-    let step = payment.observe(seen, Source::Webhook, NOW).unwrap()?;
+/// What an event makes of a payment, if it says anything new.
+pub(crate) fn step(payment: &Payment, observed: &Observed) -> Option<(PaymentStatus, Transition)> {
+    let step = payment.observe(observed, Source::Webhook, NOW).unwrap()?;
     assert_eq!(step.payment.version, payment.version.saturating_add(1));
     Some((step.payment.status, step.transition))
 }
 
 /// The payment after an event said so.
-pub(crate) fn after(payment: &Payment, seen: &Observed) -> Payment {
-    payment.observe(seen, Source::Webhook, NOW).unwrap().unwrap().payment
+pub(crate) fn after(payment: &Payment, observed: &Observed) -> Payment {
+    payment.observe(observed, Source::Webhook, NOW).unwrap().unwrap().payment
 }
 
 #[test]
 fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
     use ObservedState::{Authorized, Captured, Failed, Pending, Voided};
     let created = open();
-    let authorized = after(&created, &seen(Authorized, 129_900));
-    let captured = after(&authorized, &seen(Captured, 129_900));
+    let authorized = after(&created, &observed(Authorized, 129_900));
+    let captured = after(&authorized, &observed(Captured, 129_900));
     for state in [Pending, Failed, Authorized, Captured, Voided] {
-        assert!(step(&captured, &seen(state, 129_900)).is_none(), "{state:?} is old news");
+        assert!(step(&captured, &observed(state, 129_900)).is_none(), "{state:?} is old update");
     }
-    assert!(step(&authorized, &seen(Failed, 129_900)).is_none());
-    assert!(step(&authorized, &seen(Authorized, 129_900)).is_none());
+    assert!(step(&authorized, &observed(Failed, 129_900)).is_none());
+    assert!(step(&authorized, &observed(Authorized, 129_900)).is_none());
     let gone = (PaymentStatus::Voided, Transition::Voided);
-    assert_eq!(step(&authorized, &seen(Voided, 0)), Some(gone));
+    assert_eq!(step(&authorized, &observed(Voided, 0)), Some(gone));
     // Money counts even when it comes after everybody has given up.
-    let voided = after(&created, &seen(Voided, 0));
+    let voided = after(&created, &observed(Voided, 0));
     let taken = (PaymentStatus::Captured, Transition::Captured);
-    assert_eq!(step(&voided, &seen(Captured, 129_900)), Some(taken));
-    // A promise that was given up is old news; another one is not, but at Stripe there is none.
-    let given_up = after(&authorized, &seen(Voided, 0));
-    assert!(step(&given_up, &seen(Authorized, 129_900)).is_none());
-    let another = Observed { provider_payment: Some("pay_2".into()), ..seen(Authorized, 129_900) };
+    assert_eq!(step(&voided, &observed(Captured, 129_900)), Some(taken));
+    // An authorization that was given up is nothing new; another one is not, but at Stripe there is
+    // none.
+    let given_up = after(&authorized, &observed(Voided, 0));
+    assert!(step(&given_up, &observed(Authorized, 129_900)).is_none());
+    let another =
+        Observed { provider_payment: Some("pay_2".into()), ..observed(Authorized, 129_900) };
     let promised = (PaymentStatus::Authorized, Transition::Authorized);
     assert_eq!(step(&given_up, &another), Some(promised));
     let of_stripe = Payment { provider: ProviderName::Stripe, ..given_up };
     assert!(step(&of_stripe, &another).is_none());
     // A customer may fail and try again.
-    let failed = after(&created, &seen(Failed, 129_900));
-    assert!(step(&failed, &seen(Failed, 129_900)).is_none(), "the same failure is told once");
-    assert_eq!(step(&failed, &seen(Captured, 129_900)), Some(taken));
+    let failed = after(&created, &observed(Failed, 129_900));
+    assert!(step(&failed, &observed(Failed, 129_900)).is_none(), "the same failure is told once");
+    assert_eq!(step(&failed, &observed(Captured, 129_900)), Some(taken));
 }
 
 #[test]
 fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
     use ObservedState::{Authorized, Captured};
     for (state, amount) in [(Captured, 1), (Captured, 129_901), (Authorized, 129_899)] {
-        let payment = after(&open(), &seen(state, amount));
-        assert_eq!(step(&open(), &seen(state, amount)).unwrap().1, Transition::Mismatched);
+        let payment = after(&open(), &observed(state, amount));
+        assert_eq!(step(&open(), &observed(state, amount)).unwrap().1, Transition::Mismatched);
         assert!(payment.awaits_decision(), "{state:?} {amount}");
         assert_eq!(payment.is_acceptable(), state == Captured);
         assert_eq!(payment.authorized, money::sample(amount));
     }
     let usd: Money = serde_json::from_value(json!({"amount": 129_900, "currency": "USD"})).unwrap();
     for amount in [Some(usd), Some(money::sample(0)), None] {
-        let seen = Observed { amount, ..seen(Captured, 0) };
-        let problem = open().observe(&seen, Source::Webhook, NOW).unwrap_err();
-        assert_eq!(problem.code, Code::AmountMismatch, "{seen:?}");
+        let observed = Observed { amount, ..observed(Captured, 0) };
+        let problem = open().observe(&observed, Source::Webhook, NOW).unwrap_err();
+        assert_eq!(problem.code, Code::AmountMismatch, "{observed:?}");
     }
     // A merchant may take less than was authorized, whatever that was.
-    let by_hand = Payment { capture_method: CaptureMethod::Manual, ..open() };
-    let less = after(&by_hand, &seen(Captured, 1));
+    let manual = Payment { capture_method: CaptureMethod::Manual, ..open() };
+    let less = after(&manual, &observed(Captured, 1));
     assert_eq!((less.captured.clone(), less.awaits_decision()), (money::sample(1), false));
-    let other = after(&open(), &seen(Authorized, 129_899));
-    let taken = other.observe(&seen(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
+    let other = after(&open(), &observed(Authorized, 129_899));
+    let taken = other.observe(&observed(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
     assert!(!taken.payment.awaits_decision());
 }
 
@@ -125,13 +127,13 @@ fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
     let another = |state, refunded: i64| Observed {
         provider_payment: Some("pay_2".into()),
         refunded: Some(money::sample(refunded)),
-        ..seen(state, 129_900)
+        ..observed(state, 129_900)
     };
-    let captured = after(&open(), &seen(Captured, 129_900));
+    let captured = after(&open(), &observed(Captured, 129_900));
     assert!(step(&captured, &another(Captured, 129_900)).is_none(), "its refund is not ours");
-    let held = after(&open(), &seen(Authorized, 129_900));
+    let held = after(&open(), &observed(Authorized, 129_900));
     assert!(step(&held, &another(Voided, 129_900)).is_none(), "ours is still held");
-    // Who asks is told which one holds the promise now; an event knows of one alone.
+    // Who asks is told which one holds the authorization now; an event knows of one alone.
     assert!(step(&held, &another(Authorized, 0)).is_none());
     let moved = held.observe(&another(Authorized, 0), Source::Sync, NOW).unwrap().unwrap();
     assert_eq!(moved.payment.provider_payment.as_deref(), Some("pay_2"));
@@ -142,7 +144,7 @@ fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
 fn a_capture_and_what_has_gone_back_since_are_one_step() {
     let both = |refunded: i64| Observed {
         refunded: Some(money::sample(refunded)),
-        ..seen(ObservedState::Captured, 129_900)
+        ..observed(ObservedState::Captured, 129_900)
     };
     for (refunded, status) in
         [(500, PaymentStatus::PartiallyRefunded), (129_900, PaymentStatus::Refunded)]
@@ -169,7 +171,7 @@ fn a_charge_of_stripes_that_has_not_succeeded_says_nothing() {
         });
         let body = body.to_string().into_bytes();
         let signed = stripe_headers(NOW.seconds(), &body);
-        stripe().webhook(&signed, &body, NOW).unwrap().observed.map(|seen| seen.state)
+        stripe().webhook(&signed, &body, NOW).unwrap().observed.map(|observed| observed.state)
     };
     assert_eq!(of("succeeded", true), Some(ObservedState::Captured));
     for (status, captured) in [("pending", true), ("failed", true), ("succeeded", false)] {
@@ -179,7 +181,7 @@ fn a_charge_of_stripes_that_has_not_succeeded_says_nothing() {
 
 #[test]
 fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
-    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
+    let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
     let ids: Vec<RefundId> = (0..3).map(|_| RefundId::mint(NOW)).collect();
     let code = |result: Result<Payment, gateway::problem::Problem>| result.unwrap_err().code;
     assert_eq!(
@@ -207,7 +209,7 @@ fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
 
 #[test]
 fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
-    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
+    let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
     let id = RefundId::mint(NOW);
     let begun = captured.begin_refund(&id, &money::sample(129_900), NOW).unwrap();
     let awaited = begun.await_refund(&id, "rfnd_1", NOW).unwrap();
@@ -216,7 +218,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
     assert_eq!(awaited.payment.refundable(), money::sample(0));
     let done = awaited.payment.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
     assert_eq!(done.status, PaymentStatus::Refunded);
-    assert!(done.await_refund(&id, "rfnd_1", NOW).is_none(), "old news");
+    assert!(done.await_refund(&id, "rfnd_1", NOW).is_none(), "old update");
     let back = done.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
     assert_eq!((back.status, back.refunded.clone()), (PaymentStatus::Captured, money::sample(0)));
     assert_eq!(back.refundable(), money::sample(129_900));
@@ -226,7 +228,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
     // An event that counts it is older than its failure; what is asked for now is not.
     let counted = Observed {
         refunded: Some(money::sample(129_900)),
-        ..seen(ObservedState::Captured, 129_900)
+        ..observed(ObservedState::Captured, 129_900)
     };
     assert!(step(&back, &counted).is_none());
     assert!(back.observe(&counted, Source::Sync, NOW).unwrap().is_some());
@@ -234,20 +236,22 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
 
 #[test]
 fn what_was_refunded_at_the_providers_desk_is_counted_once() {
-    let captured = after(&open(), &seen(ObservedState::Captured, 129_900));
-    let news =
-        Observed { refunded: Some(money::sample(500)), ..seen(ObservedState::Captured, 129_900) };
-    let counted = after(&captured, &news);
+    let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
+    let update = Observed {
+        refunded: Some(money::sample(500)),
+        ..observed(ObservedState::Captured, 129_900)
+    };
+    let counted = after(&captured, &update);
     assert_eq!(counted.refunded, money::sample(500));
-    assert!(step(&counted, &news).is_none());
-    // Our own refund, of which the provider tells before we have recorded it, is no news.
+    assert!(step(&counted, &update).is_none());
+    // Our own refund, of which the provider tells before we have recorded it, says nothing new.
     let ours = captured.begin_refund(&RefundId::mint(NOW), &money::sample(500), NOW).unwrap();
-    assert!(step(&ours, &news).is_none());
+    assert!(step(&ours, &update).is_none());
 }
 
 #[test]
 fn only_what_is_held_can_be_captured() {
-    let authorized = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    let authorized = after(&open(), &observed(ObservedState::Authorized, 129_900));
     assert_eq!(authorized.capturable(None).unwrap(), money::sample(129_900));
     let of_stripe = Payment { provider: ProviderName::Stripe, ..authorized.clone() };
     let code = |amount: i64| of_stripe.capturable(Some(&money::sample(amount))).map_err(|p| p.code);

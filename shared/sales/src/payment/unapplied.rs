@@ -6,7 +6,7 @@ use ground::id::RefundId;
 use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
 
 impl Payment {
-    /// The promise of an order that was paid without it, as it is to be written.
+    /// The authorization of an order that was paid without it, as it is to be written.
     pub(crate) fn superseded(&self, now: Timestamp) -> PaymentChange {
         let attention = Some(Attention::DuplicatePayment);
         let next = Self { attention, is_applied: false, ..self.changed(now) };
@@ -27,6 +27,7 @@ impl Payment {
     /// The id of the refund of money that the order did not take: one, however often it is tried.
     /// What comes back after it was done (another refund was refused) goes by the next.
     pub(crate) fn unapplied_refund(&self) -> RefundId {
+        // The word is part of ids that are in use.
         let nth = |n: usize| RefundId::derive(&[self.id.as_str(), "surplus", &n.to_string()]);
         // Of as many ids as there are refunds, and one more, one is not done.
         let ids = (0..self.refunds.len()).map(nth);

@@ -12,9 +12,9 @@ use super::{
 ground::view! {
     /// A payment.
     PaymentView of payment: Payment {
-        /// The id.
+        /// `pay_` and 32 hexadecimal digits.
         id: PaymentId,
-        /// The store.
+        /// The store that it belongs to.
         store_id: StoreId,
         /// The order it pays.
         order_id: OrderId,
@@ -34,7 +34,7 @@ ground::view! {
         authorized: Money,
         /// What was taken.
         captured: Money,
-        /// What was given back.
+        /// What was refunded.
         refunded: Money,
         /// What can still go back.
         refundable: Money = payment.refundable(),

@@ -1,8 +1,8 @@
-//! What a payment has left to do: a refund that its provider has not confirmed, money that the order
-//! did not take and that has not gone back.
+//! What a payment has left to do: a refund that its provider has not confirmed, money that the
+//! order did not take and that has not gone back.
 //!
-//! The due mark follows from what the payment is, so that no write forgets it, and goes when nothing
-//! is left.
+//! The due mark follows from what the payment is, so that no write forgets it, and goes when
+//! nothing is left.
 
 use gateway::clock::Timestamp;
 use gateway::outbox::Due;
@@ -15,13 +15,13 @@ impl Payment {
         !self.pending().is_zero() || self.is_to_go_back()
     }
 
-    /// When it is taken up again.
+    /// When it is tried again.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
         self.has_work().then(|| since.plus(Due::wait(self.tries)))
     }
 
-    /// The payment as it is taken up again: due later, should that fail.
+    /// The payment as it is tried again: due later, should that fail.
     pub(crate) fn retried(&self, now: Timestamp) -> Self {
         let tries = self.tries.saturating_add(1);
         Self { tries, tried_at: Some(now), ..self.changed(now) }

@@ -1,6 +1,7 @@
-//! Closing what can still be paid of an order: what was paid is recorded, what was not is voided, so
-//! that nobody pays for an order that is over. A provider that does not answer keeps no order alive,
-//! and no other provider from being asked; the order stays due until every payment is closed.
+//! Closing what can still be paid of an order: what was paid is recorded, what was not is voided,
+//! so that nobody pays for an order that is over. A provider that does not answer keeps no order
+//! alive, and no other provider from being asked; the order stays due until every payment is
+//! closed.
 
 use std::time::Duration;
 
@@ -107,27 +108,28 @@ async fn ask(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem>
         }
         return void(app, &connected, payment).await;
     }
-    let seen = record_payment::look(app, &connected, payment).await?;
-    if matches!(seen.state, ObservedState::Captured | ObservedState::Authorized) {
-        return record(app, &connected, payment, &seen).await;
+    let observed = record_payment::look(app, &connected, payment).await?;
+    if matches!(observed.state, ObservedState::Captured | ObservedState::Authorized) {
+        return record(app, &connected, payment, &observed).await;
     }
     void(app, &connected, payment).await
 }
 
 /// Voids a payment with its provider. When the money was taken meanwhile, that is recorded.
 async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<(), Problem> {
-    let seen = connected.void(app, payment).await?;
-    record(app, connected, payment, &seen).await
+    let observed = connected.void(app, payment).await?;
+    record(app, connected, payment, &observed).await
 }
 
 async fn record(
     app: &App,
     connected: &Connected,
     payment: &Payment,
-    seen: &Observed,
+    observed: &Observed,
 ) -> Result<(), Problem> {
     let (locator, source) = (ProviderReference::from(payment), Source::Sync);
-    let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer: false };
+    let update =
+        PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: false };
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {
         // It was answered, and is the merchant's to decide about.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
@@ -178,13 +180,13 @@ mod tests {
     use super::*;
     use crate::order::tests::{NOW, order};
     use crate::payment::ObservedState;
-    use crate::payment::tests::{after, open, seen};
+    use crate::payment::tests::{after, observed, open};
 
     #[test]
     fn what_can_still_be_paid_or_taken_is_open_and_of_an_order_that_is_over_what_nobody_accepts() {
-        let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
-        let other = after(&open(), &seen(ObservedState::Captured, 1));
-        let taken = after(&open(), &seen(ObservedState::Captured, 129_900));
+        let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
+        let other = after(&open(), &observed(ObservedState::Captured, 1));
+        let taken = after(&open(), &observed(ObservedState::Captured, 129_900));
         let waiting = order();
         let over = waiting.expire(waiting.expires_at.unwrap_or(NOW)).unwrap().order;
         for (order, payment, is_open) in [

@@ -37,7 +37,8 @@ const ATTEMPTS: u32 = 12;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
 /// Actions besides those of the lines: the order and its number, three events, the idempotency
-/// record, the customer, a payment and its locator, a mail, and three gift cards with their entries.
+/// record, the customer, a payment and its locator, a mail, and three gift cards with their
+/// entries.
 const OTHER_ACTIONS: usize = 16;
 
 /// A cart to be ordered.
@@ -71,7 +72,7 @@ pub struct Placing {
     pub expires: bool,
     /// The digest of the token its shopper gets.
     pub order_token_digest: Option<String>,
-    /// How it was paid by hand already, if it was.
+    /// How it was paid manually already, if it was.
     pub paid: Option<Option<String>>,
 }
 
@@ -136,7 +137,7 @@ pub async fn place<R: Reply>(
     }
 }
 
-/// The order of a priced cart, and the payment that paid it by hand already.
+/// The order of a priced cart, and the payment that paid it manually already.
 fn order_of(
     priced: &Priced,
     placing: &Placing,
@@ -200,9 +201,9 @@ async fn confirm_by_mail(
     let is_shoppers = order.order_token_digest.is_some();
     let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
     let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
-    let letter = notifications::order_placed(email, &priced.store.name, order);
+    let mail = notifications::order_placed(email, &priced.store.name, order);
     let key = app.secrets.mail_key().await?;
-    Ok(write.emit(Mail::compose(&key, &letter, order.created_at)?))
+    Ok(write.emit(Mail::compose(&key, &mail, order.created_at)?))
 }
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
@@ -225,8 +226,9 @@ fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Wri
 /// lines, before it. A mark without an order does no harm.
 async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, Problem> {
     let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
-    let places = quote.lines.iter().map(|line| line.units.len()).fold(0, usize::saturating_add);
-    let moves = places.saturating_mul(2);
+    let allocations =
+        quote.lines.iter().map(|line| line.units.len()).fold(0, usize::saturating_add);
+    let moves = allocations.saturating_mul(2);
     let needed = moves.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
     if needed > MAX_ACTIONS {
         product::note_ordered(app, &new().cloned().collect::<Vec<_>>()).await?;

@@ -1,4 +1,4 @@
-//! What a payment has left to do is taken up again.
+//! What a payment has left to do is tried again.
 //!
 //! Whoever begins such work does it at once. The due mark is for the case that they cannot: the
 //! process ended, the provider did not answer, or it said that it would take a while. A refund is

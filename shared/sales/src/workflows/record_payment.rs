@@ -1,11 +1,11 @@
 //! Recording what was learnt about a payment, on it and on its order, once.
 //!
-//! A customer's return, a webhook and a look-up may tell the same news at the same moment. Each
+//! A customer's return, a webhook and a look-up may tell the same at the same moment. Each
 //! reads, decides and writes under the versions of what it has read; one of them writes, and the
 //! others read again and find no update. A webhook's event is recorded in the transaction that it
 //! causes, so that a crash before it leaves an event that the provider sends again.
 //!
-//! Money for an order that has expired, was called off or is paid already does not touch the
+//! Money for an order that has expired, was cancelled or is paid already does not touch the
 //! order: the payment records it, is marked for attention, and the money goes back. Another amount
 //! than was asked for does not touch it either, until the merchant accepts it ([`accept()`]) or
 //! gives it back; when the order ends before that, it goes back by itself.
@@ -45,7 +45,7 @@ pub struct PaymentUpdate<'a> {
     /// Which payment.
     pub locator: &'a ProviderReference,
     /// What its provider says.
-    pub seen: &'a Observed,
+    pub observed: &'a Observed,
     /// How that was learnt.
     pub source: Source,
     /// The event that told it.
@@ -93,9 +93,9 @@ pub async fn record<R: Reply>(
 
 /// What is said of an amount that nobody asked for.
 fn unexpected(payment: &Payment) -> Problem {
-    let seen = if payment.captured.is_zero() { &payment.authorized } else { &payment.captured };
+    let observed = if payment.captured.is_zero() { &payment.authorized } else { &payment.captured };
     let shown = |money| serde_json::to_value(money).unwrap_or_default();
-    Code::AmountMismatch.with("expected", shown(&payment.amount)).with("received", shown(seen))
+    Code::AmountMismatch.with("expected", shown(&payment.amount)).with("received", shown(observed))
 }
 
 /// Applies an update, and sends back what the order does not take.
@@ -128,14 +128,14 @@ pub async fn in_full(
     app: &App,
     connected: &Connected,
     locator: &ProviderReference,
-    seen: &Observed,
+    observed: &Observed,
 ) -> Result<Observed, Problem> {
-    if locator.provider != ProviderName::Razorpay || !seen.has_all_gone_back() {
-        return Ok(seen.clone());
+    if locator.provider != ProviderName::Razorpay || !observed.has_all_gone_back() {
+        return Ok(observed.clone());
     }
     let payment = load::payment(app, locator).await?.payment;
     if !payment.captured.is_zero() {
-        return Ok(seen.clone());
+        return Ok(observed.clone());
     }
     Ok(connected.fetch(app, &payment).await?)
 }
@@ -155,7 +155,7 @@ async fn once<R: Reply>(
     }
     let write = app.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
-    match known.payment.observe(update.seen, update.source, now) {
+    match known.payment.observe(update.observed, update.source, now) {
         Err(mismatch) => uncounted(write, update, known, mismatch, answer, now).await,
         Ok(None) => {
             let answered = answer(&known);
@@ -166,7 +166,7 @@ async fn once<R: Reply>(
         }
         Ok(Some(change)) => {
             let others = match change.transition {
-                Transition::Captured => other_promises(app, &known).await?,
+                Transition::Captured => other_authorizations(app, &known).await?,
                 _ => Vec::new(),
             };
             let Decision { change, payment, superseded } = decide(&known, change, &others, now)?;
@@ -187,9 +187,12 @@ async fn once<R: Reply>(
     }
 }
 
-/// What is promised for the order besides a payment whose money has come in: a read more, but only
-/// for an order that was to be paid in two ways.
-async fn other_promises(app: &App, known: &PaymentWithOrder) -> Result<Vec<Payment>, Problem> {
+/// What is authorized for the order besides a payment whose money has come in: a read more, but
+/// only for an order that was to be paid in two ways.
+async fn other_authorizations(
+    app: &App,
+    known: &PaymentWithOrder,
+) -> Result<Vec<Payment>, Problem> {
     let open = known.order.payments.iter().filter(|promise| {
         promise.is_open_authorization() && promise.payment_id != known.payment.id
     });
@@ -295,7 +298,8 @@ fn supersede(
     let superseded: Vec<PaymentChange> =
         others.iter().map(|payment| payment.superseded(now)).collect();
     let payments = superseded.iter().map(|change| change.payment.clone()).collect();
-    let change = superseded.into_iter().fold(change.without_promises(), OrderChange::with_payment);
+    let change =
+        superseded.into_iter().fold(change.without_authorizations(), OrderChange::with_payment);
     (change, payments)
 }
 

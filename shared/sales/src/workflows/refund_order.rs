@@ -1,7 +1,7 @@
-//! Giving money back, in three steps: reserve, ask the providers, record.
+//! Refunds, in three steps: reserve, ask the providers, record.
 //!
 //! Crash story. After the first step the amount is reserved and the refund is pending; nobody
-//! else can give it back. A provider is asked under the refund's id, which it deduplicates on, and
+//! else can refund it. A provider is asked under the refund's id, which it deduplicates on, and
 //! the refund's id follows from the caller's idempotency key: so the same request sent again
 //! resumes the refund where it was left, and no provider pays twice. Nobody has to send it again:
 //! a payment with a pending refund carries a due mark ([`super::process_payment`]), and the
@@ -56,7 +56,7 @@ pub struct RefundOrder {
     pub if_match: IfMatch,
 }
 
-/// Gives back what is asked for, and answers with the order and its refund.
+/// Refunds what is asked for, and answers with the order and its refund.
 ///
 /// # Errors
 /// Those of [`Order::plan_refund`]; `precondition_failed`, `provider_not_connected`; once the
@@ -113,7 +113,7 @@ fn passing(problem: Problem) -> Problem {
     }
 }
 
-/// The second step: asks a payment's provider to give `amount` back, once per refund id however
+/// The second step: asks a payment's provider to refund `amount`, once per refund id however
 /// often it is asked. One that has taken the refund in before is asked what has become of it.
 ///
 /// # Errors
@@ -204,7 +204,7 @@ async fn complete(
     record_result(app, &ProviderReference::from(payment), None, &reserved.id, &result).await
 }
 
-/// Records what an event tells of a refund, and of the payment that it gives back: one of another
+/// Records what an event tells of a refund, and of the payment that it refunds: one of another
 /// payment for the same provider's order is none of ours.
 ///
 /// # Errors
@@ -241,7 +241,7 @@ async fn record_result(
     .await
 }
 
-/// Gives back money that no order counts, once per refund id: all three steps.
+/// Refunds money that no order counts, once per refund id: all three steps.
 ///
 /// # Errors
 /// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also

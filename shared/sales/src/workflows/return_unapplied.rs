@@ -1,5 +1,5 @@
 //! Money that no order takes goes back by itself: an authorization is voided, what was taken is
-//! refunded. Whoever learns of it begins at once; what fails stays due, and is taken up again
+//! refunded. Whoever learns of it begins at once; what fails stays due, and is tried again
 //! ([`super::process_payment`]).
 
 use gateway::app::App;
@@ -75,11 +75,11 @@ pub(super) async fn return_unapplied(
 
 async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
     let locator = ProviderReference::from(payment);
-    let seen = connected.void(app, payment).await?;
+    let observed = connected.void(app, payment).await?;
     retry(|| async {
         let now = app.clock.now();
         let known = load::payment(app, &locator).await?.payment;
-        let Some(change) = known.observe(&seen, Source::Sync, now)? else { return Ok(known) };
+        let Some(change) = known.observe(&observed, Source::Sync, now)? else { return Ok(known) };
         change.write(app.table.write(), now).commit().await?;
         Ok(change.payment)
     })

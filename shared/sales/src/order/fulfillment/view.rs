@@ -8,9 +8,9 @@ use super::{Fulfillment, FulfillmentLine, FulfillmentState, Taken, Tracking};
 ground::view! {
     /// A fulfilment as the API shows it.
     FulfillmentView of fulfillment: Fulfillment {
-        /// The id.
+        /// `ful_` and 32 hexadecimal digits.
         id: FulfillmentId,
-        /// The order.
+        /// The order that it belongs to.
         order_id: OrderId,
         /// How far it has come.
         status: FulfillmentState,
@@ -26,7 +26,7 @@ ground::view! {
         notify_customer: bool,
         /// When it arrived.
         delivered_at: Option<Timestamp>,
-        /// When it was called back.
+        /// When it was cancelled.
         cancelled_at: Option<Timestamp>,
         /// What can be done with it now.
         allowed_actions: Vec<&'static str> = fulfillment.allowed_actions(),

@@ -1,4 +1,4 @@
-//! Called-off and returned lines as they are shown.
+//! Cancelled and returned lines as they are shown.
 
 use ground::id::OrderItemId;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::order::{OrderView, Units};
 /// What became of units of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedLine {
-    /// The line.
+    /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// How many units of it.
     pub quantity: u32,
@@ -20,7 +20,7 @@ pub struct ChangedLine {
     pub restocked_at: Vec<Units>,
 }
 
-/// An order of which units were called off, or came back.
+/// An order of which units were cancelled, or came back.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LinesView {
     /// The units.

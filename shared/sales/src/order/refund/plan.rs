@@ -1,4 +1,4 @@
-//! What goes back of an order, and through what; reserving it, and letting go of it again.
+//! What goes back of an order, and through what; reserving it, and releasing it again.
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
@@ -133,7 +133,7 @@ impl Order {
         }
     }
 
-    /// The order with a plan's amounts reserved: from here on nobody else can give them back.
+    /// The order with a plan's amounts reserved: from here on nobody else can refund them.
     ///
     /// # Errors
     /// `refund_exceeds_captured`.
@@ -225,7 +225,7 @@ impl Plan {
 }
 
 impl OrderItem {
-    /// What goes back for units of it. Units that were called off, or came back, without their
+    /// What goes back for units of it. Units that were cancelled, or came back, without their
     /// money come first, and move no stock any more.
     fn refund_line(&self, wanted: &WantedLine) -> RefundLine {
         let mut item = self.clone();

@@ -115,10 +115,10 @@ impl OrderChange {
         if !refused.is_empty() {
             self.order = self.order.refund_refused(&refund, refused, now);
         }
-        let is_news = refund.status != before;
+        let is_changed = refund.status != before;
         let topic = match refund.status {
-            RefundStatus::Succeeded if is_news => Some(&ORDER_REFUNDED),
-            RefundStatus::Failed if is_news => Some(&ORDER_UPDATED),
+            RefundStatus::Succeeded if is_changed => Some(&ORDER_REFUNDED),
+            RefundStatus::Failed if is_changed => Some(&ORDER_UPDATED),
             _ => self.is_order_changed().then_some(&ORDER_UPDATED),
         };
         self.topics.extend(topic);

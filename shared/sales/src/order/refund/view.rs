@@ -12,9 +12,9 @@ use crate::order::Order;
 ground::view! {
     /// A refund.
     RefundView of refund: Refund {
-        /// The id.
+        /// `ref_` and 32 hexadecimal digits.
         id: RefundId,
-        /// The order.
+        /// The order that it belongs to.
         order_id: OrderId,
         /// How far it has come.
         status: RefundStatus,
@@ -34,7 +34,7 @@ ground::view! {
         created_at: Timestamp,
         /// When it was changed last.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
@@ -59,7 +59,7 @@ pub struct PlanView {
 pub struct SuggestedTransaction {
     /// The gift card.
     pub gift_card_id: Option<GiftCardId>,
-    /// The payment.
+    /// The id of one of the order's payments.
     pub payment_id: Option<PaymentId>,
     /// How much.
     pub amount: Money,

@@ -13,7 +13,7 @@ fn amount(order: &Order, amount: i64) -> Money {
 #[test]
 fn lines_of_one_variant_are_merged_where_the_first_was() {
     let lines = merge([line("a", 2), line("b", 1), line("a", 3)]).unwrap();
-    let found: Vec<_> = lines.iter().map(|line| (line.quantity, line.place)).collect();
+    let found: Vec<_> = lines.iter().map(|line| (line.quantity, line.position)).collect();
     assert_eq!(found, [(5, 0), (1, 1)]);
 }
 
@@ -194,7 +194,7 @@ fn units_go_back_by_what_became_of_them() {
         }],
         ..Wanted::default()
     };
-    // Nothing has left, so nothing can come back; what has not left can be called off.
+    // Nothing has left, so nothing can come back; what has not left can be cancelled.
     let refused = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
     assert_eq!(refused.code, Code::QuantityExceedsRemaining);
     let plan = order.plan_refund(&wanted(1, RestockType::Cancel)).unwrap();

@@ -20,11 +20,11 @@ fn money(amount: i64) -> Money {
 /// An order that two payments paid: 20,000 and 5,000.
 fn paid_twice() -> (Order, PaymentId, PaymentId) {
     let (first, second) = (PaymentId::derive(&["first"]), PaymentId::derive(&["second"]));
-    let settle = |order: &Order, payment_id: &PaymentId, amount: i64| {
+    let pay = |order: &Order, payment_id: &PaymentId, amount: i64| {
         let receipt = IncomingPayment { payment_id, provider: "stripe", amount: &money(amount) };
         order.apply_payment(receipt, NOW).unwrap().unwrap().order
     };
-    let order = settle(&settle(&order(), &first, 20_000), &second, 5_000);
+    let order = pay(&pay(&order(), &first, 20_000), &second, 5_000);
     (order, first, second)
 }
 
@@ -104,20 +104,20 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
 fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left() {
     use crate::order::fulfillment::Wanted as Leaving;
     let elsewhere = LocationId::derive(&["elsewhere"]);
-    let shelf = LocationId::derive(&["shelf"]);
+    let warehouse = LocationId::derive(&["warehouse"]);
     let to = |order: &Order, restock_type| {
         let mut wanted = units(order, 1, restock_type);
         wanted.items[0].location_id = Some(elsewhere.clone());
         let plan = order.plan_refund(&wanted).unwrap();
-        let places: Vec<_> = plan.items[0]
+        let locations: Vec<_> = plan.items[0]
             .restocked_at
             .iter()
             .map(|u| (u.location_id.clone(), u.quantity))
             .collect();
-        places
+        locations
     };
     let order = paid(&order());
-    assert_eq!(to(&order, RestockType::Cancel), [(shelf.clone(), 1)]);
+    assert_eq!(to(&order, RestockType::Cancel), [(warehouse.clone(), 1)]);
     assert!(to(&order, RestockType::NoRestock).is_empty());
     let (left, _) = order.fulfill(Leaving::default(), NOW).unwrap();
     assert_eq!(to(&left, RestockType::Return), [(elsewhere.clone(), 1)]);

@@ -12,7 +12,7 @@ use crate::order::refund::{RestockType, Wanted, WantedLine};
 #[derive(Debug, Clone)]
 enum Deed {
     Authorize(u8),
-    Settle(u8, i64),
+    Pay(u8, i64),
     Void(u8),
     Confirm,
     Fulfill(usize, u32),
@@ -38,7 +38,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ];
     prop_oneof![
         (0..3_u8).prop_map(Deed::Authorize),
-        (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Deed::Settle(payment, amount)),
+        (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Deed::Pay(payment, amount)),
         (0..3_u8).prop_map(Deed::Void),
         Just(Deed::Confirm),
         (0..4_usize, 1..9_u32).prop_map(|(line, units)| Deed::Fulfill(line, units)),
@@ -68,14 +68,14 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
         Deed::Authorize(payment) => {
             let (id, amount) = (id(payment), order.outstanding());
             let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
-            order.authorize(receipt, NOW).map(|settled| settled.order)
+            order.authorize(receipt, NOW).map(|changed| changed.order)
         }
-        Deed::Settle(payment, amount) => {
+        Deed::Pay(payment, amount) => {
             let (id, amount) = (id(payment), money(*amount));
             let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
-            order.apply_payment(receipt, NOW).unwrap().map(|settled| settled.order)
+            order.apply_payment(receipt, NOW).unwrap().map(|changed| changed.order)
         }
-        Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|settled| settled.order),
+        Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|changed| changed.order),
         Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
         Deed::Fulfill(line, quantity) => {
             let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
@@ -164,7 +164,7 @@ fn check(order: &Order) {
     let waits = order.status == OrderStatus::Open && order.stock == StockState::Reserved;
     assert_eq!(order.expires_at.is_some(), waits, "what waits to be paid expires, and only that");
     let marks = order.indexes().into_iter().filter(|(index, _)| *index == Index::Gsi3);
-    let marks: Vec<bool> = marks.map(|(_, place)| place.pk.starts_with("DUE#")).collect();
+    let marks: Vec<bool> = marks.map(|(_, position)| position.pk.starts_with("DUE#")).collect();
     match (order.expires_at, order.status) {
         (Some(_), _) => assert_eq!(marks, [true], "due while unpaid"),
         (None, OrderStatus::Open) => assert_eq!(marks, [false], "owed while open"),
@@ -175,9 +175,9 @@ fn check(order: &Order) {
 
 /// Has a line taken from two locations.
 fn split(item: &mut OrderItem) {
-    let (shelf, half) = (item.location_id.clone().unwrap(), item.quantity / 2);
+    let (warehouse, half) = (item.location_id.clone().unwrap(), item.quantity / 2);
     let attic = LocationId::derive(&["attic"]);
-    let parts = [(shelf, item.quantity.saturating_sub(half)), (attic, half)].into_iter();
+    let parts = [(warehouse, item.quantity.saturating_sub(half)), (attic, half)].into_iter();
     let parts = parts.filter(|(_, units)| *units > 0);
     item.allocations = parts.map(|(at, units)| Allocation::new(at, units)).collect();
 }

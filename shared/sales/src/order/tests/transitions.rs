@@ -247,7 +247,7 @@ fn units_of_a_fulfilment_that_names_no_locations_left_from_their_lines_own() {
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
     let locations = format!("{:?}", fulfillment.restock_locations(&left));
-    assert!(locations.contains(LocationId::derive(&["shelf"]).as_str()), "{locations}");
+    assert!(locations.contains(LocationId::derive(&["warehouse"]).as_str()), "{locations}");
     let of_old = Fulfillment { taken: Vec::new(), version: 7, ..fulfillment };
     let (back, _) = left.cancel_fulfillment(&of_old, NOW).unwrap();
     assert_eq!(back.items, order.items);

@@ -61,7 +61,7 @@ impl Payment {
     }
 
     /// The payment with what has become of a refund: the third step. `None` when that is known. An
-    /// `Err` holds the provider's code, and lets go of what was reserved; it may come after the
+    /// `Err` holds the provider's code, and releases what was reserved; it may come after the
     /// provider had said that the money went back, for a bank may send it back again.
     pub fn finish_refund(
         &self,
@@ -120,29 +120,29 @@ impl Payment {
         Some(PaymentChange::of(next, Transition::RefundAwaited))
     }
 
-    /// Money that went back without us: somebody refunded it at the provider's own desk.
-    pub(super) fn refunded_elsewhere(
+    /// Money that went back without us: somebody refunded it directly at the provider.
+    pub(super) fn externally_refunded(
         &self,
-        seen: &Observed,
+        observed: &Observed,
         source: Source,
         now: Timestamp,
     ) -> Option<PaymentChange> {
         let mut next = self.changed(now);
-        next.count_elsewhere(seen, source, now)
+        next.count_external_refund(observed, source, now)
             .then(|| PaymentChange::of(next, Transition::Refunded))
     }
 
     /// Counts money that went back without us; whether there was any.
-    pub(super) fn count_elsewhere(
+    pub(super) fn count_external_refund(
         &mut self,
-        seen: &Observed,
+        observed: &Observed,
         source: Source,
         now: Timestamp,
     ) -> bool {
-        let Some((id, surplus)) = self.gone_elsewhere(seen, source) else { return false };
+        let Some((id, amount)) = self.external_refund(observed, source) else { return false };
         self.refunds.push(PaymentRefund {
             id,
-            amount: surplus.clone(),
+            amount: amount.clone(),
             status: RefundState::Succeeded,
             provider_reference: None,
             failure_code: None,
@@ -151,23 +151,23 @@ impl Payment {
             version: 1,
         });
         let reference = self.provider_reference.clone();
-        self.receipt(Action::Refund, &surplus, &reference, now);
-        self.count_refunded(&surplus);
+        self.receipt(Action::Refund, &amount, &reference, now);
+        self.count_refunded(&amount);
         true
     }
 
     /// How much went back that no refund of ours accounts for, and the id of a refund that says so.
-    fn gone_elsewhere(&self, seen: &Observed, source: Source) -> Option<(RefundId, Money)> {
-        let seen = seen.refunded.clone()?;
+    fn external_refund(&self, observed: &Observed, source: Source) -> Option<(RefundId, Money)> {
+        let observed = observed.refunded.clone()?;
         let ours = self.refunded.plus(&self.pending())?;
         // An event may be older than the failure of a refund that it counts.
         let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
-        let surplus = seen.minus(&ours).filter(|surplus| !surplus.is_zero())?;
-        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &seen.amount.to_string()]);
-        Some((id, surplus))
+        let external = observed.minus(&ours).filter(|external| !external.is_zero())?;
+        let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &observed.amount.to_string()]);
+        Some((id, external))
     }
 
-    /// What the provider had taken in to give back, and then did not.
+    /// What the provider had accepted to refund, and then did not.
     fn bounced(&self) -> Money {
         let bounced = self.refunds.iter().filter(|refund| {
             refund.status == RefundState::Failed && refund.provider_reference.is_some()

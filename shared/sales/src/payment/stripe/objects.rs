@@ -28,12 +28,12 @@ fn money(object: &Value, name: &str) -> Option<Money> {
     counted(object, number(object, name)?)
 }
 
-/// What went back of a charge. What was held and not taken is let go of, and Stripe shows that as
+/// What went back of a charge. What was held and not captured is released, and Stripe shows that as
 /// refunded too.
 fn went_back(charge: &Value) -> Option<Money> {
     let captured = number(charge, "amount_captured")?;
-    let let_go = number(charge, "amount")?.saturating_sub(captured).max(0);
-    let refunded = number(charge, "amount_refunded")?.saturating_sub(let_go).max(0);
+    let released = number(charge, "amount")?.saturating_sub(captured).max(0);
+    let refunded = number(charge, "amount_refunded")?.saturating_sub(released).max(0);
     counted(charge, refunded)
 }
 
@@ -84,10 +84,10 @@ pub(super) fn charge(object: &Value) -> Option<Observed> {
 /// charge says too.
 pub(super) fn refund(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
-    let seen = refund_id(object).zip(refund_result(object));
-    let seen = seen.map(|(id, result)| RefundNotice { id, result });
+    let observed = refund_id(object).zip(refund_result(object));
+    let observed = observed.map(|(id, result)| RefundNotice { id, result });
     let provider_payment = text(object, "/charge");
-    Some(Observed { refund: seen, provider_payment, ..Observed::pending(&reference) })
+    Some(Observed { refund: observed, provider_payment, ..Observed::pending(&reference) })
 }
 
 /// The refund of ours that a refund of Stripe's is.

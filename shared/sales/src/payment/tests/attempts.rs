@@ -56,7 +56,7 @@ fn a_failure_is_told_again_when_anything_about_it_is_new() {
     let failed = |code: &str, paid: &str| Observed {
         failure_code: Some(code.into()),
         provider_payment: Some(paid.into()),
-        ..seen(ObservedState::Failed, 0)
+        ..observed(ObservedState::Failed, 0)
     };
     let once = after(&open(), &failed("declined", "pay_1"));
     let attempt = once.attempts.last().unwrap();
@@ -102,7 +102,7 @@ fn only_the_fifty_newest_receipts_and_attempts_are_kept() {
 
 #[test]
 fn less_than_was_asked_for_is_right_only_where_a_merchant_takes_it() {
-    let held = after(&open(), &seen(ObservedState::Authorized, 129_899));
+    let held = after(&open(), &observed(ObservedState::Authorized, 129_899));
     for (amount, source, fits) in [
         (129_899, Source::Admin, true),
         (1, Source::Admin, true),
@@ -110,7 +110,7 @@ fn less_than_was_asked_for_is_right_only_where_a_merchant_takes_it() {
         (129_898, Source::Sync, false),
         (129_901, Source::Admin, false),
     ] {
-        let step = held.observe(&seen(ObservedState::Captured, amount), source, NOW);
+        let step = held.observe(&observed(ObservedState::Captured, amount), source, NOW);
         let payment = step.unwrap().unwrap().payment;
         assert_eq!(!payment.awaits_decision(), fits, "{amount} by {source:?}");
     }
@@ -122,7 +122,7 @@ fn a_payment_that_went_back_whole_has_no_more_to_give() {
         Payment { refunded: money::sample(129_900), status: PaymentStatus::Refunded, ..captured() };
     let more = Observed {
         refunded: Some(money::sample(129_901)),
-        ..seen(ObservedState::Captured, 129_900)
+        ..observed(ObservedState::Captured, 129_900)
     };
     assert!(step(&gone, &more).is_none());
 }
@@ -138,7 +138,7 @@ fn a_payment_is_flagged_once_for_one_reason() {
 
 #[test]
 fn what_is_not_taken_yet_can_be_given_up() {
-    let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
     assert!(open().check_voidable().is_ok() && held.check_voidable().is_ok());
     let problem = captured().check_voidable().unwrap_err();
     assert_eq!(problem.code, Code::InvalidStateTransition);
@@ -151,9 +151,11 @@ fn our_own_refund_does_not_hide_one_that_was_made_at_the_desk() {
     let id = RefundId::derive(&["a"]);
     let begun = captured().begin_refund(&id, &money::sample(500), NOW).unwrap();
     let ours = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
-    let news =
-        Observed { refunded: Some(money::sample(700)), ..seen(ObservedState::Captured, 129_900) };
-    assert_eq!(after(&ours, &news).refunded, money::sample(700));
+    let update = Observed {
+        refunded: Some(money::sample(700)),
+        ..observed(ObservedState::Captured, 129_900)
+    };
+    assert_eq!(after(&ours, &update).refunded, money::sample(700));
 }
 
 #[test]
@@ -177,14 +179,14 @@ fn money_that_no_order_took_needs_attention_until_all_of_it_went_back_and_when_i
 
 #[test]
 fn a_payment_needs_its_provider_while_something_is_open_on_its_way_or_undecided() {
-    let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
-    let failed = after(&open(), &seen(ObservedState::Failed, 0));
+    let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
+    let failed = after(&open(), &observed(ObservedState::Failed, 0));
     let going = Payment { refunds: vec![refund("a", RefundState::Pending, 1)], ..captured() };
     let undecided = super::captured(1);
     for payment in [open(), failed, held, going, undecided] {
         assert!(payment.needs_provider(), "{payment:?}");
-        let by_hand = Payment { provider: ProviderName::Manual, ..payment };
-        assert!(!by_hand.needs_provider());
+        let manual = Payment { provider: ProviderName::Manual, ..payment };
+        assert!(!manual.needs_provider());
     }
     assert!(!captured().needs_provider());
     assert!(open().is_open() && !captured().is_open());
@@ -194,7 +196,7 @@ fn a_payment_needs_its_provider_while_something_is_open_on_its_way_or_undecided(
 fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
     let of = |state, refunded: i64| Observed {
         refunded: Some(money::sample(refunded)),
-        ..seen(state, 100)
+        ..observed(state, 100)
     };
     assert!(of(ObservedState::Captured, 100).has_all_gone_back());
     assert!(!of(ObservedState::Captured, 99).has_all_gone_back());

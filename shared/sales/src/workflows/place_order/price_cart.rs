@@ -64,13 +64,13 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<PricingCon
         let levels: Vec<_> = store.online_locations.iter().map(level).collect();
         (key::sellable(&store.id, &line.variant_id), levels)
     };
-    let places: Vec<_> = lines.iter().map(of_line).collect();
+    let keys: Vec<_> = lines.iter().map(of_line).collect();
     let (store_key, untouched) = (store.key(), Settings::of(store));
     let settings_key = untouched.key();
     let of_account = |one: &ProviderName| key::payment_provider(&store.id, one.as_str());
     let account_keys: Vec<Key> = ProviderName::ALL.iter().map(of_account).collect();
     let of_lines =
-        places.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
+        keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
     let of_store = [&store_key, &settings_key].into_iter().chain(&account_keys);
     let wanted: Vec<&Key> = of_store.chain(of_lines).collect();
     let mut batches = Vec::new();
@@ -78,7 +78,7 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<PricingCon
         batches.push(app.table.get_many(chunk).await?);
     }
     let mut offers = Vec::new();
-    for (sellable, levels) in &places {
+    for (sellable, levels) in &keys {
         let mut offer = Offer { sellable: find(&mut batches, sellable)?, levels: Vec::new() };
         for level in levels {
             offer.levels.extend(find(&mut batches, level)?);

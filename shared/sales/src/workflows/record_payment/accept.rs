@@ -6,7 +6,7 @@ use gateway::reply::Reply;
 use gateway::request::IfMatch;
 use gateway::table::retry;
 
-use super::{other_promises, return_unapplied, supersede};
+use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
@@ -35,7 +35,7 @@ pub async fn accept<R: Reply>(
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
         let receipt = IncomingPayment { payment_id: &payment_id, provider, amount: &amount };
         let change = known.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
-        let others = other_promises(app, &known).await?;
+        let others = other_authorizations(app, &known).await?;
         let (change, superseded) = supersede(change, &others, now);
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
         let write = change.save(app, app.table.write(), &spending, now).await?;

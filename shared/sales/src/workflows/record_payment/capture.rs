@@ -26,26 +26,26 @@ pub async fn look(
     connected: &Connected,
     payment: &Payment,
 ) -> Result<Observed, Problem> {
-    let seen = connected.fetch(app, payment).await?;
-    let is_ours_to_take = seen.state == ObservedState::Authorized
+    let observed = connected.fetch(app, payment).await?;
+    let is_ours_to_take = observed.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
-        && seen.amount.as_ref() == Some(&payment.amount)
+        && observed.amount.as_ref() == Some(&payment.amount)
         && (payment.is_open() || payment.status == PaymentStatus::Authorized);
     if !is_ours_to_take {
-        return Ok(seen);
+        return Ok(observed);
     }
     let known = load::payment(app, &ProviderReference::from(payment)).await?;
-    let provider_payment = seen.provider_payment.clone();
+    let provider_payment = observed.provider_payment.clone();
     let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
     if known.order.refusal(&carried).is_some() {
-        return Ok(seen);
+        return Ok(observed);
     }
     match connected.capture(app, &carried, &payment.amount).await {
-        Ok(captured) => Ok(captured.seen),
+        Ok(captured) => Ok(captured.observed),
         Err(failure) => {
-            // The promise is news all the same, and the next look takes it.
+            // The authorization is recorded all the same, and the next look takes it.
             tracing::warn!(cause = %failure, "authorized, but not captured");
-            Ok(seen)
+            Ok(observed)
         }
     }
 }
@@ -76,9 +76,9 @@ pub async fn capture<R: Reply>(
     };
     // What was taken before this call is an earlier call's, if one was never answered.
     let is_lost = !taken.is_ours && !payment.has_unanswered_capture();
-    let (seen, source) = (&taken.seen, Source::Admin);
+    let (observed, source) = (&taken.observed, Source::Admin);
     let is_answer = !is_lost;
-    let update = PaymentUpdate { locator: &locator, seen, source, event: None, is_answer };
+    let update = PaymentUpdate { locator: &locator, observed, source, event: None, is_answer };
     let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
     let PaymentWithOrder { payment, order } = &known;
     // Nobody is asked for cash: whoever says first that it is there has taken it.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::order::ORDER_REFUNDED;
 use crate::order::tests::{order, paid};
-use crate::payment::tests::{NOW, after, open, seen};
+use crate::payment::tests::{NOW, after, observed, open};
 use crate::payment::{ObservedState, RefundState};
 use ground::id::{PaymentId, RefundId};
 use ground::money;
@@ -15,7 +15,7 @@ fn an_order_that_is_paid_supersedes_other_authorizations_and_one_paid_in_part_ke
     let due = order.outstanding();
     let promise = IncomingPayment { payment_id: &other, provider: "stripe", amount: &due };
     let promised = order.authorize(promise, NOW).unwrap().order;
-    let held = after(&open(), &seen(ObservedState::Authorized, 129_900));
+    let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
     for (amount, kept) in [(24_999, true), (25_000, false)] {
         let amount = money::sample(amount);
         let receipt =

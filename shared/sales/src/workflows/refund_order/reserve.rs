@@ -1,4 +1,4 @@
-//! The first step of a refund: the amount is reserved, so that nobody else can give it back.
+//! The first step of a refund: the amount is reserved, so that nobody else can refund it.
 
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
@@ -50,7 +50,7 @@ pub(in crate::workflows) struct NewRefund<'a> {
     pub(in crate::workflows) why: (RefundReason, Option<String>),
 }
 
-/// Reserves what an order is to give back, unless the same request has done so before.
+/// Reserves what an order is to refund, unless the same request has done so before.
 pub(super) async fn reserve<R: Reply>(
     app: &App,
     (store, id): (&StoreId, &OrderId),
