@@ -24,7 +24,8 @@ use sales::notifications;
 use sales::order::cart::fault;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
-    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, Wanted, bring_back, take_out,
+    Fulfillment, FulfillmentLine, FulfillmentView, Tracking, WantedFulfillment, bring_back,
+    take_out,
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, ORDER_FULFILLED,
@@ -79,7 +80,7 @@ pub struct FulfillRequest {
     notify_customer: Flag,
 }
 
-impl From<FulfillRequest> for Wanted {
+impl From<FulfillRequest> for WantedFulfillment {
     fn from(ask: FulfillRequest) -> Self {
         let line = |line: LineRequest| FulfillmentLine {
             order_item_id: line.order_item_id,

@@ -17,7 +17,8 @@ use ground::resource::Resource;
 use ground::scope::{ReadOrders, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
-    PlanView, Refund, RefundReason, RefundView, RestockType, Wanted, WantedLine, WantedShipping,
+    PlanView, Refund, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
+    WantedShipping,
 };
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, load,
@@ -119,7 +120,7 @@ impl Shape {
 
 impl RefundRequest {
     /// What is wanted, in the order's currency.
-    fn wanted(&self, currency: &Currency) -> Result<Wanted, Problem> {
+    fn wanted(&self, currency: &Currency) -> Result<WantedRefund, Problem> {
         let mut errors = Vec::new();
         let mut money = |asked: Option<&AskedMoney>, pointer: &str| -> Option<Money> {
             let judged = asked?.in_currency(currency);
@@ -146,7 +147,7 @@ impl RefundRequest {
             location_id: line.location_id.clone(),
         };
         let shipping = self.shipping.as_ref();
-        Ok(Wanted {
+        Ok(WantedRefund {
             amount,
             items: self.items.iter().flat_map(|items| &items.0).map(line).collect(),
             shipping: shipping
@@ -268,7 +269,7 @@ async fn plan(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    wanted: &Wanted,
+    wanted: &WantedRefund,
 ) -> Result<Json<PlanView>, Problem> {
     let order = load::order(app, store, id).await?;
     let plan = order.plan_refund(wanted)?;

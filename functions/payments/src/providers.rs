@@ -19,8 +19,8 @@ use ground::provider::ProviderName;
 use identity::store;
 use platform::caller::Owner;
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
-use sales::payment::credentials::Credentials;
-use sales::payment::provider::{Failure, Provider};
+use sales::payment::credentials::ProviderCredentials;
+use sales::payment::provider::{Provider, ProviderFailure};
 use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,7 +128,11 @@ fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'st
 
 impl CredentialsRequest {
     /// The keys of this provider, in this mode.
-    fn judge(&self, provider: ProviderName, mode: Mode) -> Result<Credentials, Vec<FieldError>> {
+    fn judge(
+        &self,
+        provider: ProviderName,
+        mode: Mode,
+    ) -> Result<ProviderCredentials, Vec<FieldError>> {
         let mut errors = Vec::new();
         let mut fault = |name: &str, code: &'static str, detail: String| {
             let pointer = format!("/credentials/{name}");
@@ -166,7 +170,7 @@ impl CredentialsRequest {
             }
         }
         match (public.1, secret.1) {
-            (Some(key_id), Some(secret)) if errors.is_empty() => Ok(Credentials {
+            (Some(key_id), Some(secret)) if errors.is_empty() => Ok(ProviderCredentials {
                 key_id: key_id.to_owned(),
                 secret: secret.to_owned(),
                 webhook_secret: text(webhook_secret.as_ref()).map(str::to_owned),
@@ -200,7 +204,7 @@ impl SaveRequest {
     fn apply(
         self,
         known: &ProviderAccount,
-    ) -> Result<(ProviderAccount, Option<Credentials>), Problem> {
+    ) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
         let mut next = known.clone();
         next.mode = self.mode.unwrap_or(next.mode);
         next.capture_method = self.capture_method.unwrap_or(next.capture_method);
@@ -231,7 +235,7 @@ fn manual(
     next: ProviderAccount,
     has_credentials: bool,
     known: &ProviderAccount,
-) -> Result<(ProviderAccount, Option<Credentials>), Problem> {
+) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
     let mut errors = Vec::new();
     let faults = [
         (has_credentials, "/credentials"),
@@ -302,8 +306,14 @@ async fn check(
     let connected = account.connect(&*app.secrets.payment_key().await?)?;
     match connected.check(app).await {
         Ok(()) => Ok(Some(now)),
-        Err(Failure::Unauthorized | Failure::Refused(_)) => Err(Code::CredentialsRejected.into()),
-        Err(failure @ (Failure::Timeout | Failure::Broken(_) | Failure::Busy)) => {
+        Err(ProviderFailure::Unauthorized | ProviderFailure::Refused(_)) => {
+            Err(Code::CredentialsRejected.into())
+        }
+        Err(
+            failure @ (ProviderFailure::Timeout
+            | ProviderFailure::Broken(_)
+            | ProviderFailure::Busy),
+        ) => {
             tracing::warn!(cause = %failure, "credentials saved without a check");
             Ok(None)
         }
@@ -394,7 +404,9 @@ pub async fn test(
     let known = find(&app, &caller, named(&provider)?).await?;
     let connected = known.connect(&*app.secrets.payment_key().await?)?;
     connected.check(&app).await.map_err(|failure| match failure {
-        Failure::Unauthorized | Failure::Refused(_) => Problem::from(Code::CredentialsRejected),
+        ProviderFailure::Unauthorized | ProviderFailure::Refused(_) => {
+            Problem::from(Code::CredentialsRejected)
+        }
         other => Problem::from(other),
     })?;
     let now = app.clock.now();

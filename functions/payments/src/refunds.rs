@@ -13,7 +13,7 @@ use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadRefunds, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
-    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, Wanted,
+    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
 };
 use sales::order::{self, FinancialStatus, Order};
 use sales::payment::{Payment, PaymentRefund, RefundState, load};
@@ -119,7 +119,7 @@ pub async fn create(
         if !refund_order::has_begun(&payment, &seed) {
             check(&payment, amount.as_ref())?;
         }
-        let wanted = Wanted { amount, payment_id: Some(id), ..Wanted::default() };
+        let wanted = WantedRefund { amount, payment_id: Some(id), ..WantedRefund::default() };
         let if_match = IfMatch::default();
         let ask = RefundOrder { wanted, reason, note, seed, if_match };
         return refund_order::refund(&app, store, &payment.order_id, &ask, created).await;

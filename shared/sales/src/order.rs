@@ -58,7 +58,7 @@ use serde::{Deserialize, Serialize};
 use crate::payment::CaptureMethod;
 
 pub use change::{OrderChange, RefundChange};
-pub use item::{Allocation, Contact, GiftCardUse, OrderItem, OrderPayment, Totals, Units};
+pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, Totals, Units};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockState;
 pub use topics::*;
@@ -93,7 +93,7 @@ pub struct Order {
     pub email: Option<Email>,
     /// Whom it is for, in the shopper's words.
     #[serde(default)]
-    pub contact: Option<Contact>,
+    pub contact: Option<OrderContact>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// Whether it is kept from being fulfilled.
@@ -112,8 +112,8 @@ pub struct Order {
     /// The gift cards that pay for it.
     #[serde(default)]
     pub gift_cards: Vec<GiftCardUse>,
-    /// The payments that were authorized or taken: each at most once, which is what has
-    /// each applied once.
+    /// The payments that were authorized or taken: each at most once, so that
+    /// none is applied twice.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
     /// Taken so far, from gift cards and payments.

@@ -149,7 +149,7 @@ gateway::words! {
 
 /// Something that was tried with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Attempt {
+pub struct PaymentAttempt {
     /// What.
     pub action: Action,
     /// Whether it worked.
@@ -242,7 +242,7 @@ pub struct Payment {
     /// What the customer's browser needs to pay, sealed (Stripe's client secret).
     pub sealed_client_secret: Option<String>,
     /// What was tried, newest last.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<PaymentAttempt>,
     /// What moved, newest last.
     pub receipts: Vec<Receipt>,
     /// What goes or went back.

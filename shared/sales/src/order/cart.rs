@@ -9,7 +9,7 @@ use ground::money::{AskedMoney, Money};
 use ground::provider::ProviderName;
 use identity::store::Store;
 
-use super::item::Contact;
+use super::item::OrderContact;
 use super::{MAX_LINES, MAX_QUANTITY};
 use crate::payment::CaptureMethod;
 
@@ -64,7 +64,7 @@ pub fn who(
     email: Option<Email>,
     customer: Option<CustomerInput>,
     faults: &mut Vec<FieldError>,
-) -> (Option<Email>, Option<Contact>) {
+) -> (Option<Email>, Option<OrderContact>) {
     let Some(CustomerInput { email: theirs, first_name, last_name, phone }) = customer else {
         return (email, None);
     };
@@ -73,7 +73,7 @@ pub fn who(
         faults.push(fault("/customer", "mutually_exclusive", detail));
     }
     let is_bare = first_name.is_none() && last_name.is_none() && phone.is_none();
-    let contact = Contact {
+    let contact = OrderContact {
         first_name: first_name.map(String::from),
         last_name: last_name.map(String::from),
         phone,

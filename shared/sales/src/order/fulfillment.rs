@@ -46,7 +46,7 @@ pub struct FulfillmentLine {
 
 /// Units of a line that left from one location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Taken {
+pub struct FulfilledUnits {
     /// The id of one of the order's `items`.
     pub order_item_id: OrderItemId,
     /// The id of one of the store's locations.
@@ -82,7 +82,7 @@ pub struct Fulfillment {
     /// Where its counted units were taken from. One that left before a line could have several
     /// locations names none here: its lines' only ones are meant.
     #[serde(default)]
-    pub taken: Vec<Taken>,
+    pub taken: Vec<FulfilledUnits>,
     /// Where it left from, when one location was named.
     pub location_id: Option<LocationId>,
     /// How it can be followed.
@@ -132,7 +132,7 @@ impl Resource for Fulfillment {
 
 /// What is to leave.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct WantedFulfillment {
     /// Units by line; everything that is left when none are named.
     pub items: Option<Vec<FulfillmentLine>>,
     /// Only what is at this location.
@@ -149,7 +149,11 @@ impl Order {
     /// # Errors
     /// `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
     /// `insufficient_committed`; `unknown_order_item` and `duplicate` as faults of their fields.
-    pub fn fulfill(&self, wanted: Wanted, now: Timestamp) -> Result<(Self, Fulfillment), Problem> {
+    pub fn fulfill(
+        &self,
+        wanted: WantedFulfillment,
+        now: Timestamp,
+    ) -> Result<(Self, Fulfillment), Problem> {
         if !self.allows(OrderAction::Fulfill) {
             return Err(self.why_not_fulfillable());
         }
@@ -162,7 +166,7 @@ impl Order {
         for line in &lines {
             if let Some(item) = next.items.iter_mut().find(|item| item.id == line.order_item_id) {
                 let units = item.fulfill_units(line.quantity, wanted.location_id.as_ref());
-                taken.extend(units.into_iter().map(|units| Taken {
+                taken.extend(units.into_iter().map(|units| FulfilledUnits {
                     order_item_id: line.order_item_id.clone(),
                     location_id: units.location_id,
                     quantity: units.quantity,
@@ -315,7 +319,7 @@ impl Fulfillment {
     /// Where the units of a line in it were taken from.
     fn units_of(&self, item: &OrderItem) -> Vec<Units> {
         let of_line = self.taken.iter().filter(|taken| taken.order_item_id == item.id);
-        let units = |taken: &Taken| Units {
+        let units = |taken: &FulfilledUnits| Units {
             location_id: taken.location_id.clone(),
             quantity: taken.quantity,
         };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whom an order is for, in the shopper's words: a guest has no account that would say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Contact {
+pub struct OrderContact {
     /// The given name.
     pub first_name: Option<String>,
     /// The family name.

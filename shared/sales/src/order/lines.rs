@@ -187,14 +187,14 @@ impl LinesView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::fulfillment::{FulfillmentLine, Wanted};
+    use crate::order::fulfillment::{FulfillmentLine, WantedFulfillment};
     use crate::order::tests::{NOW, order, paid};
 
     /// Both units of the first line have left; that of the second has not.
     fn half_left() -> Order {
         let order = paid(&order());
         let line = FulfillmentLine { order_item_id: order.items[0].id.clone(), quantity: 2 };
-        let wanted = Wanted { items: Some(vec![line]), ..Wanted::default() };
+        let wanted = WantedFulfillment { items: Some(vec![line]), ..WantedFulfillment::default() };
         order.fulfill(wanted, NOW).unwrap().0
     }
 

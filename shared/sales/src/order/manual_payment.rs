@@ -7,7 +7,7 @@ use ground::provider::ProviderName;
 
 use super::{IncomingPayment, Order, OrderAction, OrderChange};
 use crate::payment::{
-    Action, Attempt, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentChange,
+    Action, CaptureMethod, Mode, Observed, ObservedState, Payment, PaymentAttempt, PaymentChange,
     PaymentStatus, Receipt, Source, Transition,
 };
 
@@ -82,7 +82,7 @@ impl Order {
             attention: None,
             method,
             sealed_client_secret: None,
-            attempts: vec![Attempt {
+            attempts: vec![PaymentAttempt {
                 action: Action::Capture,
                 succeeded: true,
                 amount: amount.clone(),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
-use super::item::{Allocation, Contact, GiftCardUse, OrderItem, Totals, Units};
+use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Totals, Units};
 use super::stock::StockState;
 use super::{FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderStatus};
 use crate::gift_card::GiftCard;
@@ -27,7 +27,7 @@ pub struct Buyer {
     /// Where confirmations go.
     pub email: Option<Email>,
     /// Whom it is for.
-    pub contact: Option<Contact>,
+    pub contact: Option<OrderContact>,
     /// Where it goes.
     pub shipping_address: Option<PostalAddress>,
     /// Who is billed.

@@ -89,7 +89,7 @@ pub enum WantedShipping {
 /// What is to go back: an amount, or lines and shipping; everything that is left when neither is
 /// named.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedRefund {
     /// An amount.
     pub amount: Option<Money>,
     /// Lines.

@@ -8,7 +8,7 @@ use ground::id::{
 use ground::money;
 
 use super::fulfillment::{
-    Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Taken, Tracking,
+    FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Tracking,
 };
 use super::lines::{ChangedLine, LinesView};
 use super::refund::{
@@ -143,7 +143,7 @@ impl Example for FulfillmentView {
             order_id: OrderId::derive(&["example"]),
             status: FulfillmentState::Shipped,
             items: vec![FulfillmentLine { order_item_id: item().id, quantity: 2 }],
-            taken: vec![Taken {
+            taken: vec![FulfilledUnits {
                 order_item_id: item().id,
                 location_id: LocationId::derive(&["example"]),
                 quantity: 2,

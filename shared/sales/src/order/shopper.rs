@@ -12,7 +12,8 @@ use serde::Serialize;
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockState;
 use super::{
-    Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem, OrderStatus, Totals,
+    FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem, OrderStatus,
+    Totals,
 };
 
 /// An order.
@@ -27,7 +28,7 @@ pub struct ShopperOrderView {
     /// Where confirmations go.
     pub email: Option<Email>,
     /// Whom it is for, in their own words.
-    pub contact: Option<Contact>,
+    pub contact: Option<OrderContact>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// What has become of its money.

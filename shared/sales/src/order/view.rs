@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Allocation, Contact, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderItem,
+    Allocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem,
     OrderPayment, OrderStatus, Totals,
 };
 use crate::payment::CaptureMethod;
@@ -31,7 +31,7 @@ ground::view! {
         /// Where confirmations go.
         email: Option<Email>,
         /// Whom it is for, in the shopper's words.
-        contact: Option<Contact>,
+        contact: Option<OrderContact>,
         /// Where it is in its life.
         status: OrderStatus,
         /// Whether it is kept from being fulfilled.

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::connected::Connected;
-use super::credentials::Credentials;
+use super::credentials::ProviderCredentials;
 use super::manual::Manual;
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
@@ -133,7 +133,7 @@ impl ProviderAccount {
 
     /// The account with these credentials, sealed.
     #[must_use]
-    pub fn with_credentials(mut self, key: &SealKey, credentials: &Credentials) -> Self {
+    pub fn with_credentials(mut self, key: &SealKey, credentials: &ProviderCredentials) -> Self {
         let text = serde_json::to_vec(credentials).unwrap_or_default();
         let tail = credentials.secret.chars().count().saturating_sub(4);
         self.sealed_credentials =
@@ -145,7 +145,7 @@ impl ProviderAccount {
     }
 
     /// The credentials; none when there are none, or when they do not open.
-    pub fn credentials(&self, key: &SealKey) -> Option<Credentials> {
+    pub fn credentials(&self, key: &SealKey) -> Option<ProviderCredentials> {
         let sealed = self.sealed_credentials.as_deref()?;
         let context = context(&self.store_id, self.provider);
         serde_json::from_slice(&key.open(sealed, context.as_bytes()).ok()?).ok()

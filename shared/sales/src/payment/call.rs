@@ -6,7 +6,7 @@ use gateway::egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
 
-use super::provider::Failure;
+use super::provider::ProviderFailure;
 
 /// The largest answer that is read.
 const MAX_ANSWER: usize = 512 * 1024;
@@ -49,8 +49,8 @@ impl Call {
     }
 
     /// Makes the call, once.
-    pub(super) async fn send(self, app: &App) -> Result<Value, Failure> {
-        let broken = |cause: &dyn std::fmt::Display| Failure::Broken(cause.to_string());
+    pub(super) async fn send(self, app: &App) -> Result<Value, ProviderFailure> {
+        let broken = |cause: &dyn std::fmt::Display| ProviderFailure::Broken(cause.to_string());
         let destination = Destination::parse(&self.url, app.egress.policy());
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
@@ -71,7 +71,7 @@ impl Call {
             .await;
         let answer = match sent {
             Ok(answer) => answer,
-            Err(SendError::Timeout) => return Err(Failure::Timeout),
+            Err(SendError::Timeout) => return Err(ProviderFailure::Timeout),
             Err(error) => return Err(broken(&error)),
         };
         let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
@@ -84,18 +84,18 @@ impl Call {
 
 /// What an answer with this status means. Only what says no to the request itself is final; a
 /// provider that is busy with it, or with others, may still do it.
-fn failure(status: u16, body: Option<&Value>) -> Failure {
+fn failure(status: u16, body: Option<&Value>) -> ProviderFailure {
     let code = code_of(body, status);
     let kind = body.and_then(|body| text(body, "/error/type"));
     let is_busy = matches!(code.as_str(), "idempotency_key_in_use" | "lock_timeout" | "rate_limit");
     match status {
-        408 | 409 | 425 | 429 => Failure::Busy,
-        _ if is_busy => Failure::Busy,
-        401 | 403 => Failure::Unauthorized,
+        408 | 409 | 425 | 429 => ProviderFailure::Busy,
+        _ if is_busy => ProviderFailure::Busy,
+        401 | 403 => ProviderFailure::Unauthorized,
         // Our key, with other words: what the first ones came to is not known here.
-        _ if kind.as_deref() == Some("idempotency_error") => Failure::Broken(code),
-        400 | 402 | 404 | 422 => Failure::Refused(code),
-        _ => Failure::Broken(format!("status {status}")),
+        _ if kind.as_deref() == Some("idempotency_error") => ProviderFailure::Broken(code),
+        400 | 402 | 404 | 422 => ProviderFailure::Refused(code),
+        _ => ProviderFailure::Broken(format!("status {status}")),
     }
 }
 
@@ -131,14 +131,18 @@ mod tests {
             failure(status, Some(&json!({"error": {"type": kind, "code": code}})))
         };
         for status in [400, 402, 404, 422] {
-            assert_eq!(of(status, "card_error", "no"), Failure::Refused("no".into()), "{status}");
+            assert_eq!(
+                of(status, "card_error", "no"),
+                ProviderFailure::Refused("no".into()),
+                "{status}"
+            );
         }
         for status in [408, 409, 425, 429] {
-            assert_eq!(of(status, "api_error", "no"), Failure::Busy, "{status}");
+            assert_eq!(of(status, "api_error", "no"), ProviderFailure::Busy, "{status}");
         }
-        assert_eq!(of(400, "invalid_request_error", "lock_timeout"), Failure::Busy);
+        assert_eq!(of(400, "invalid_request_error", "lock_timeout"), ProviderFailure::Busy);
         for status in [401, 403] {
-            assert_eq!(failure(status, None), Failure::Unauthorized, "{status}");
+            assert_eq!(failure(status, None), ProviderFailure::Unauthorized, "{status}");
         }
         for status in [405, 410, 418, 500, 503] {
             assert!(!failure(status, None).is_final(), "{status}");

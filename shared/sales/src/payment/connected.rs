@@ -9,7 +9,8 @@ use http::HeaderMap;
 
 use super::manual::Manual;
 use super::provider::{
-    Client, Failure, Forged, Notice, Observed, Opened, Provider, RefundResult, Returned, Taken,
+    CaptureResult, Client, Forged, Notice, Observed, Opened, Provider, ProviderFailure,
+    RefundResult, Returned,
 };
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
@@ -42,7 +43,12 @@ impl Provider for Connected {
         each!(self, provider => provider.name())
     }
 
-    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
+    async fn open(
+        &self,
+        app: &App,
+        id: &PaymentId,
+        ask: &Opening,
+    ) -> Result<Opened, ProviderFailure> {
         each!(self, provider => provider.open(app, id, ask).await)
     }
 
@@ -58,7 +64,7 @@ impl Provider for Connected {
         each!(self, provider => provider.webhook(headers, body, now))
     }
 
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         each!(self, provider => provider.fetch(app, payment).await)
     }
 
@@ -67,11 +73,11 @@ impl Provider for Connected {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<CaptureResult, ProviderFailure> {
         each!(self, provider => provider.capture(app, payment, amount).await)
     }
 
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         each!(self, provider => provider.void(app, payment).await)
     }
 
@@ -81,7 +87,7 @@ impl Provider for Connected {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<RefundResult, Failure> {
+    ) -> Result<RefundResult, ProviderFailure> {
         each!(self, provider => provider.refund(app, payment, id, amount).await)
     }
 
@@ -90,11 +96,11 @@ impl Provider for Connected {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<RefundResult>, Failure> {
+    ) -> Result<Option<RefundResult>, ProviderFailure> {
         each!(self, provider => provider.look_up_refund(app, payment, id).await)
     }
 
-    async fn check(&self, app: &App) -> Result<(), Failure> {
+    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
         each!(self, provider => provider.check(app).await)
     }
 }

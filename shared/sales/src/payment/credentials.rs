@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What authenticates a store to its provider, and the provider to the store.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Credentials {
+pub struct ProviderCredentials {
     /// The public key: `rzp_…`, `pk_…`.
     pub key_id: String,
     /// The secret key.
@@ -15,8 +15,8 @@ pub struct Credentials {
     pub webhook_secret: Option<String>,
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for ProviderCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("key_id", &self.key_id).finish_non_exhaustive()
+        f.debug_struct("ProviderCredentials").field("key_id", &self.key_id).finish_non_exhaustive()
     }
 }

@@ -9,7 +9,8 @@ use http::HeaderMap;
 use serde_json::json;
 
 use super::provider::{
-    Client, Failure, Forged, Notice, Opened, Provider, RefundResult, Returned, Taken,
+    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
+    Returned,
 };
 use super::{Observed, ObservedState, Opening, Payment};
 
@@ -25,7 +26,7 @@ impl Provider for Manual {
         ProviderName::Manual
     }
 
-    async fn open(&self, _: &App, id: &PaymentId, _: &Opening) -> Result<Opened, Failure> {
+    async fn open(&self, _: &App, id: &PaymentId, _: &Opening) -> Result<Opened, ProviderFailure> {
         Ok(Opened { reference: id.to_string(), client_secret: None })
     }
 
@@ -46,17 +47,22 @@ impl Provider for Manual {
         Err(Forged)
     }
 
-    async fn fetch(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn fetch(&self, _: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         Ok(Observed::pending(&payment.provider_reference))
     }
 
-    async fn capture(&self, _: &App, payment: &Payment, amount: &Money) -> Result<Taken, Failure> {
+    async fn capture(
+        &self,
+        _: &App,
+        payment: &Payment,
+        amount: &Money,
+    ) -> Result<CaptureResult, ProviderFailure> {
         let observed = Observed::pending(&payment.provider_reference);
         let (state, amount) = (ObservedState::Captured, Some(amount.clone()));
-        Ok(Taken::by_us(Observed { state, amount, ..observed }))
+        Ok(CaptureResult::by_us(Observed { state, amount, ..observed }))
     }
 
-    async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let observed = Observed::pending(&payment.provider_reference);
         Ok(Observed { state: ObservedState::Voided, ..observed })
     }
@@ -68,7 +74,7 @@ impl Provider for Manual {
         _: &Payment,
         id: &RefundId,
         _: &Money,
-    ) -> Result<RefundResult, Failure> {
+    ) -> Result<RefundResult, ProviderFailure> {
         Ok(RefundResult::Done(id.to_string()))
     }
 
@@ -77,11 +83,11 @@ impl Provider for Manual {
         _: &App,
         _: &Payment,
         id: &RefundId,
-    ) -> Result<Option<RefundResult>, Failure> {
+    ) -> Result<Option<RefundResult>, ProviderFailure> {
         Ok(Some(RefundResult::Done(id.to_string())))
     }
 
-    async fn check(&self, _: &App) -> Result<(), Failure> {
+    async fn check(&self, _: &App) -> Result<(), ProviderFailure> {
         Ok(())
     }
 }

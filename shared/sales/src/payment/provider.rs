@@ -32,7 +32,7 @@ pub trait Provider {
         app: &App,
         id: &PaymentId,
         ask: &Opening,
-    ) -> impl Future<Output = Result<Opened, Failure>> + Send;
+    ) -> impl Future<Output = Result<Opened, ProviderFailure>> + Send;
 
     /// What the customer's browser is given to pay with.
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client;
@@ -49,7 +49,7 @@ pub trait Provider {
         &self,
         app: &App,
         payment: &Payment,
-    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+    ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
     /// Takes money that was authorized. When it was taken before, that is what is answered.
     fn capture(
@@ -57,14 +57,14 @@ pub trait Provider {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> impl Future<Output = Result<Taken, Failure>> + Send;
+    ) -> impl Future<Output = Result<CaptureResult, ProviderFailure>> + Send;
 
     /// Gives a payment up. When the money was taken meanwhile, that is what is answered.
     fn void(
         &self,
         app: &App,
         payment: &Payment,
-    ) -> impl Future<Output = Result<Observed, Failure>> + Send;
+    ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
     /// Refunds money, once per refund id.
     fn refund(
@@ -73,7 +73,7 @@ pub trait Provider {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> impl Future<Output = Result<RefundResult, Failure>> + Send;
+    ) -> impl Future<Output = Result<RefundResult, ProviderFailure>> + Send;
 
     /// Asks what has become of a refund; none when the provider never heard of it.
     fn look_up_refund(
@@ -81,10 +81,10 @@ pub trait Provider {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> impl Future<Output = Result<Option<RefundResult>, Failure>> + Send;
+    ) -> impl Future<Output = Result<Option<RefundResult>, ProviderFailure>> + Send;
 
     /// Whether the credentials work.
-    fn check(&self, app: &App) -> impl Future<Output = Result<(), Failure>> + Send;
+    fn check(&self, app: &App) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
 }
 
 /// A payment as the provider opened it.
@@ -175,7 +175,7 @@ pub struct Observed {
 
 /// Money that a provider has taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct CaptureResult {
     /// The payment then.
     pub observed: Observed,
     /// Whether this very call took it: otherwise somebody else did, or an earlier call whose answer
@@ -183,7 +183,7 @@ pub struct Taken {
     pub is_ours: bool,
 }
 
-impl Taken {
+impl CaptureResult {
     /// Taken by this call.
     pub const fn by_us(observed: Observed) -> Self {
         Self { observed, is_ours: true }
@@ -245,7 +245,7 @@ impl From<Forged> for Problem {
 
 /// Why a provider did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum ProviderFailure {
     /// It did not answer in time: it may have done it.
     Timeout,
     /// It could not be reached, or did not speak its protocol: it may have done it.
@@ -258,7 +258,7 @@ pub enum Failure {
     Refused(String),
 }
 
-impl Failure {
+impl ProviderFailure {
     /// Whether the provider has said no, so that asking again is of no use.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Refused(_))
@@ -276,7 +276,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ProviderFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(cause) => write!(f, "payment provider: {cause}"),
@@ -285,15 +285,15 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ProviderFailure {}
 
 /// 504 when it was late, 502 for everything else; the provider's own text goes to the log alone.
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Self {
+impl From<ProviderFailure> for Problem {
+    fn from(failure: ProviderFailure) -> Self {
         let other = || Code::ProviderError.with("provider_code", failure.code()).because(&failure);
         match &failure {
-            Failure::Timeout => Self::from(Code::ProviderTimeout),
-            Failure::Busy => other().header(header::RETRY_AFTER, BUSY_FOR),
+            ProviderFailure::Timeout => Self::from(Code::ProviderTimeout),
+            ProviderFailure::Busy => other().header(header::RETRY_AFTER, BUSY_FOR),
             _ => other(),
         }
     }

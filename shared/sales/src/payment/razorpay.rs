@@ -20,11 +20,12 @@ use http::{HeaderMap, HeaderName, header};
 use serde_json::{Value, json};
 
 use super::call::{Call, text};
-use super::credentials::Credentials;
+use super::credentials::ProviderCredentials;
 use super::provider::{
-    Client, Failure, Forged, Notice, Opened, Provider, RefundNotice, RefundResult, Returned, Taken,
+    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundNotice,
+    RefundResult, Returned,
 };
-use super::units::Units;
+use super::units::ProviderUnits;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 
 /// Refunds of one payment that are looked through.
@@ -36,7 +37,7 @@ const MAX_RECEIPT: usize = 40;
 #[derive(Clone)]
 pub struct Razorpay {
     /// What authenticates us, and what authenticates them.
-    pub credentials: Credentials,
+    pub credentials: ProviderCredentials,
     /// When money is taken.
     pub capture_method: CaptureMethod,
 }
@@ -49,12 +50,12 @@ impl fmt::Debug for Razorpay {
 
 impl Razorpay {
     fn authorized(&self, call: Call) -> Call {
-        let Credentials { key_id, secret, .. } = &self.credentials;
+        let ProviderCredentials { key_id, secret, .. } = &self.credentials;
         let pair = BASE64_STANDARD.encode(format!("{key_id}:{secret}"));
         call.header(header::AUTHORIZATION, format!("Basic {pair}"))
     }
 
-    async fn get(&self, app: &App, path: &str) -> Result<Value, Failure> {
+    async fn get(&self, app: &App, path: &str) -> Result<Value, ProviderFailure> {
         let url = format!("{}{path}", app.config.payment_base_urls.razorpay);
         self.authorized(Call::get(url)).send(app).await
     }
@@ -84,9 +85,9 @@ fn segment(reference: &str) -> String {
 }
 
 /// An amount as Razorpay counts it.
-fn units(amount: &Money) -> Result<i64, Failure> {
-    let counted = Units::of_razorpay(amount).count(amount);
-    counted.ok_or_else(|| Failure::Refused("amount_not_supported".into()))
+fn units(amount: &Money) -> Result<i64, ProviderFailure> {
+    let counted = ProviderUnits::of_razorpay(amount).count(amount);
+    counted.ok_or_else(|| ProviderFailure::Refused("amount_not_supported".into()))
 }
 
 impl Provider for Razorpay {
@@ -96,7 +97,12 @@ impl Provider for Razorpay {
 
     /// `POST /v1/orders`. It has no idempotency key; an order that nobody was told of is never
     /// paid.
-    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
+    async fn open(
+        &self,
+        app: &App,
+        id: &PaymentId,
+        ask: &Opening,
+    ) -> Result<Opened, ProviderFailure> {
         let receipt: String = ask.order_number.chars().take(MAX_RECEIPT).collect();
         let body = json!({
             "amount": units(&ask.amount)?,
@@ -106,7 +112,8 @@ impl Provider for Razorpay {
             "payment": capture_options(self.capture_method),
         });
         let answer = self.post(app, "/v1/orders", &body).send(app).await?;
-        let reference = text(&answer, "/id").ok_or_else(|| Failure::Broken("no order".into()))?;
+        let reference =
+            text(&answer, "/id").ok_or_else(|| ProviderFailure::Broken("no order".into()))?;
         Ok(Opened { reference, client_secret: None })
     }
 
@@ -114,7 +121,7 @@ impl Provider for Razorpay {
     fn client(&self, payment: &Payment, _: Option<String>) -> Client {
         let options = json!({
             "order_id": payment.provider_reference,
-            "amount": Units::of_razorpay(&payment.amount).count(&payment.amount),
+            "amount": ProviderUnits::of_razorpay(&payment.amount).count(&payment.amount),
             "currency": payment.amount.currency,
             "receipt": payment.order_number,
             "notes": {"order_id": payment.order_id, "payment_id": payment.id},
@@ -157,11 +164,11 @@ impl Provider for Razorpay {
     }
 
     /// `GET /v1/orders/{id}/payments`, of which one is ours: see [`best`].
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
         let answer = self.get(app, &path).await?;
         let items = answer.get("items").and_then(Value::as_array);
-        let items = items.ok_or_else(|| Failure::Broken("no payments".into()))?;
+        let items = items.ok_or_else(|| ProviderFailure::Broken("no payments".into()))?;
         let dated = |item: &Value| {
             let observed = observation(item)?;
             Some((item.get("created_at").and_then(Value::as_i64).unwrap_or_default(), observed))
@@ -180,19 +187,21 @@ impl Provider for Razorpay {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<CaptureResult, ProviderFailure> {
         let paid = payment.provider_payment.as_deref();
-        let paid = paid.ok_or_else(|| Failure::Refused("nothing_authorized".into()))?;
+        let paid = paid.ok_or_else(|| ProviderFailure::Refused("nothing_authorized".into()))?;
         let path = format!("/v1/payments/{}/capture", segment(paid));
         let body = json!({"amount": units(amount)?, "currency": amount.currency});
         match self.post(app, &path, &body).send(app).await {
             Ok(answer) => {
                 let observed = observation(&answer);
-                observed.map(Taken::by_us).ok_or_else(|| Failure::Broken("no payment".into()))
+                observed
+                    .map(CaptureResult::by_us)
+                    .ok_or_else(|| ProviderFailure::Broken("no payment".into()))
             }
-            Err(refused @ Failure::Refused(_)) => match self.fetch(app, payment).await {
+            Err(refused @ ProviderFailure::Refused(_)) => match self.fetch(app, payment).await {
                 Ok(observed) if observed.state == ObservedState::Captured => {
-                    Ok(Taken::before(observed))
+                    Ok(CaptureResult::before(observed))
                 }
                 _ => Err(refused),
             },
@@ -202,7 +211,7 @@ impl Provider for Razorpay {
 
     /// Razorpay gives nothing up on request: what is not captured goes back by itself, and we no
     /// longer capture it. If it was captured, that is what counts.
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let observed = self.fetch(app, payment).await?;
         if observed.state == ObservedState::Captured {
             return Ok(observed);
@@ -220,9 +229,9 @@ impl Provider for Razorpay {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<RefundResult, Failure> {
+    ) -> Result<RefundResult, ProviderFailure> {
         let paid = payment.provider_payment.as_deref();
-        let paid = paid.ok_or_else(|| Failure::Refused("nothing_captured".into()))?;
+        let paid = paid.ok_or_else(|| ProviderFailure::Refused("nothing_captured".into()))?;
         let path = format!("/v1/payments/{}/refund", segment(paid));
         let body = json!({
             "amount": units(amount)?, "speed": "normal", "notes": {"refund_id": id},
@@ -231,7 +240,7 @@ impl Provider for Razorpay {
         let call = self.post(app, &path, &body);
         let call = call.header(HeaderName::from_static("x-refund-idempotency"), key);
         let answer = call.send(app).await?;
-        refund_result(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+        refund_result(&answer).ok_or_else(|| ProviderFailure::Broken("no refund".into()))
     }
 
     /// `GET /v1/payments/{id}/refunds`.
@@ -240,18 +249,19 @@ impl Provider for Razorpay {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<RefundResult>, Failure> {
+    ) -> Result<Option<RefundResult>, ProviderFailure> {
         let Some(paid) = payment.provider_payment.as_deref() else { return Ok(None) };
         let path = format!("/v1/payments/{}/refunds?count={MAX_REFUNDS}", segment(paid));
         let answer = self.get(app, &path).await?;
         let refunds = answer.get("items").and_then(Value::as_array);
-        let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
+        let mut refunds =
+            refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
         Ok(refunds.find(is_ours).and_then(refund_result))
     }
 
     /// `GET /v1/payments?count=1`.
-    async fn check(&self, app: &App) -> Result<(), Failure> {
+    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
         self.get(app, "/v1/payments?count=1").await.map(drop)
     }
 }
@@ -298,7 +308,7 @@ fn observation(entity: &Value) -> Option<Observed> {
         _ => ObservedState::Pending,
     };
     let currency = Currency::from_text(entity.get("currency")?.as_str()?).ok()?;
-    let units = Units::of_razorpay(&Money::zero(&currency));
+    let units = ProviderUnits::of_razorpay(&Money::zero(&currency));
     let money = |name| Money::new(units.read(entity.get(name)?.as_i64()?)?, &currency);
     let failed = state == ObservedState::Failed;
     Some(Observed {

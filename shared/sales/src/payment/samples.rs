@@ -6,7 +6,8 @@ use ground::money::{self, Money};
 use ground::provider::ProviderName;
 
 use super::{
-    Action, Attempt, CaptureMethod, Mode, Payment, PaymentStatus, PaymentView, Receipt, Source,
+    Action, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentStatus, PaymentView, Receipt,
+    Source,
 };
 
 impl Payment {
@@ -35,7 +36,7 @@ impl Payment {
             attention: None,
             method: Some("upi".into()),
             sealed_client_secret: None,
-            attempts: vec![Attempt {
+            attempts: vec![PaymentAttempt {
                 action: Action::Capture,
                 succeeded: true,
                 amount: amount.clone(),

@@ -11,8 +11,8 @@ use ground::provider::ProviderName;
 use ground::resource::Resource;
 
 use super::{
-    Action, Attempt, Attention, KEPT, Observed, ObservedState, Payment, PaymentStatus, PaymentView,
-    Receipt, Source, locator,
+    Action, Attention, KEPT, Observed, ObservedState, Payment, PaymentAttempt, PaymentStatus,
+    PaymentView, Receipt, Source, locator,
 };
 use crate::payment::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
@@ -105,7 +105,7 @@ impl Payment {
     }
 
     /// The payment with what a provider says about it; `None` when that says nothing new. What is
-    /// older than what is known says nothing new: webhooks come late and out of order. Neither is
+    /// older than what is known says nothing new: webhooks come late and out of order. Neither does
     /// what another payment of the same provider's order has come to: one that failed, that was
     /// made twice and went back by itself, or that is not ours to capture.
     ///
@@ -164,8 +164,14 @@ impl Payment {
             && !self.is_carried_by(observed.provider_payment.as_deref())
     }
 
-    fn attempt(&self, action: Action, amount: &Money, source: Source, now: Timestamp) -> Attempt {
-        Attempt {
+    fn attempt(
+        &self,
+        action: Action,
+        amount: &Money,
+        source: Source,
+        now: Timestamp,
+    ) -> PaymentAttempt {
+        PaymentAttempt {
             action,
             succeeded: true,
             amount: amount.clone(),
@@ -186,10 +192,10 @@ impl Payment {
     ) {
         let failure_code = Some(code.to_owned());
         let attempt = self.attempt(action, amount, Source::Admin, now);
-        self.record(Attempt { succeeded: false, failure_code, ..attempt });
+        self.record(PaymentAttempt { succeeded: false, failure_code, ..attempt });
     }
 
-    fn record(&mut self, attempt: Attempt) {
+    fn record(&mut self, attempt: PaymentAttempt) {
         self.attempts.push(attempt);
         let excess = self.attempts.len().saturating_sub(KEPT);
         self.attempts.drain(..excess);
@@ -213,7 +219,7 @@ impl Payment {
     /// A failed attempt; told twice, it says nothing new.
     fn failed(&self, observed: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
         let mut next = self.carried(observed, now);
-        let attempt = Attempt {
+        let attempt = PaymentAttempt {
             succeeded: false,
             failure_code: observed.failure_code.clone(),
             ..next.attempt(Action::Authorize, &self.amount, source, now)
@@ -301,7 +307,7 @@ impl Payment {
     }
 
     /// Whether a payment that was given up holds money again: an authorization that was not there
-    /// then. A authorization that was given up lives on at a provider that cancels nothing, and is
+    /// then. An authorization that was given up lives on at a provider that cancels nothing, and is
     /// told late by others; but who pays an order of Razorpay's anew has authorized anew.
     fn is_authorized_anew(&self, observed: &Observed) -> bool {
         self.status == PaymentStatus::Voided

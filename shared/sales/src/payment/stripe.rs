@@ -20,11 +20,12 @@ use objects::{charge, intent, refund, refund_id, refund_result};
 use serde_json::{Value, json};
 
 use super::call::{Call, text};
-use super::credentials::Credentials;
+use super::credentials::ProviderCredentials;
 use super::provider::{
-    Client, Failure, Forged, Notice, Opened, Provider, RefundResult, Returned, Taken,
+    CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
+    Returned,
 };
-use super::units::Units;
+use super::units::ProviderUnits;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 
 /// How old a signed webhook may be, in seconds.
@@ -38,7 +39,7 @@ const MAX_REFUNDS: usize = 100;
 #[derive(Clone)]
 pub struct Stripe {
     /// What authenticates us, and what authenticates them.
-    pub credentials: Credentials,
+    pub credentials: ProviderCredentials,
     /// When money is taken.
     pub capture_method: CaptureMethod,
 }
@@ -55,7 +56,7 @@ impl Stripe {
             .header(HeaderName::from_static("stripe-version"), VERSION)
     }
 
-    async fn get(&self, app: &App, path: &str) -> Result<Value, Failure> {
+    async fn get(&self, app: &App, path: &str) -> Result<Value, ProviderFailure> {
         let url = format!("{}{path}", app.config.payment_base_urls.stripe);
         self.authorized(Call::get(url)).send(app).await
     }
@@ -66,7 +67,7 @@ impl Stripe {
         path: &str,
         fields: &[(&str, &str)],
         key: Option<&str>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, ProviderFailure> {
         let url = format!("{}{path}", app.config.payment_base_urls.stripe);
         let call = self.authorized(Call::form(url, fields));
         let call = match key {
@@ -82,8 +83,8 @@ impl Stripe {
         app: &App,
         payment: &Payment,
         wanted: ObservedState,
-        failure: Failure,
-    ) -> Result<Observed, Failure> {
+        failure: ProviderFailure,
+    ) -> Result<Observed, ProviderFailure> {
         if !failure.is_final() {
             return Err(failure);
         }
@@ -107,9 +108,9 @@ fn path_of(payment: &Payment, rest: &str) -> String {
 }
 
 /// An amount as Stripe counts it.
-fn units(amount: &Money) -> Result<i64, Failure> {
-    let counted = Units::of_stripe(amount).count(amount);
-    counted.ok_or_else(|| Failure::Refused("amount_not_supported".into()))
+fn units(amount: &Money) -> Result<i64, ProviderFailure> {
+    let counted = ProviderUnits::of_stripe(amount).count(amount);
+    counted.ok_or_else(|| ProviderFailure::Refused("amount_not_supported".into()))
 }
 
 impl Provider for Stripe {
@@ -118,7 +119,12 @@ impl Provider for Stripe {
     }
 
     /// `POST /v1/payment_intents`.
-    async fn open(&self, app: &App, id: &PaymentId, ask: &Opening) -> Result<Opened, Failure> {
+    async fn open(
+        &self,
+        app: &App,
+        id: &PaymentId,
+        ask: &Opening,
+    ) -> Result<Opened, ProviderFailure> {
         let amount = units(&ask.amount)?.to_string();
         let currency = ask.amount.currency.as_str().to_ascii_lowercase();
         let fields = [
@@ -132,7 +138,7 @@ impl Provider for Stripe {
             ("metadata[store_id]", ask.store_id.as_str()),
         ];
         let answer = self.post(app, "/v1/payment_intents", &fields, Some(id.as_str())).await?;
-        let broken = || Failure::Broken("no payment intent".into());
+        let broken = || ProviderFailure::Broken("no payment intent".into());
         let reference = text(&answer, "/id").ok_or_else(broken)?;
         let client_secret = text(&answer, "/client_secret").ok_or_else(broken)?;
         Ok(Opened { reference, client_secret: Some(client_secret) })
@@ -142,7 +148,7 @@ impl Provider for Stripe {
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
         let options = json!({
             "payment_intent": payment.provider_reference,
-            "amount": Units::of_stripe(&payment.amount).count(&payment.amount),
+            "amount": ProviderUnits::of_stripe(&payment.amount).count(&payment.amount),
             "currency": payment.amount.currency.as_str().to_ascii_lowercase(),
         });
         Client { key_id: Some(self.credentials.key_id.clone()), client_secret: secret, options }
@@ -185,9 +191,9 @@ impl Provider for Stripe {
     }
 
     /// `GET /v1/payment_intents/{id}`, with its charge.
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let answer = self.get(app, &path_of(payment, "?expand%5B%5D=latest_charge")).await?;
-        intent(&answer).ok_or_else(|| Failure::Broken("no payment intent".into()))
+        intent(&answer).ok_or_else(|| ProviderFailure::Broken("no payment intent".into()))
     }
 
     /// `POST /v1/payment_intents/{id}/capture`; what is not captured is released.
@@ -196,25 +202,29 @@ impl Provider for Stripe {
         app: &App,
         payment: &Payment,
         amount: &Money,
-    ) -> Result<Taken, Failure> {
+    ) -> Result<CaptureResult, ProviderFailure> {
         let amount = units(amount)?.to_string();
         let fields = [("amount_to_capture", amount.as_str())];
         match self.post(app, &path_of(payment, "/capture"), &fields, None).await {
             Ok(answer) => {
                 let observed = intent(&answer);
-                observed.map(Taken::by_us).ok_or_else(|| Failure::Broken("no intent".into()))
+                observed
+                    .map(CaptureResult::by_us)
+                    .ok_or_else(|| ProviderFailure::Broken("no intent".into()))
             }
             Err(failure) => {
                 let wanted = ObservedState::Captured;
-                self.after_refusal(app, payment, wanted, failure).await.map(Taken::before)
+                self.after_refusal(app, payment, wanted, failure).await.map(CaptureResult::before)
             }
         }
     }
 
     /// `POST /v1/payment_intents/{id}/cancel`.
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, Failure> {
+    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
         match self.post(app, &path_of(payment, "/cancel"), &[], None).await {
-            Ok(answer) => intent(&answer).ok_or_else(|| Failure::Broken("no intent".into())),
+            Ok(answer) => {
+                intent(&answer).ok_or_else(|| ProviderFailure::Broken("no intent".into()))
+            }
             Err(failure) => self.after_refusal(app, payment, ObservedState::Voided, failure).await,
         }
     }
@@ -227,7 +237,7 @@ impl Provider for Stripe {
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
-    ) -> Result<RefundResult, Failure> {
+    ) -> Result<RefundResult, ProviderFailure> {
         let key = format!("{id}-{}", payment.id);
         let amount = units(amount)?.to_string();
         let fields = [
@@ -236,7 +246,7 @@ impl Provider for Stripe {
             ("metadata[refund_id]", id.as_str()),
         ];
         let answer = self.post(app, "/v1/refunds", &fields, Some(&key)).await?;
-        refund_result(&answer).ok_or_else(|| Failure::Broken("no refund".into()))
+        refund_result(&answer).ok_or_else(|| ProviderFailure::Broken("no refund".into()))
     }
 
     /// `GET /v1/refunds?payment_intent=…`.
@@ -245,18 +255,19 @@ impl Provider for Stripe {
         app: &App,
         payment: &Payment,
         id: &RefundId,
-    ) -> Result<Option<RefundResult>, Failure> {
+    ) -> Result<Option<RefundResult>, ProviderFailure> {
         let intent = segment(&payment.provider_reference);
         let path = format!("/v1/refunds?payment_intent={intent}&limit={MAX_REFUNDS}");
         let answer = self.get(app, &path).await?;
         let refunds = answer.get("data").and_then(Value::as_array);
-        let mut refunds = refunds.ok_or_else(|| Failure::Broken("no refunds".into()))?.iter();
+        let mut refunds =
+            refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
         Ok(refunds.find(is_ours).and_then(refund_result))
     }
 
     /// `GET /v1/balance`.
-    async fn check(&self, app: &App) -> Result<(), Failure> {
+    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
         self.get(app, "/v1/balance").await.map(drop)
     }
 }

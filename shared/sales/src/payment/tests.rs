@@ -12,7 +12,7 @@ use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::credentials::Credentials;
+use super::credentials::ProviderCredentials;
 use super::provider::{Forged, Provider, Returned};
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
@@ -266,8 +266,8 @@ fn only_what_is_held_can_be_captured() {
     assert_eq!(cash.allowed_actions(), ["capture", "void"]);
 }
 
-fn credentials(key_id: &str) -> Credentials {
-    Credentials {
+fn credentials(key_id: &str) -> ProviderCredentials {
+    ProviderCredentials {
         key_id: key_id.into(),
         secret: "the secret".into(),
         webhook_secret: Some("the webhook secret".into()),

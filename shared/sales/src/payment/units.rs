@@ -5,7 +5,7 @@ use ground::provider::ProviderName;
 
 /// How a provider counts a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Units {
+pub(super) enum ProviderUnits {
     /// As ISO 4217 does.
     Iso,
     /// In thousandths, of which the last digit is 0: cards know but two decimals.
@@ -18,7 +18,7 @@ pub(super) enum Units {
     None,
 }
 
-impl Units {
+impl ProviderUnits {
     /// Stripe's way (<https://docs.stripe.com/currencies>).
     pub(super) fn of_stripe(amount: &Money) -> Self {
         match amount.currency.as_str() {
@@ -69,9 +69,9 @@ impl Units {
 /// Whether the provider can count this amount: in some currencies it takes no odd ones.
 pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
     let units = match provider {
-        ProviderName::Manual => Units::Iso,
-        ProviderName::Razorpay => Units::of_razorpay(amount),
-        ProviderName::Stripe => Units::of_stripe(amount),
+        ProviderName::Manual => ProviderUnits::Iso,
+        ProviderName::Razorpay => ProviderUnits::of_razorpay(amount),
+        ProviderName::Stripe => ProviderUnits::of_stripe(amount),
     };
     units.count(amount).is_some()
 }
@@ -154,12 +154,12 @@ mod tests {
         ];
         for (amount, code, stripe, razorpay) in cases {
             let amount = money(amount, code);
-            let counted = Units::of_stripe(&amount).count(&amount);
+            let counted = ProviderUnits::of_stripe(&amount).count(&amount);
             assert_eq!(counted, stripe, "{code}");
-            let back = counted.and_then(|counted| Units::of_stripe(&amount).read(counted));
+            let back = counted.and_then(|counted| ProviderUnits::of_stripe(&amount).read(counted));
             assert_eq!(back, stripe.map(|_| amount.amount), "{code}");
-            assert_eq!(Units::of_razorpay(&amount).count(&amount), razorpay, "{code}");
+            assert_eq!(ProviderUnits::of_razorpay(&amount).count(&amount), razorpay, "{code}");
         }
-        assert_eq!(Units::Hundredths.read(150), None, "there is no half crown");
+        assert_eq!(ProviderUnits::Hundredths.read(150), None, "there is no half crown");
     }
 }

@@ -6,7 +6,7 @@ use ground::money::Money;
 use ground::provider::ProviderName;
 
 use super::{
-    Attempt, Attention, CaptureMethod, Mode, Payment, PaymentRefund, PaymentStatus, Receipt,
+    Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentRefund, PaymentStatus, Receipt,
 };
 
 ground::view! {
@@ -47,7 +47,7 @@ ground::view! {
         /// Why somebody should look at it.
         attention: Option<Attention>,
         /// What was tried.
-        attempts: Vec<Attempt>,
+        attempts: Vec<PaymentAttempt>,
         /// What moved.
         receipts: Vec<Receipt>,
         /// What goes or went back.

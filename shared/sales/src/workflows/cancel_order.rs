@@ -16,7 +16,7 @@ use ground::id::{OrderId, StoreId};
 use super::close_payments::close_payments_or_warn;
 use super::refund_order::{self, Earlier, NewRefund, Reserved};
 use super::save_change::Spending;
-use crate::order::refund::{Refund, RefundReason, Wanted};
+use crate::order::refund::{Refund, RefundReason, WantedRefund};
 use crate::order::{Order, load};
 
 /// How a merchant cancels an order.
@@ -77,7 +77,7 @@ async fn once<R: Reply>(
         let write = cancelled.save(app, app.table.write(), spending, now).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
     }
-    let (wanted, why) = (Wanted::default(), (RefundReason::Other, ask.reason.clone()));
+    let (wanted, why) = (WantedRefund::default(), (RefundReason::Other, ask.reason.clone()));
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
     refund_order::begin(app, &aggregate, cancelled, refund, spending, answer, now).await
 }

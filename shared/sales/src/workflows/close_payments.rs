@@ -64,14 +64,14 @@ pub(super) async fn close_payments(
 
 /// How it went to ask the providers of an order.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct AskedProviders {
     /// The first failure.
     pub(super) failed: Option<Problem>,
     /// Whether a provider was left out, because there is no more waiting for it.
     is_cut_short: bool,
 }
 
-impl Asked {
+impl AskedProviders {
     pub(super) const fn is_complete(&self) -> bool {
         self.failed.is_none() && !self.is_cut_short
     }
@@ -82,8 +82,8 @@ pub(super) async fn ask_all(
     app: &App,
     aggregate: &OrderAggregate,
     deadline: &ProviderDeadline,
-) -> Asked {
-    let mut all = Asked::default();
+) -> AskedProviders {
+    let mut all = AskedProviders::default();
     for payment in open_payments(aggregate) {
         if deadline.has_passed(payment.provider, app.clock.now()) {
             all.is_cut_short = true;

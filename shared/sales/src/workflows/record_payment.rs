@@ -169,7 +169,8 @@ async fn once<R: Reply>(
                 Transition::Captured => other_authorizations(app, &known).await?,
                 _ => Vec::new(),
             };
-            let Decision { change, payment, superseded } = decide(&known, change, &others, now)?;
+            let DecidedUpdate { change, payment, superseded } =
+                decide(&known, change, &others, now)?;
             let write = change.save(app, write, spending, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             let answered = answer(&next);
@@ -232,7 +233,7 @@ async fn uncounted<R>(
 }
 
 /// What is written of an update.
-struct Decision {
+struct DecidedUpdate {
     change: OrderChange,
     /// The payment as it is then.
     payment: Payment,
@@ -240,7 +241,7 @@ struct Decision {
     superseded: Vec<Payment>,
 }
 
-impl Decision {
+impl DecidedUpdate {
     /// The payment is written with this change of its order.
     fn of(change: OrderChange, payment: PaymentChange) -> Self {
         let known = payment.payment.clone();
@@ -254,7 +255,7 @@ fn decide(
     change: PaymentChange,
     others: &[Payment],
     now: Timestamp,
-) -> Result<Decision, Problem> {
+) -> Result<DecidedUpdate, Problem> {
     let order = &known.order;
     let (payment_id, provider) = (change.payment.id.clone(), change.payment.provider.as_str());
     let receipt = |amount| IncomingPayment { payment_id: &payment_id, provider, amount };
@@ -274,7 +275,7 @@ fn decide(
         Transition::Refunded => return Ok(externally_refunded(known, change, now)),
         _ => None,
     };
-    let Some(next) = next else { return Ok(Decision::of(OrderChange::none(order), change)) };
+    let Some(next) = next else { return Ok(DecidedUpdate::of(OrderChange::none(order), change)) };
     let mut change = change;
     change.payment.is_applied |= change.transition != Transition::Voided;
     let (next, superseded) = supersede(next, others, now);
@@ -283,7 +284,7 @@ fn decide(
         Some(gone) => next.and_externally_refunded(&payment_id, &gone.id, &gone.amount, now),
         None => next,
     };
-    Ok(Decision { superseded, ..Decision::of(next, change) })
+    Ok(DecidedUpdate { superseded, ..DecidedUpdate::of(next, change) })
 }
 
 /// An order that is paid in full needs no other authorization.
@@ -309,18 +310,18 @@ fn external_refund<'a>(before: &Payment, after: &'a Payment) -> Option<&'a Payme
 }
 
 /// Money that the order does not take: the payment alone knows of it.
-fn refused(order: &Order, mut change: PaymentChange) -> Decision {
+fn refused(order: &Order, mut change: PaymentChange) -> DecidedUpdate {
     let is_gone = change.payment.status == PaymentStatus::Refunded;
     change.payment.attention = order.refusal(&change.payment).filter(|_| !is_gone);
     change.payment.is_applied = false;
-    Decision::of(OrderChange::none(order), change)
+    DecidedUpdate::of(OrderChange::none(order), change)
 }
 
 /// An attempt to pay failed: the order says so once.
-fn failed(order: &Order, change: PaymentChange, now: Timestamp) -> Decision {
+fn failed(order: &Order, change: PaymentChange, now: Timestamp) -> DecidedUpdate {
     let next = order.payment_failed(now).map(|next| OrderChange::new(order, next));
     let next = next.map(|next| next.announced(&ORDER_UPDATED));
-    Decision::of(next.unwrap_or_else(|| OrderChange::none(order)), change)
+    DecidedUpdate::of(next.unwrap_or_else(|| OrderChange::none(order)), change)
 }
 
 /// Money went back. When we did not ask for that, the order learns of it here.
@@ -328,7 +329,7 @@ fn externally_refunded(
     known: &PaymentWithOrder,
     change: PaymentChange,
     now: Timestamp,
-) -> Decision {
+) -> DecidedUpdate {
     let gone = external_refund(&known.payment, &change.payment);
     let unchanged = OrderChange::none(&known.order);
     let next = match gone.filter(|_| change.payment.is_applied) {
@@ -337,7 +338,7 @@ fn externally_refunded(
         }
         None => unchanged,
     };
-    Decision::of(next, change)
+    DecidedUpdate::of(next, change)
 }
 
 #[cfg(test)]

@@ -27,11 +27,11 @@ use ground::money::Money;
 
 use self::reserve::{reserve, reserve_unapplied};
 use super::save_change::Spending;
-use crate::order::refund::{Refund, RefundReason, RefundStatus, Wanted};
+use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::provider::{Failure, Provider, RefundNotice, RefundResult};
+use crate::payment::provider::{Provider, ProviderFailure, RefundNotice, RefundResult};
 use crate::payment::{Payment, PaymentRefund, ProviderReference, RefundState};
 
 pub use self::reserve::has_begun;
@@ -45,7 +45,7 @@ const LOOKED_UP_AFTER: Duration = MINUTE.saturating_mul(10);
 #[derive(Debug, Clone)]
 pub struct RefundOrder {
     /// What is to go back.
-    pub wanted: Wanted,
+    pub wanted: WantedRefund,
     /// Why.
     pub reason: RefundReason,
     /// In the merchant's words.
@@ -137,7 +137,7 @@ async fn ask(
         return Ok(result);
     }
     match connected.refund(app, payment, id, amount).await {
-        Err(Failure::Refused(code)) => Ok(RefundResult::Refused(code)),
+        Err(ProviderFailure::Refused(code)) => Ok(RefundResult::Refused(code)),
         result => result.map_err(Problem::from),
     }
 }

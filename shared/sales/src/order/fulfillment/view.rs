@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use ground::id::{FulfillmentId, LocationId, OrderId};
 
-use super::{Fulfillment, FulfillmentLine, FulfillmentState, Taken, Tracking};
+use super::{FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 
 ground::view! {
     /// A fulfilment as the API shows it.
@@ -17,7 +17,7 @@ ground::view! {
         /// What is in it.
         items: Vec<FulfillmentLine>,
         /// Where its counted units were taken from.
-        allocations: Vec<Taken> = fulfillment.taken.clone(),
+        allocations: Vec<FulfilledUnits> = fulfillment.taken.clone(),
         /// Where it left from, when one location was named.
         location_id: Option<LocationId>,
         /// How it can be followed.

@@ -7,7 +7,7 @@ use ground::money::Money;
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Refund, RefundLine, RefundStatus, RestockType, Wanted, WantedLine, WantedShipping,
+    Plan, Refund, RefundLine, RefundStatus, RestockType, WantedLine, WantedRefund, WantedShipping,
 };
 use crate::order::restock::RestockLocations;
 use crate::order::{Order, OrderItem, Units};
@@ -19,7 +19,7 @@ impl Order {
     /// `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
     /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as
     /// faults of their fields.
-    pub fn plan_refund(&self, wanted: &Wanted) -> Result<Plan, Problem> {
+    pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
         if !self.is_over() && !self.is_firm() {
             return Err(
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())

@@ -4,7 +4,7 @@ use gateway::problem::Code;
 use ground::id::RefundId;
 
 use super::*;
-use crate::order::refund::{Plan, Refund, RefundReason, RestockType, Wanted, WantedLine};
+use crate::order::refund::{Plan, Refund, RefundReason, RestockType, WantedLine, WantedRefund};
 
 fn amount(order: &Order, amount: i64) -> Money {
     Money::new(amount, &order.currency).unwrap()
@@ -155,7 +155,7 @@ fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
 #[test]
 fn money_goes_back_to_gift_cards_first() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
-    let wanted = Wanted { amount: Some(amount(&order, 500)), ..Wanted::default() };
+    let wanted = WantedRefund { amount: Some(amount(&order, 500)), ..WantedRefund::default() };
     let plan = order.plan_refund(&wanted).unwrap();
     let parts = |plan: &crate::order::refund::Plan| {
         let cards: Vec<_> = plan.to_gift_cards.iter().map(|(_, part)| part.amount).collect();
@@ -165,19 +165,19 @@ fn money_goes_back_to_gift_cards_first() {
     assert_eq!(parts(&plan), (vec![300], vec![200]));
     let next = order.reserve_refund(&plan, NOW).unwrap();
     assert_eq!(next.financial_status, FinancialStatus::PartiallyRefunded);
-    let rest = next.plan_refund(&Wanted::default()).unwrap();
+    let rest = next.plan_refund(&WantedRefund::default()).unwrap();
     assert_eq!(parts(&rest), (Vec::new(), vec![500]));
     let done = next.reserve_refund(&rest, NOW).unwrap();
     assert_eq!(done.financial_status, FinancialStatus::Refunded);
-    assert_eq!(done.plan_refund(&Wanted::default()).unwrap_err().code, Code::NothingToRefund);
+    assert_eq!(done.plan_refund(&WantedRefund::default()).unwrap_err().code, Code::NothingToRefund);
 }
 
 #[test]
 fn more_than_was_taken_never_goes_back() {
-    let unpaid = order().plan_refund(&Wanted::default()).unwrap_err();
+    let unpaid = order().plan_refund(&WantedRefund::default()).unwrap_err();
     assert_eq!(unpaid.code, Code::PaymentNotCaptured);
     let order = paid(&order());
-    let wanted = Wanted { amount: Some(amount(&order, 25_001)), ..Wanted::default() };
+    let wanted = WantedRefund { amount: Some(amount(&order, 25_001)), ..WantedRefund::default() };
     assert_eq!(order.plan_refund(&wanted).unwrap_err().code, Code::RefundExceedsCaptured);
 }
 
@@ -185,14 +185,14 @@ fn more_than_was_taken_never_goes_back() {
 fn units_go_back_by_what_became_of_them() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
-    let wanted = |quantity, restock_type| Wanted {
+    let wanted = |quantity, restock_type| WantedRefund {
         items: vec![WantedLine {
             order_item_id: first.clone(),
             quantity,
             restock_type,
             location_id: None,
         }],
-        ..Wanted::default()
+        ..WantedRefund::default()
     };
     // Nothing has left, so nothing can come back; what has not left can be cancelled.
     let refused = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
@@ -223,7 +223,7 @@ fn the_refunds_of_all_units_add_up_to_the_line() {
 #[test]
 fn what_a_provider_refuses_can_be_refunded_again() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
-    let plan = order.plan_refund(&Wanted::default()).unwrap();
+    let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
     let id = ground::id::RefundId::mint(NOW);
     let reason = (crate::order::refund::RefundReason::Other, None);
@@ -239,14 +239,14 @@ fn what_a_provider_refuses_can_be_refunded_again() {
 fn units_whose_refund_was_refused_are_refunded_without_moving_a_second_time() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
-    let wanted = |quantity| Wanted {
+    let wanted = |quantity| WantedRefund {
         items: vec![WantedLine {
             order_item_id: first.clone(),
             quantity,
             restock_type: RestockType::Cancel,
             location_id: None,
         }],
-        ..Wanted::default()
+        ..WantedRefund::default()
     };
     let refuse = |order: &Order, plan: &Plan| {
         let reserved = order.reserve_refund(plan, NOW).unwrap();

@@ -4,13 +4,15 @@ use gateway::problem::Code;
 
 use super::*;
 use crate::order::lines::CancelledLine;
-use crate::order::refund::{Refund, RefundReason, RestockType, Wanted, WantedLine, WantedShipping};
+use crate::order::refund::{
+    Refund, RefundReason, RestockType, WantedLine, WantedRefund, WantedShipping,
+};
 use ground::id::RefundId;
 
-fn units(order: &Order, quantity: u32, restock_type: RestockType) -> Wanted {
+fn units(order: &Order, quantity: u32, restock_type: RestockType) -> WantedRefund {
     let order_item_id = order.items.first().unwrap().id.clone();
     let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
-    Wanted { items: vec![line], ..Wanted::default() }
+    WantedRefund { items: vec![line], ..WantedRefund::default() }
 }
 
 fn money(amount: i64) -> Money {
@@ -34,12 +36,12 @@ fn an_order_that_is_neither_firm_nor_over_gives_nothing_back_whatever_is_named()
     let refused = pending.plan_refund(&units(&pending, 99, RestockType::Cancel)).unwrap_err();
     assert_eq!(refused.code, Code::PaymentNotCaptured);
     let called_off = paid(&pending).cancel(None, true, NOW).unwrap().order;
-    assert_eq!(called_off.plan_refund(&Wanted::default()).unwrap().amount, money(25_000));
+    assert_eq!(called_off.plan_refund(&WantedRefund::default()).unwrap().amount, money(25_000));
 }
 
 #[test]
 fn nothing_to_refund_and_nothing_captured_are_told_apart() {
-    let code = |order: &Order| order.plan_refund(&Wanted::default()).unwrap_err().code;
+    let code = |order: &Order| order.plan_refund(&WantedRefund::default()).unwrap_err().code;
     assert_eq!(code(&order_of("INR", &[(0, 1)], &[])), Code::NothingToRefund, "it was free");
     assert_eq!(code(&order().confirm(NOW).unwrap().order), Code::PaymentNotCaptured);
 }
@@ -48,7 +50,7 @@ fn nothing_to_refund_and_nothing_captured_are_told_apart() {
 fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
     let (order, first, second) = paid_twice();
     let plan = |payment_id: Option<&PaymentId>| {
-        let wanted = Wanted { payment_id: payment_id.cloned(), ..Wanted::default() };
+        let wanted = WantedRefund { payment_id: payment_id.cloned(), ..WantedRefund::default() };
         order.plan_refund(&wanted).unwrap()
     };
     assert_eq!(plan(Some(&second)).to_payments, [(second.clone(), money(5_000))]);
@@ -57,14 +59,15 @@ fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
     let reserved = order.reserve_refund(&plan(Some(&second)), NOW).unwrap();
     let refunded: Vec<_> = reserved.payments.iter().map(|p| p.refunded.amount).collect();
     assert_eq!(refunded, [0, 5_000]);
-    let stranger = Wanted { payment_id: Some(PaymentId::derive(&["no"])), ..Wanted::default() };
+    let stranger =
+        WantedRefund { payment_id: Some(PaymentId::derive(&["no"])), ..WantedRefund::default() };
     assert_eq!(order.plan_refund(&stranger).unwrap_err().code, Code::ValidationFailed);
 }
 
 #[test]
 fn only_what_a_provider_refused_is_free_again() {
     let (order, first, second) = paid_twice();
-    let plan = order.plan_refund(&Wanted::default()).unwrap();
+    let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
     let reason = (RefundReason::Other, None);
     let mut refund = Refund::of(&order, RefundId::mint(NOW), &plan, reason, NOW);
@@ -102,7 +105,7 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
 
 #[test]
 fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left() {
-    use crate::order::fulfillment::Wanted as Leaving;
+    use crate::order::fulfillment::WantedFulfillment;
     let elsewhere = LocationId::derive(&["elsewhere"]);
     let warehouse = LocationId::derive(&["warehouse"]);
     let to = |order: &Order, restock_type| {
@@ -119,7 +122,7 @@ fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left
     let order = paid(&order());
     assert_eq!(to(&order, RestockType::Cancel), [(warehouse.clone(), 1)]);
     assert!(to(&order, RestockType::NoRestock).is_empty());
-    let (left, _) = order.fulfill(Leaving::default(), NOW).unwrap();
+    let (left, _) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(to(&left, RestockType::Return), [(elsewhere.clone(), 1)]);
     // What is not counted comes back nowhere.
     let mut untracked = left;
@@ -134,8 +137,9 @@ fn a_shipping_refund_has_its_limit() {
     let mut order = paid(&order());
     order.totals.shipping = money(700);
     order.shipping_refunded = money(200);
-    let plan =
-        |shipping| order.plan_refund(&Wanted { shipping: Some(shipping), ..Wanted::default() });
+    let plan = |shipping| {
+        order.plan_refund(&WantedRefund { shipping: Some(shipping), ..WantedRefund::default() })
+    };
     assert_eq!(plan(WantedShipping::Full).unwrap().amount, money(500));
     assert_eq!(plan(WantedShipping::Amount(money(500))).unwrap().shipping, money(500));
     let refused = plan(WantedShipping::Amount(money(501))).unwrap_err();

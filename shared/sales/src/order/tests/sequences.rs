@@ -4,9 +4,9 @@ use gateway::item::Index;
 use proptest::prelude::*;
 
 use super::*;
-use crate::order::fulfillment::{Fulfillment, FulfillmentLine, Wanted as Leaving};
+use crate::order::fulfillment::{Fulfillment, FulfillmentLine, WantedFulfillment};
 use crate::order::lines::{CancelledLine, ReturnedLine};
-use crate::order::refund::{RestockType, Wanted, WantedLine};
+use crate::order::refund::{RestockType, WantedLine, WantedRefund};
 
 /// Something that is done with an order; whatever its state refuses changes nothing.
 #[derive(Debug, Clone)]
@@ -79,22 +79,27 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
         Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
         Deed::Fulfill(line, quantity) => {
             let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
-            leave(order, parcels, Leaving { items: Some(vec![line]), ..Leaving::default() })
+            leave(
+                order,
+                parcels,
+                WantedFulfillment { items: Some(vec![line]), ..WantedFulfillment::default() },
+            )
         }
-        Deed::FulfillAll => leave(order, parcels, Leaving::default()),
+        Deed::FulfillAll => leave(order, parcels, WantedFulfillment::default()),
         Deed::CallBack(parcel) => {
             let (next, back) = order.cancel_fulfillment(parcels.get(*parcel)?, NOW).ok()?;
             *parcels.get_mut(*parcel)? = back;
             Some(next)
         }
-        Deed::RefundAmount(amount) => {
-            go_back(order, &Wanted { amount: Some(money(*amount)), ..Wanted::default() })
-        }
+        Deed::RefundAmount(amount) => go_back(
+            order,
+            &WantedRefund { amount: Some(money(*amount)), ..WantedRefund::default() },
+        ),
         Deed::RefundLine(line, quantity, restock_type) => {
             let (quantity, restock_type) = (*quantity, *restock_type);
             let order_item_id = item(line)?;
             let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
-            go_back(order, &Wanted { items: vec![line], ..Wanted::default() })
+            go_back(order, &WantedRefund { items: vec![line], ..WantedRefund::default() })
         }
         Deed::CancelLines(line, quantity, restock) => {
             let line = CancelledLine { order_item_id: item(line)?, quantity: *quantity };
@@ -118,13 +123,17 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
     }
 }
 
-fn leave(order: &Order, parcels: &mut Vec<Fulfillment>, wanted: Leaving) -> Option<Order> {
+fn leave(
+    order: &Order,
+    parcels: &mut Vec<Fulfillment>,
+    wanted: WantedFulfillment,
+) -> Option<Order> {
     let (next, parcel) = order.fulfill(wanted, NOW).ok()?;
     parcels.push(parcel);
     Some(next)
 }
 
-fn go_back(order: &Order, wanted: &Wanted) -> Option<Order> {
+fn go_back(order: &Order, wanted: &WantedRefund) -> Option<Order> {
     let plan = order.plan_refund(wanted).ok()?;
     let parts = plan.to_gift_cards.iter().map(|part| &part.1);
     let parts = parts.chain(plan.to_payments.iter().map(|part| &part.1));

@@ -1,7 +1,7 @@
 //! How an order stands: what it takes, how long it waits, and what its axes say.
 
 use super::*;
-use crate::order::fulfillment::Wanted as Leaving;
+use crate::order::fulfillment::WantedFulfillment;
 use crate::order::lines::CancelledLine;
 
 fn money(amount: i64) -> Money {
@@ -93,7 +93,7 @@ fn a_promised_order_lists_exactly_what_it_allows() {
     let promised = promised(&order(), &PaymentId::derive(&["one"]));
     let expected = ["update", "capture", "fulfill", "cancel", "cancel_lines", "hold", "close"];
     assert_eq!(promised.allowed_actions(), expected);
-    let (left, _) = promised.fulfill(Leaving::default(), NOW).unwrap();
+    let (left, _) = promised.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert!(left.allows(OrderAction::Capture) && !left.allows(OrderAction::Cancel));
 }
 
@@ -104,7 +104,7 @@ fn a_promise_that_ran_out_leaves_firm_what_goods_that_left_have_made_firm() {
     let line = CancelledLine { order_item_id: promised.items[0].id.clone(), quantity: 2 };
     let fewer = promised.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
     let none = promised.cancel_lines(None, true, None, NOW).unwrap().0.order;
-    let (left, _) = promised.fulfill(Leaving::default(), NOW).unwrap();
+    let (left, _) = promised.fulfill(WantedFulfillment::default(), NOW).unwrap();
     for (order, firm) in [(promised, false), (fewer, false), (none, true), (left, true)] {
         let lapsed = order.void_payment(&id, NOW).unwrap();
         assert_eq!(lapsed.order.is_firm(), firm, "{:?}", order.fulfillment_status);

@@ -3,7 +3,7 @@
 use gateway::problem::Code;
 
 use super::*;
-use crate::order::fulfillment::{Fulfillment, FulfillmentLine, Wanted};
+use crate::order::fulfillment::{Fulfillment, FulfillmentLine, WantedFulfillment};
 
 fn actions(order: &Order) -> Vec<&'static str> {
     order.allowed_actions()
@@ -20,7 +20,7 @@ fn every_state_lists_exactly_what_it_allows() {
     let of_held = ["update", "refund", "cancel", "cancel_lines", "release", "close"];
     assert_eq!(actions(&held), of_held);
     assert_eq!(actions(&held.released(NOW).unwrap()), actions(&paid));
-    let (gone, _) = paid.fulfill(Wanted::default(), NOW).unwrap();
+    let (gone, _) = paid.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(actions(&gone), ["update", "refund", "return_lines", "close"]);
     let closed = gone.closed(NOW).unwrap();
     assert_eq!(actions(&closed), ["update", "refund", "return_lines", "reopen"]);
@@ -48,7 +48,7 @@ fn an_action_that_is_not_listed_is_refused() {
     for outcome in refused {
         assert_eq!(outcome.unwrap_err().code, Code::InvalidStateTransition);
     }
-    let refused = expired.fulfill(Wanted::default(), NOW).unwrap_err();
+    let refused = expired.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
     assert_eq!(refused.code, Code::OrderNotFulfillable);
 }
 
@@ -94,9 +94,9 @@ fn a_draft_becomes_an_order_when_it_is_paid() {
 fn lines_leave_by_quantity_and_never_twice() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
-    let wanted = |quantity| Wanted {
+    let wanted = |quantity| WantedFulfillment {
         items: Some(vec![FulfillmentLine { order_item_id: first.clone(), quantity }]),
-        ..Wanted::default()
+        ..WantedFulfillment::default()
     };
     let refused = order.fulfill(wanted(3), NOW).unwrap_err();
     assert_eq!(refused.code, Code::QuantityExceedsRemaining);
@@ -104,9 +104,9 @@ fn lines_leave_by_quantity_and_never_twice() {
     assert_eq!(some.fulfillment_status, FulfillmentStatus::PartiallyFulfilled);
     assert_eq!(order.cancel(None, true, NOW).map(|_| ()).ok(), Some(()));
     assert_eq!(some.cancel(None, true, NOW).unwrap_err().code, Code::AlreadyFulfilled);
-    let (all, _) = some.fulfill(Wanted::default(), NOW).unwrap();
+    let (all, _) = some.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(all.fulfillment_status, FulfillmentStatus::Fulfilled);
-    let refused = all.fulfill(Wanted::default(), NOW).unwrap_err();
+    let refused = all.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
     assert_eq!(refused.code, Code::NothingToFulfill);
     let (back, cancelled) = all.cancel_fulfillment(&fulfillment, NOW).unwrap();
     assert_eq!(back.fulfillment_status, FulfillmentStatus::PartiallyFulfilled);
@@ -123,7 +123,9 @@ fn a_line_is_named_once_and_must_be_the_orders() {
     let line = |id: &OrderItemId| FulfillmentLine { order_item_id: id.clone(), quantity: 1 };
     let stranger = OrderItemId::derive(&["stranger"]);
     let items = Some(vec![line(&first), line(&stranger), line(&first)]);
-    let refused = order.fulfill(Wanted { items, ..Wanted::default() }, NOW).unwrap_err();
+    let refused = order
+        .fulfill(WantedFulfillment { items, ..WantedFulfillment::default() }, NOW)
+        .unwrap_err();
     let found: Vec<_> =
         refused.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
     let expected =
@@ -135,11 +137,13 @@ fn a_line_is_named_once_and_must_be_the_orders() {
 fn only_what_is_at_a_location_leaves_from_it() {
     let order = paid(&order());
     let elsewhere = Some(LocationId::derive(&["elsewhere"]));
-    let wanted = Wanted { location_id: elsewhere.clone(), ..Wanted::default() };
+    let wanted =
+        WantedFulfillment { location_id: elsewhere.clone(), ..WantedFulfillment::default() };
     assert_eq!(order.fulfill(wanted, NOW).unwrap_err().code, Code::NothingToFulfill);
     let first = order.items.first().unwrap().id.clone();
     let items = Some(vec![FulfillmentLine { order_item_id: first, quantity: 1 }]);
-    let wanted = Wanted { items, location_id: elsewhere, ..Wanted::default() };
+    let wanted =
+        WantedFulfillment { items, location_id: elsewhere, ..WantedFulfillment::default() };
     assert_eq!(order.fulfill(wanted, NOW).unwrap_err().code, Code::InsufficientCommitted);
 }
 
@@ -158,7 +162,7 @@ fn an_address_changes_until_something_has_left_or_the_order_is_over() {
     assert!(order.updated(to("1 Road"), NOW).unwrap().is_none(), "that is where it goes");
     let moved = order.updated(to("2 Road"), NOW).unwrap().unwrap();
     assert_eq!(moved.shipping_address, Some(address("2 Road")));
-    let (left, _) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (left, _) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let over = order.cancel(None, true, NOW).unwrap().order;
     for order in [left, over] {
         let refused = order.updated(to("2 Road"), NOW).unwrap_err();
@@ -180,7 +184,7 @@ fn an_order_is_closed_at_a_time_off_hold_and_opened_again_without_one() {
 #[test]
 fn a_fulfilment_lists_exactly_what_it_allows() {
     let order = paid(&order());
-    let (_, shipped) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (_, shipped) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(shipped.allowed_actions(), ["update", "deliver", "cancel"]);
     let later = NOW.plus(Duration::from_secs(1));
     let delivered = shipped.delivered(later).unwrap();
@@ -195,7 +199,7 @@ fn a_fulfilment_lists_exactly_what_it_allows() {
     };
     let tracked = delivered.tracked(tracking.clone(), NOW).unwrap();
     assert_eq!(tracked.tracking, tracking);
-    let (left, of_it) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (left, of_it) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let (_, cancelled) = left.cancel_fulfillment(&of_it, later).unwrap();
     assert_eq!(cancelled.cancelled_at, Some(later));
     assert!(cancelled.allowed_actions().is_empty());
@@ -206,7 +210,7 @@ fn a_fulfilment_lists_exactly_what_it_allows() {
 fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
     use crate::order::lines::ReturnedLine;
     let order = paid(&order());
-    let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (left, fulfillment) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let closed = left.closed(NOW).unwrap();
     let (open, _) = closed.cancel_fulfillment(&fulfillment, NOW).unwrap();
     assert_eq!((open.status, open.closed_at), (OrderStatus::Open, None));
@@ -226,18 +230,18 @@ fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
 
 #[test]
 fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
-    let code = |order: &Order| order.fulfill(Wanted::default(), NOW).unwrap_err().code;
+    let code = |order: &Order| order.fulfill(WantedFulfillment::default(), NOW).unwrap_err().code;
     assert_eq!(code(&order()), Code::OrderNotFulfillable);
     let paid = paid(&order());
     assert_eq!(code(&paid.held(NOW).unwrap()), Code::OrderNotFulfillable);
-    let (left, _) = paid.fulfill(Wanted::default(), NOW).unwrap();
+    let (left, _) = paid.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(code(&left), Code::NothingToFulfill);
     assert_eq!(code(&left.closed(NOW).unwrap()), Code::OrderNotFulfillable);
     let all = left
         .items
         .iter()
         .map(|item| FulfillmentLine { order_item_id: item.id.clone(), quantity: item.quantity });
-    let exactly = Wanted { items: Some(all.collect()), ..Wanted::default() };
+    let exactly = WantedFulfillment { items: Some(all.collect()), ..WantedFulfillment::default() };
     assert!(paid.fulfill(exactly, NOW).is_ok());
 }
 
@@ -245,7 +249,7 @@ fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
 fn units_of_a_fulfilment_that_names_no_locations_left_from_their_lines_own() {
     use gateway::item::Item;
     let order = paid(&order());
-    let (left, fulfillment) = order.fulfill(Wanted::default(), NOW).unwrap();
+    let (left, fulfillment) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let locations = format!("{:?}", fulfillment.restock_locations(&left));
     assert!(locations.contains(LocationId::derive(&["warehouse"]).as_str()), "{locations}");
     let of_old = Fulfillment { taken: Vec::new(), version: 7, ..fulfillment };

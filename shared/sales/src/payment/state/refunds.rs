@@ -7,8 +7,8 @@ use ground::money::Money;
 
 use super::{PaymentChange, Transition};
 use crate::payment::{
-    Action, Attempt, Attention, Observed, Payment, PaymentRefund, PaymentStatus, RefundState,
-    Source, can_count,
+    Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentStatus,
+    RefundState, Source, can_count,
 };
 
 impl Payment {
@@ -89,7 +89,7 @@ impl Payment {
                 refund.status = RefundState::Failed;
                 refund.failure_code = Some(code.clone());
                 let failure_code = Some(code.clone());
-                next.record(Attempt { succeeded: false, failure_code, ..attempt });
+                next.record(PaymentAttempt { succeeded: false, failure_code, ..attempt });
                 if before == RefundState::Succeeded {
                     next.count_returned(&amount);
                 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::call::text;
 use super::super::provider::{RefundNotice, RefundResult};
-use super::super::units::Units;
+use super::super::units::ProviderUnits;
 use super::super::{Observed, ObservedState};
 
 fn number(object: &Value, name: &str) -> Option<i64> {
@@ -19,7 +19,7 @@ fn number(object: &Value, name: &str) -> Option<i64> {
 fn counted(object: &Value, units: i64) -> Option<Money> {
     let code = object.get("currency")?.as_str()?.to_ascii_uppercase();
     let currency = Currency::from_text(&code).ok()?;
-    let amount = Units::of_stripe(&Money::zero(&currency)).read(units)?;
+    let amount = ProviderUnits::of_stripe(&Money::zero(&currency)).read(units)?;
     Money::new(amount, &currency)
 }
 

@@ -1,7 +1,9 @@
 //! What is kept of a payment's steps, announced of them, and allowed after them.
 
 use super::*;
-use crate::payment::{Action, Attempt, Attention, PaymentChange, PaymentRefund, RefundState};
+use crate::payment::{
+    Action, Attention, PaymentAttempt, PaymentChange, PaymentRefund, RefundState,
+};
 
 fn captured() -> Payment {
     super::captured(129_900)
@@ -64,7 +66,7 @@ fn a_failure_is_told_again_when_anything_about_it_is_new() {
     assert!(step(&once, &failed("declined", "pay_1")).is_none());
     assert!(step(&once, &failed("expired", "pay_1")).is_some(), "another reason");
     assert!(step(&once, &failed("declined", "pay_2")).is_some(), "another attempt");
-    let before = |change: fn(&mut Attempt)| {
+    let before = |change: fn(&mut PaymentAttempt)| {
         let mut known = once.clone();
         known.attempts.iter_mut().for_each(change);
         step(&known, &failed("declined", "pay_1"))
@@ -216,23 +218,23 @@ fn a_forged_return_is_forged_whichever_provider_is_connected() {
 
 #[test]
 fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
-    use crate::payment::provider::Failure;
+    use crate::payment::provider::ProviderFailure;
     use gateway::problem::Problem;
     for (failure, code, is_final, answered) in [
-        (Failure::Timeout, "timeout", false, Code::ProviderTimeout),
-        (Failure::Broken("reset".into()), "unreachable", false, Code::ProviderError),
-        (Failure::Unauthorized, "unauthorized", false, Code::ProviderError),
-        (Failure::Busy, "busy", false, Code::ProviderError),
-        (Failure::Refused("no".into()), "no", true, Code::ProviderError),
+        (ProviderFailure::Timeout, "timeout", false, Code::ProviderTimeout),
+        (ProviderFailure::Broken("reset".into()), "unreachable", false, Code::ProviderError),
+        (ProviderFailure::Unauthorized, "unauthorized", false, Code::ProviderError),
+        (ProviderFailure::Busy, "busy", false, Code::ProviderError),
+        (ProviderFailure::Refused("no".into()), "no", true, Code::ProviderError),
     ] {
         assert_eq!((failure.code(), failure.is_final()), (code, is_final));
         let problem = Problem::from(failure.clone());
         assert_eq!(problem.code, answered, "{failure}");
-        let is_busy = failure == Failure::Busy;
+        let is_busy = failure == ProviderFailure::Busy;
         let waits = problem.headers().iter().any(|(name, _)| name == http::header::RETRY_AFTER);
         assert_eq!(waits, is_busy, "{failure}");
     }
-    assert_eq!(Failure::Busy.to_string(), "payment provider: busy");
+    assert_eq!(ProviderFailure::Busy.to_string(), "payment provider: busy");
 }
 
 #[test]

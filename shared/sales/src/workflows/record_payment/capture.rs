@@ -11,7 +11,7 @@ use super::{PaymentUpdate, Recorded, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::connected::Connected;
-use crate::payment::provider::{Failure, Provider};
+use crate::payment::provider::{Provider, ProviderFailure};
 use crate::payment::{
     CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,
 };
@@ -105,7 +105,12 @@ fn not_capturable(payment: &Payment) -> Problem {
 
 /// Writes down that a capture was not answered, so that whoever finds the money taken later knows
 /// by whom.
-async fn note_unanswered(app: &App, locator: &ProviderReference, amount: &Money, why: &Failure) {
+async fn note_unanswered(
+    app: &App,
+    locator: &ProviderReference,
+    amount: &Money,
+    why: &ProviderFailure,
+) {
     let noted = retry(|| async {
         let payment = load::payment(app, locator).await?.payment;
         let Some(next) = payment.capture_unanswered(amount, why.code(), app.clock.now()) else {

@@ -11,7 +11,7 @@ use ground::provider::ProviderName;
 
 use super::RefundOrder;
 use crate::order::aggregate::OrderAggregate;
-use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, Wanted};
+use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
 use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentChange, ProviderReference, RefundState, Transition};
@@ -45,7 +45,7 @@ impl<R> Reserved<R> {
 /// A refund to be begun.
 pub(in crate::workflows) struct NewRefund<'a> {
     pub(in crate::workflows) id: RefundId,
-    pub(in crate::workflows) wanted: &'a Wanted,
+    pub(in crate::workflows) wanted: &'a WantedRefund,
     /// The reason, and the merchant's own words.
     pub(in crate::workflows) why: (RefundReason, Option<String>),
 }
@@ -185,7 +185,7 @@ mod tests {
     /// A paid order whose request `seed` has come to these refunds, one after the other.
     fn page(seed: &str, statuses: &[RefundStatus]) -> OrderAggregate {
         let order = paid(&order());
-        let plan = order.plan_refund(&Wanted::default()).unwrap();
+        let plan = order.plan_refund(&WantedRefund::default()).unwrap();
         let refund = |(status, attempt): (&RefundStatus, u32)| {
             let id = id_of(&order.id, seed, attempt);
             let refund = Refund::of(&order, id, &plan, (RefundReason::Other, None), NOW);
