@@ -49,7 +49,7 @@ impl FromText for Since {
 }
 
 gateway::text_field!(Since);
-gateway::string_schema!(Since);
+gateway::string_schema!(Since: {"format": "date-time"});
 
 /// Which orders to list.
 #[request]

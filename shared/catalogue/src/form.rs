@@ -104,6 +104,7 @@ gateway::inline_schema!([] Filled, "FilledForm", |_generator| {
                 "type": "object",
                 "minProperties": 1,
                 "maxProperties": MAX_FIELDS,
+                "propertyNames": {"minLength": 1, "maxLength": 100},
                 "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
             },
             HONEYPOT: {"type": "string", "description": "What people leave empty."},

@@ -51,7 +51,7 @@ impl FromText for EventFilter {
 }
 
 gateway::text_field!(EventFilter);
-gateway::string_schema!(EventFilter);
+gateway::string_schema!(EventFilter: {"pattern": "^([*]|[a-z_]+[.]([*]|[a-z_]+))$"});
 
 /// 1 to 50 event types, each once.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]

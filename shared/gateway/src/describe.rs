@@ -139,6 +139,17 @@ impl<'a> Operation<'a> {
         required: bool,
     ) {
         let schema = self.schemas.requests.subschema_for::<T>();
+        self.takes_as(location, name, required, schema);
+    }
+
+    /// It takes a parameter that looks like this.
+    pub fn takes_as(
+        &mut self,
+        location: ParameterLocation,
+        name: &str,
+        required: bool,
+        schema: Schema,
+    ) {
         let name = name.to_owned();
         self.parameters.push(Parameter { location, name, required, schema, description: None });
     }

@@ -33,6 +33,12 @@ const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.
 pub const GUEST_KEY: usize = 22;
 
+/// What a key looks like.
+#[cfg(feature = "openapi")]
+pub fn key_schema() -> schemars::Schema {
+    schemars::json_schema!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"})
+}
+
 /// A claimed record: this request's to complete or to release.
 #[derive(Debug, Clone)]
 pub struct Claim {

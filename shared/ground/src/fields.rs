@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
 
-/// Implements what every text type has: reading it as text, its schema, its stored form.
+/// Implements what every text type has: reading it as text, its schema (with what `schemars`
+/// attributes add), its stored form.
 macro_rules! text_type {
     ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
             JsonSchema)]
         #[serde(transparent)]
+        $(#[$doc])*
         pub struct $name(String);
 
         impl $name {
@@ -42,6 +43,7 @@ macro_rules! text_type {
 
 text_type! {
     /// An e-mail address as it was given, without surrounding blanks.
+    #[schemars(extend("format" = "email", "maxLength" = 254))]
     Email
 }
 
@@ -81,6 +83,7 @@ impl FromText for Email {
 
 text_type! {
     /// A subdomain: the storefront's address below the platform's domain.
+    #[schemars(extend("pattern" = LABEL_IN_ANY_CASE, "minLength" = 3, "maxLength" = 63))]
     Subdomain
 }
 
@@ -144,6 +147,11 @@ impl FromText for Subdomain {
     }
 }
 
+/// What [`is_label`] takes, as a regular expression.
+const LABEL: &str = "^(xn--[a-z0-9-]*[a-z0-9]|[a-z0-9]+(-[a-z0-9]+)*)$";
+/// What a subdomain looks like before it is written in lower case.
+const LABEL_IN_ANY_CASE: &str = "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$";
+
 /// Lower-case letters, digits and hyphens, the last neither first nor last nor doubled.
 fn is_label(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.len())
@@ -155,6 +163,7 @@ fn is_label(text: &str, min: usize, max: usize) -> bool {
 
 text_type! {
     /// A readable name in a URL: `summer-sale`.
+    #[schemars(extend("pattern" = LABEL, "maxLength" = 100))]
     Handle
 }
 
@@ -173,6 +182,7 @@ impl FromText for Handle {
 
 text_type! {
     /// A language tag (RFC 5646): language, and optionally script and region.
+    #[schemars(extend("pattern" = "^[A-Za-z]{2,3}(-([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3})){0,2}$"))]
     Locale
 }
 
@@ -206,6 +216,7 @@ fn is_numeric_region(part: &str) -> bool {
 
 text_type! {
     /// A time zone of the IANA database, by name: `Asia/Kolkata`.
+    #[schemars(extend("pattern" = "^(UTC|[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)+)$", "maxLength" = 64))]
     TimeZone
 }
 
@@ -238,6 +249,7 @@ impl FromText for TimeZone {
 
 text_type! {
     /// A telephone number as people write it: `+91 22 5550 1234`.
+    #[schemars(extend("pattern" = "^[+]?([ .()-]*[0-9]){6,15}[ .()-]*$", "maxLength" = 32))]
     Phone
 }
 
@@ -263,6 +275,7 @@ impl FromText for Phone {
 
 text_type! {
     /// A country: ISO 3166-1 alpha-2.
+    #[schemars(extend("pattern" = "^[A-Z]{2}$"))]
     Country
 }
 
@@ -291,6 +304,7 @@ impl FromText for Country {
 
 text_type! {
     /// A currency: ISO 4217.
+    #[schemars(extend("pattern" = "^[A-Z]{3}$"))]
     Currency
 }
 
@@ -311,6 +325,7 @@ impl FromText for Currency {
 
 text_type! {
     /// An `https` URL that a person's browser follows; the service itself never fetches it.
+    #[schemars(extend("pattern" = "^https?://[^\\s\\\\@/?#]+", "maxLength" = 2_048))]
     WebUrl
 }
 

@@ -27,7 +27,7 @@ impl FromText for NewPassword {
 }
 
 gateway::text_field!(NewPassword);
-gateway::string_schema!(NewPassword);
+gateway::string_schema!(NewPassword: {"minLength": 8, "maxLength": 128});
 
 /// A password that somebody claims is theirs: any text, as it was typed.
 pub struct Guess(String);
@@ -58,4 +58,4 @@ impl FromText for Guess {
 }
 
 gateway::text_field!(Guess);
-gateway::string_schema!(Guess);
+gateway::string_schema!(Guess: {"maxLength": 1_024});

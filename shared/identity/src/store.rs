@@ -103,7 +103,7 @@ impl From<OrderPrefix> for String {
 }
 
 gateway::text_field!(OrderPrefix);
-gateway::string_schema!(OrderPrefix);
+gateway::string_schema!(OrderPrefix: {"pattern": "^[A-Za-z0-9#_-]{0,10}$"});
 
 /// What the order numbers of a new store begin with.
 const FIRST_ORDER_PREFIX: &str = "#";

@@ -72,7 +72,7 @@ impl CodeChallenge {
 }
 
 gateway::text_field!(CodeChallenge);
-gateway::string_schema!(CodeChallenge);
+gateway::string_schema!(CodeChallenge: {"pattern": "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$"});
 
 gateway::words! {
     /// Where a code is in its life.

@@ -39,9 +39,14 @@ gateway::words! {
     }
 }
 
+/// The regular expression of Semantic Versioning, without build metadata.
+const VERSION: &str = "^(0|[1-9][0-9]{0,17})([.](0|[1-9][0-9]{0,17})){2}\
+    (-(0|[1-9][0-9]{0,17}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)([.](0|[1-9][0-9]{0,17}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?$";
+
 /// A version of an app (Semantic Versioning 2.0.0), without build metadata, which orders nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("pattern" = VERSION, "maxLength" = 64))]
 pub struct Release(String);
 
 impl Release {

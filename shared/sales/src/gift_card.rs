@@ -71,6 +71,7 @@ const NEVER: jiff::civil::Date = jiff::civil::date(9999, 12, 28);
 /// A day of the calendar: `2027-12-31`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("format" = "date"))]
 pub struct LastDay(String);
 
 impl LastDay {

@@ -166,7 +166,7 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
         all.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": "The same key and body answer alike, and take effect once.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+            "schema": gateway::idempotency::key_schema(),
         }));
     }
     if row.access.selects_store() && !operation.path.contains(&"store_id") {

@@ -35,7 +35,7 @@ impl FromText for Sku {
 }
 
 gateway::text_field!(Sku);
-gateway::string_schema!(Sku);
+gateway::string_schema!(Sku: {"minLength": 1, "maxLength": 100});
 
 impl From<Sku> for String {
     fn from(sku: Sku) -> Self {

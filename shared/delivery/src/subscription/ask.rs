@@ -101,7 +101,7 @@ impl FromText for OwnSecret {
 }
 
 gateway::text_field!(OwnSecret);
-gateway::string_schema!(OwnSecret);
+gateway::string_schema!(OwnSecret: {"pattern": "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"});
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,8 @@ use axum::extract::{FromRequestParts, State};
 use deserr::Deserr;
 use http::Method;
 use http::request::Parts;
+#[cfg(feature = "openapi")]
+use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use super::{
@@ -270,7 +272,8 @@ impl Argument for IfMatch {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.takes::<String>(ParameterLocation::Header, "If-Match", false);
+        let version = json_schema!({"type": "string", "pattern": "^([*]|\"?v?[0-9]{1,19}\"?)$"});
+        operation.takes_as(ParameterLocation::Header, "If-Match", false, version);
         operation.refuses(&[Code::InvalidHeader, Code::PreconditionFailed]);
     }
 }
@@ -283,7 +286,8 @@ impl Argument for Required {
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        operation.takes::<String>(ParameterLocation::Header, "Idempotency-Key", true);
+        let key = crate::idempotency::key_schema();
+        operation.takes_as(ParameterLocation::Header, "Idempotency-Key", true, key);
         operation.refuses(&[Code::IdempotencyKeyRequired]);
     }
 }

@@ -57,9 +57,14 @@ inline_schema!([T: JsonSchema, const MAX: usize] AtMost<T, MAX>, format!("AtMost
     json_schema!({"type": "array", "items": items, "maxItems": MAX})
 });
 
-/// Describes types that are read from text, where nothing else is known of them: `"type": "string"`.
+/// Describes types that are read from text: `"type": "string"`, with what else is known of them.
 #[macro_export]
 macro_rules! string_schema {
+    ($name:ty: {$($known:tt)*}) => {
+        $crate::inline_schema!([] $name, stringify!($name), |_generator| {
+            schemars::json_schema!({"type": "string", $($known)*})
+        });
+    };
     ($($name:ty),*) => {$(
         $crate::inline_schema!([] $name, stringify!($name), |_generator| {
             schemars::json_schema!({"type": "string"})

@@ -19,6 +19,7 @@ const MAX_URL: usize = 255;
 /// A colour as style sheets write it: `#rrggbb`, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("pattern" = "^#[0-9a-fA-F]{6}$"))]
 pub struct Color(String);
 
 impl FromText for Color {

@@ -68,7 +68,7 @@ impl FromText for GiftCardCode {
 }
 
 gateway::text_field!(GiftCardCode);
-gateway::string_schema!(GiftCardCode);
+gateway::string_schema!(GiftCardCode: {"pattern": r"^[\s-]*([A-Za-z0-9][\s-]*){8,20}$"});
 
 #[cfg(test)]
 mod tests {
