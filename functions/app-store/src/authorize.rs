@@ -112,47 +112,15 @@ async fn authorize_once(
     ask: &AuthorizeRequest,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     let now = app.clock.now();
-    let store = &owner.store;
     let app_key = key::app(id);
-    let installation_key = key::installation(&Installation::id_of(&store.id, id));
+    let installation_key = key::installation(&Installation::id_of(&owner.store.id, id));
     let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
     let (scopes, challenge) = ask.judge(&asked)?;
-    let installation = authorized(known.as_ref(), &asked, owner, scopes.clone(), now);
-    let raw_code = format!("cod_{}", seal::random_secret());
-    let code = AuthorizationCode {
-        digest: seal::digest(&raw_code),
-        client_id: asked.client_id.clone(),
-        app_id: asked.id.clone(),
-        store_id: store.id.clone(),
-        installation_id: installation.id.clone(),
-        generation: installation.generation,
-        merchant_id: owner.account.id.clone(),
-        redirect_digest: seal::digest(ask.redirect_uri.as_str()),
-        challenge,
-        scopes: scopes.clone(),
-        state: CodeState::Issued,
-        grant_id: GrantId::mint(now),
-        expires_at: now.plus(CODE_LIFETIME),
-        created_at: now,
-        version: 1,
-    };
-    let iss = app.config.base_url.clone();
-    let pairs = [("code", raw_code.as_str()), ("state", ask.state.as_str()), ("iss", &iss)];
-    let answer = AuthorizeResponse {
-        redirect_to: with_query(ask.redirect_uri.as_str(), &pairs),
-        code: raw_code.clone(),
-        state: ask.state.as_str().to_owned(),
-        expires_in: CODE_LIFETIME.as_secs(),
-        scope: scopes.to_string(),
-        scopes: scopes.to_vec(),
-        granted_scopes: scopes.to_vec(),
-        app_id: asked.id.clone(),
-        installation_id: installation.id.clone(),
-        store_id: store.id.clone(),
-        iss: iss.clone(),
-    };
+    let installation = authorized(known.as_ref(), &asked, owner, scopes, now);
+    let (code, raw_code) = issue(&asked, &installation, ask, challenge, now);
+    let answer = AuthorizeResponse::of(ask, raw_code, &installation, &app.config.base_url);
     let status = known.map(|known| known.status);
     let became_active = status != Some(InstallationStatus::Active);
     // Authorizing straight away, without the install route, installs too.
@@ -167,6 +135,54 @@ async fn authorize_once(
         .emit(installation.event(&APP_AUTHORIZED, now))
         .answer(Json::new(&answer).no_store(), now)
         .await
+}
+
+/// A code for what the installation was granted, and its text, which is shown once.
+fn issue(
+    app: &CommerceApp,
+    installation: &Installation,
+    ask: &AuthorizeRequest,
+    challenge: Option<CodeChallenge>,
+    now: Timestamp,
+) -> (AuthorizationCode, String) {
+    let raw_code = format!("cod_{}", seal::random_secret());
+    let code = AuthorizationCode {
+        digest: seal::digest(&raw_code),
+        client_id: app.client_id.clone(),
+        app_id: app.id.clone(),
+        store_id: installation.store_id.clone(),
+        installation_id: installation.id.clone(),
+        generation: installation.generation,
+        merchant_id: installation.installed_by.clone(),
+        redirect_digest: seal::digest(ask.redirect_uri.as_str()),
+        challenge,
+        scopes: installation.scopes.clone(),
+        state: CodeState::Issued,
+        grant_id: GrantId::mint(now),
+        expires_at: now.plus(CODE_LIFETIME),
+        created_at: now,
+        version: 1,
+    };
+    (code, raw_code)
+}
+
+impl AuthorizeResponse {
+    fn of(ask: &AuthorizeRequest, code: String, installation: &Installation, iss: &str) -> Self {
+        let pairs = [("code", code.as_str()), ("state", ask.state.as_str()), ("iss", iss)];
+        Self {
+            redirect_to: with_query(ask.redirect_uri.as_str(), &pairs),
+            code,
+            state: ask.state.as_str().to_owned(),
+            iss: iss.to_owned(),
+            expires_in: CODE_LIFETIME.as_secs(),
+            scope: installation.scopes.to_string(),
+            scopes: installation.scopes.to_vec(),
+            granted_scopes: installation.scopes.to_vec(),
+            app_id: installation.app_id.clone(),
+            installation_id: installation.id.clone(),
+            store_id: installation.store_id.clone(),
+        }
+    }
 }
 
 impl AuthorizeRequest {
