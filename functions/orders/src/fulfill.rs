@@ -221,8 +221,7 @@ async fn notice(
         return Ok(None);
     }
     let mail = notifications::order_shipped(email, &store.name, order, &fulfillment.tracking);
-    let key = app.secrets.mail_key().await?;
-    Mail::compose(&key, &mail, now).map(Some)
+    Mail::sealed(app, &mail, now).await.map(Some)
 }
 
 /// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.

@@ -3,6 +3,8 @@
 //! These routes are the merchant's alone: whoever can change the account decides where the money
 //! goes, and that is more than an app with `write_payments` is trusted with.
 
+mod credentials;
+
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -11,7 +13,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{
-    Body, Exact, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
+    Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
     request,
 };
 use ground::id::PaymentId;
@@ -24,6 +26,8 @@ use sales::payment::provider::{Provider, ProviderFailure};
 use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use self::credentials::CredentialsRequest;
 
 /// How many open payments are named to who wants to delete their account.
 const SHOWN_OPEN: usize = 100;
@@ -90,98 +94,6 @@ pub struct SaveRequest {
     enabled: Option<Flag>,
     /// What customers are told: where to transfer to, what to bring.
     instructions: Patch<Text<0, 2_000>>,
-}
-
-/// A provider's keys. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
-#[request]
-#[derive(Clone)]
-pub struct CredentialsRequest {
-    /// Razorpay's public key.
-    key_id: Option<Exact<128>>,
-    /// Razorpay's secret key.
-    key_secret: Option<Exact<256>>,
-    /// Stripe's public key.
-    publishable_key: Option<Exact<256>>,
-    /// Stripe's secret key.
-    secret_key: Option<Exact<256>>,
-    /// What the provider signs webhooks with.
-    webhook_secret: Option<Exact<256>>,
-}
-
-impl std::fmt::Debug for CredentialsRequest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("CredentialsRequest([redacted])")
-    }
-}
-
-/// What keys of a mode begin with: public, secret. A secret of one mode under the name of the
-/// other would move money that nobody meant to move.
-fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'static str]) {
-    match (provider, mode) {
-        (ProviderName::Razorpay, Mode::Test) => ("rzp_test_", &[""]),
-        (ProviderName::Razorpay, Mode::Live) => ("rzp_live_", &[""]),
-        (ProviderName::Stripe, Mode::Test) => ("pk_test_", &["sk_test_", "rk_test_"]),
-        (ProviderName::Stripe, Mode::Live) => ("pk_live_", &["sk_live_", "rk_live_"]),
-        (ProviderName::Manual, _) => ("", &[""]),
-    }
-}
-
-impl CredentialsRequest {
-    /// The keys of this provider, in this mode.
-    fn judge(
-        &self,
-        provider: ProviderName,
-        mode: Mode,
-    ) -> Result<ProviderCredentials, Vec<FieldError>> {
-        let mut errors = Vec::new();
-        let mut fault = |name: &str, code: &'static str, detail: String| {
-            let pointer = format!("/credentials/{name}");
-            errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
-        };
-        let Self { key_id, key_secret, publishable_key, secret_key, webhook_secret } = self;
-        let razorpay =
-            [("key_id", text(key_id.as_ref())), ("key_secret", text(key_secret.as_ref()))];
-        let stripe = [
-            ("publishable_key", text(publishable_key.as_ref())),
-            ("secret_key", text(secret_key.as_ref())),
-        ];
-        let ([public, secret], others) = match provider {
-            ProviderName::Stripe => (stripe, razorpay),
-            ProviderName::Razorpay | ProviderName::Manual => (razorpay, stripe),
-        };
-        for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
-            fault(name, "unknown_field", format!("{provider} has no such key."));
-        }
-        let (public_prefix, secret_prefixes) = prefixes(provider, mode);
-        for ((name, value), known) in [(public, &[public_prefix][..]), (secret, secret_prefixes)] {
-            match value {
-                None => fault(name, "required", "This field is required.".to_owned()),
-                Some(value) => {
-                    let visible = value.bytes().all(|b| b.is_ascii_graphic());
-                    if !visible || !known.iter().any(|prefix| value.starts_with(prefix)) {
-                        let begin = known.join("` or `");
-                        fault(
-                            name,
-                            "invalid_key",
-                            format!("Must begin with `{begin}` in {mode} mode."),
-                        );
-                    }
-                }
-            }
-        }
-        match (public.1, secret.1) {
-            (Some(key_id), Some(secret)) if errors.is_empty() => Ok(ProviderCredentials {
-                key_id: key_id.to_owned(),
-                secret: secret.to_owned(),
-                webhook_secret: text(webhook_secret.as_ref()).map(str::to_owned),
-            }),
-            _ => Err(errors),
-        }
-    }
-}
-
-fn text<const MAX: usize>(field: Option<&Exact<MAX>>) -> Option<&str> {
-    field.map(Exact::as_str)
 }
 
 impl Rules for SaveRequest {
@@ -287,11 +199,10 @@ pub async fn save(
         ..next
     };
     let write = store::configured(app.table.write(), &store.id);
-    let write = match known.version {
-        0 => write.create(&next, Code::VersionConflict),
-        _ => write.replace(&next, Code::VersionConflict),
-    };
-    write.answer(shown(&app, &caller, &next), now).await
+    write
+        .create_or_replace(&next, Code::VersionConflict)
+        .answer(shown(&app, &caller, &next), now)
+        .await
 }
 
 /// When the provider accepted the credentials: now, or not yet when it cannot be reached.

@@ -1,5 +1,9 @@
 //! The three axes of an order's state, and what can be done in them.
 
+use gateway::problem::Problem;
+
+use super::{Order, OrderItem, StockState};
+
 gateway::words! {
     /// Where an order is in its life.
     OrderStatus {
@@ -83,5 +87,75 @@ gateway::words! {
         Close = "close",
         /// Open it again.
         Reopen = "reopen",
+    }
+}
+
+impl Order {
+    /// What can be done with it now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        let allowed = OrderAction::ALL.iter().filter(|action| self.allows(**action));
+        allowed.map(|action| action.as_str()).collect()
+    }
+
+    /// Whether this can be done with it now.
+    pub fn allows(&self, action: OrderAction) -> bool {
+        let (open, draft) = (self.status == OrderStatus::Open, self.status == OrderStatus::Draft);
+        let stands = open || self.status == OrderStatus::Closed;
+        let has_left = self.items.iter().any(|item| item.fulfilled > 0);
+        match action {
+            OrderAction::Update => true,
+            OrderAction::Confirm => (open || draft) && self.stock == StockState::Reserved,
+            OrderAction::MarkPaid => {
+                (open || draft) && !self.outstanding().is_zero() && self.authorized().is_zero()
+            }
+            OrderAction::Capture => {
+                !self.is_over() && !self.outstanding().is_zero() && !self.authorized().is_zero()
+            }
+            OrderAction::Fulfill => open && self.is_fulfillable() && !self.on_hold,
+            OrderAction::Refund => {
+                !self.refundable().is_zero() && (self.is_over() || self.is_firm())
+            }
+            OrderAction::Cancel => (open || draft) && !has_left,
+            OrderAction::CancelLines => stands && self.is_fulfillable(),
+            OrderAction::ReturnLines => {
+                stands && self.items.iter().any(|item| item.returnable() > 0)
+            }
+            OrderAction::Hold => open && !self.on_hold && self.remaining() > 0,
+            OrderAction::Release => open && self.on_hold,
+            OrderAction::Close => open && self.is_firm(),
+            OrderAction::Reopen => self.status == OrderStatus::Closed,
+        }
+    }
+
+    /// Whether its stock is its own: paid, authorized, or confirmed by hand.
+    pub fn is_firm(&self) -> bool {
+        self.stock == StockState::Committed
+    }
+
+    /// Whether it was cancelled or expired.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, OrderStatus::Cancelled | OrderStatus::Expired)
+    }
+
+    /// Units that have yet to leave.
+    pub fn remaining(&self) -> u32 {
+        self.items.iter().map(OrderItem::remaining).fold(0, u32::saturating_add)
+    }
+
+    fn is_fulfillable(&self) -> bool {
+        self.is_firm() && self.remaining() > 0
+    }
+
+    /// # Errors
+    /// `invalid_state_transition`, with the state and what may be done in it.
+    pub fn demand(&self, action: OrderAction) -> Result<(), Problem> {
+        if self.allows(action) { Ok(()) } else { Err(self.refuses()) }
+    }
+
+    /// What is answered when the order's state does not allow what was asked.
+    pub fn refuses(&self) -> Problem {
+        Problem::state(self.status.as_str(), &self.allowed_actions())
+            .with("financial_status", self.financial_status.as_str())
+            .with("fulfillment_status", self.fulfillment_status.as_str())
     }
 }

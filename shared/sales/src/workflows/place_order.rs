@@ -202,8 +202,7 @@ async fn confirm_by_mail(
     let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
     let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
     let mail = notifications::order_placed(email, &priced.store.name, order);
-    let key = app.secrets.mail_key().await?;
-    Ok(write.emit(Mail::compose(&key, &mail, order.created_at)?))
+    Ok(write.emit(Mail::sealed(app, &mail, order.created_at).await?))
 }
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
