@@ -40,12 +40,7 @@ async fn load(app: &App, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
 
 /// Begins a write that changes the tree: of two at the same moment one reads again.
 fn guarded(app: &App, guard: &TreeGuard) -> Write {
-    let next = guard.changed();
-    if next.version == 1 {
-        app.table.write().create(&next, Code::VersionConflict)
-    } else {
-        app.table.write().replace(&next, Code::VersionConflict)
-    }
+    app.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
 }
 
 /// Announces a change, and answers.

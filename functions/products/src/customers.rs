@@ -71,8 +71,9 @@ pub(crate) async fn list(
         return paging.whole(&app, views.collect(), |view| view.id.to_string()).await;
     }
     let any = CustomerId::derive(&["any"]);
-    let (index, place) = key::customers_of_store(&store.id, store.created_at, &any);
-    let mut query = table::Query::index(index, place.pk).newest_first();
+    let mut query =
+        table::Query::partition_of(key::customers_of_store(&store.id, store.created_at, &any))
+            .newest_first();
     if asked.is_filtered() {
         query = query.looking_ahead(AHEAD.0, AHEAD.1);
     }

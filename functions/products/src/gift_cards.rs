@@ -21,6 +21,7 @@ use ground::id::{CustomerId, GiftCardId};
 use ground::key;
 use ground::mail::Mail;
 use ground::money::{AskedMoney, Money};
+use ground::resource;
 use ground::scope::{ReadGiftCards, WriteGiftCards};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
@@ -60,14 +61,14 @@ pub async fn list(
 ) -> Result<Page<GiftCardView>, Problem> {
     let now = app.clock.now();
     let probe = GiftCardId::derive(&[]);
-    let (index, place) = key::gift_cards_of_store(&caller.store.id, now, &probe);
+    let entry = key::gift_cards_of_store(&caller.store.id, now, &probe);
     let ending = ask.last_characters.map(|ending| ending.as_str().to_ascii_uppercase());
     let wanted = |card: &GiftCard| {
         ask.status.is_none_or(|status| card.status_at(now) == status)
             && ask.customer_id.as_ref().is_none_or(|id| card.customer_id.as_ref() == Some(id))
             && ending.as_ref().is_none_or(|ending| card.last_characters == *ending)
     };
-    let query = TableQuery::index(index, place.pk).newest_first();
+    let query = TableQuery::partition_of(entry).newest_first();
     paging.answer(&app, &query, wanted, |card| GiftCardView::of(&card, now)).await
 }
 
@@ -196,8 +197,8 @@ pub async fn issue(
     }
     let mac = app.secrets.gift_card_key().await?;
     let card = GiftCard::issue(store, issue, &code, &mac, now);
-    let place = (&card.store_id, &card.id);
-    let entry = GiftCardEntry::new(place, GiftCardEntryKind::Issued, &card.initial_value, now);
+    let of = (&card.store_id, &card.id);
+    let entry = GiftCardEntry::new(of, GiftCardEntryKind::Issued, &card.initial_value, now);
     let mail = match &card.recipient {
         None => None,
         Some(to) => {
@@ -239,7 +240,7 @@ fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> 
 
 /// A card of the store.
 async fn load(app: &App, store: &Store, id: &GiftCardId) -> Result<GiftCard, Problem> {
-    app.table.get(&key::gift_card(&store.id, id)).await?.ok_or_else(|| Code::NotFound.into())
+    resource::load(app, &key::gift_card(&store.id, id)).await
 }
 
 fn shown(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {

@@ -12,12 +12,13 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::Page;
 use gateway::request::{Fault, FieldErrors, FromText, Path, Query, request};
 use gateway::table::Query as TableQuery;
 use ground::id::{LocationId, VariantId};
 use ground::key;
+use ground::resource;
 use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -96,8 +97,7 @@ pub async fn list(
     let Some(Ids(items)) = ask.item_ids else {
         let probe = VariantId::derive(&[]);
         let query = |location: &LocationId| {
-            let (index, any) = key::levels_of_location(store, location, &probe);
-            TableQuery::index(index, any.pk)
+            TableQuery::partition_of(key::levels_of_location(store, location, &probe))
         };
         let queries: Vec<_> = locations.iter().map(query).collect();
         let view = |level: Level| LevelView::from(&level);
@@ -144,7 +144,7 @@ pub async fn ledger(
     paging: Paging,
 ) -> Result<Page<MovementView, LedgerOpening>, Problem> {
     let key = key::level(&caller.store.id, &item, &location);
-    let level: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+    let level: Level = resource::load(&app, &key).await?;
     let view = |movement: Movement| MovementView::from(&movement);
     let query = movements_of(&level).newest_first();
     let opening = LedgerOpening { opening: level.opening };

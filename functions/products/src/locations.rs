@@ -188,7 +188,7 @@ struct Network {
 
 impl Network {
     async fn read(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        let store: Store = app.table.get(&key::store(store)).await?.ok_or(Code::NotFound)?;
+        let store: Store = load(app, &key::store(store)).await?;
         let locations = location::all(app, &store.id).await?;
         Ok(Self { store, locations })
     }

@@ -22,6 +22,7 @@ use gateway::table::{self, retry};
 use ground::event::Event;
 use ground::id::{MediaId, StoreId};
 use ground::key;
+use ground::resource;
 use ground::scope::{ReadMedia, WriteMedia};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -209,8 +210,7 @@ async fn fetched(app: &App, ask: FetchRequest) -> Result<(Bytes, Caption), Probl
 }
 
 async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem> {
-    let found: Option<Media> = app.table.get(&key::media(store, id)).await?;
-    found.ok_or_else(|| Code::NotFound.into())
+    resource::load(app, &key::media(store, id)).await
 }
 
 /// `GET /v1/media/{id}`: what the store knows of an image.

@@ -99,11 +99,11 @@ fn mentions(product: &Product, words: &str) -> bool {
 /// a walk meets every product once, however it changes meanwhile.
 fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
     let (since, any) = (Timestamp::from_millis(0), ProductId::derive(&[]));
-    let (index, listed) = match status {
+    let entry = match status {
         None => key::products_of_store(store, since, &any),
         Some(status) => key::products_by_status(store, status.as_str(), since, &any),
     };
-    Query::index(index, listed.pk).newest_first()
+    Query::partition_of(entry).newest_first()
 }
 
 /// `GET /v1/products`: the store's products, the newest first. Filters but `status` are judged

@@ -48,7 +48,7 @@ impl ListQuery {
     /// is, unless it is asked for by product.
     fn query(&self, store: &Store) -> table::Query {
         let any = ReviewId::derive(&["any"]);
-        let (index, listed) = match (self.status, &self.product_id) {
+        let entry = match (self.status, &self.product_id) {
             (Some(ReviewStatus::Approved), Some(product)) => {
                 key::approved_reviews_of_product(&store.id, product, store.created_at, &any)
             }
@@ -57,7 +57,7 @@ impl ListQuery {
                 key::reviews_by_status(&store.id, status.as_str(), store.created_at, &any)
             }
         };
-        table::Query::index(index, listed.pk).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
+        table::Query::partition_of(entry).newest_first().looking_ahead(AHEAD.0, AHEAD.1)
     }
 }
 

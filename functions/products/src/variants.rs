@@ -21,7 +21,7 @@ use crate::products::ask::{
     ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_references, locations,
 };
 use crate::products::close;
-use crate::products::write::{Revision, Step, release_orphans};
+use crate::products::write::{Revision, WriteStep, release_orphans};
 
 /// The product of this id with its variants.
 async fn load(
@@ -99,7 +99,7 @@ async fn add(
     let revision = Revision { before: (&before, &variants), after: (&product, &after) };
     let sellable = product.sellable(&draft.variant);
     let answer = Created::new(&VariantView::from(&draft.variant)).version(1);
-    let add = Step::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
+    let add = WriteStep::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
     revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
 
@@ -152,7 +152,7 @@ pub struct StockRequest {
 }
 
 impl UpdateRequest {
-    /// The variant as the caller wants it, at the version and the place it is.
+    /// The variant as the caller wants it, at the version and the position it is.
     fn apply(self, variant: &Variant, (store, faults): (&Store, &mut Faults)) -> Variant {
         let mut wanted = variant.clone();
         self.sku.apply(&mut wanted.sku);
@@ -194,11 +194,11 @@ impl UpdateRequest {
 }
 
 /// The variants with this one in place of its former self, at its next version if it changes, and
-/// at this place. The others make room; that is no change of theirs.
+/// at this position. The others make room; that is no change of theirs.
 fn arranged(
     variants: &[Variant],
     wanted: Variant,
-    place: Option<i64>,
+    position: Option<i64>,
     now: Timestamp,
 ) -> Vec<Variant> {
     let mut after: Vec<Variant> = variants.to_vec();
@@ -206,10 +206,10 @@ fn arranged(
         return after;
     };
     let before = after.remove(found);
-    let asked = place.and_then(|place| usize::try_from(place.saturating_sub(1)).ok());
-    let place = asked.unwrap_or(found).min(after.len());
-    let changes = wanted != before || place != found;
-    after.insert(place, if changes { wanted.changed(now) } else { wanted });
+    let asked = position.and_then(|position| usize::try_from(position.saturating_sub(1)).ok());
+    let index = asked.unwrap_or(found).min(after.len());
+    let changes = wanted != before || index != found;
+    after.insert(index, if changes { wanted.changed(now) } else { wanted });
     for (variant, position) in after.iter_mut().zip(1_u32..) {
         variant.position = position;
     }
@@ -235,14 +235,14 @@ pub async fn update(
         let variant = variant.ok_or(Code::NotFound)?;
         if_match.check(variant.version)?;
         let mut faults = Faults::default();
-        let place = ask.position.map(|position| position.0);
+        let position = ask.position.map(|position| position.0);
         let wanted = ask.clone().apply(variant, (store, &mut faults));
         if wanted.options != variant.options {
             faults.judge_choice(&before.options, &wanted.options, "");
             judge_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
         }
         faults.done()?;
-        let after = arranged(&variants, wanted, place, now);
+        let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);
         let answer = Json::new(&VariantView::from(shown)).version(shown.version);
         if after == variants {
@@ -280,7 +280,7 @@ pub async fn remove(
         let after = product.arranged(after);
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let closed = close(&app, &gone).await?;
-        let more = (vec![Step::Drop(Box::new(gone))], closed);
+        let more = (vec![WriteStep::Drop(Box::new(gone))], closed);
         revision.write(&app, more, &PRODUCT_UPDATED, NoContent::default(), now).await
     })
     .await

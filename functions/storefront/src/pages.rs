@@ -14,6 +14,7 @@ use ground::fields::{Handle, Subdomain};
 use ground::id::StoreId;
 use ground::key;
 use ground::provider::ProviderName;
+use ground::resource::load;
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::{FRESH, Shopfront, StorefrontView};
@@ -139,7 +140,7 @@ pub async fn menu(
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store().id, handle.as_str());
-    let menu: Menu = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+    let menu: Menu = load(&app, &key).await?;
     Ok(Json::new(&MenuView::from(&menu)).cached(FRESH))
 }
 

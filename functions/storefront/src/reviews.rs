@@ -73,9 +73,13 @@ pub(crate) async fn list(
 ) -> Result<Page<PublicReview, ReviewSummary>, Problem> {
     let product = named(&app, shop.store(), &handle).await?;
     let any = ReviewId::derive(&["any"]);
-    let (index, approved) =
-        key::approved_reviews_of_product(&product.store_id, &product.id, product.created_at, &any);
-    let query = Query::index(index, approved.pk).newest_first();
+    let query = Query::partition_of(key::approved_reviews_of_product(
+        &product.store_id,
+        &product.id,
+        product.created_at,
+        &any,
+    ))
+    .newest_first();
     let paging = paging.with(ReviewSummary { rating: product.rating() });
     paging.answer(&app, &query, |_: &Review| true, |review| PublicReview::from(&review)).await
 }
@@ -168,9 +172,13 @@ async fn bought(
     line: &OrderItemId,
 ) -> Result<bool, Problem> {
     let any = OrderId::derive(&["any"]);
-    let (index, placed) =
-        key::orders_of_customer(&customer.store_id, &customer.id, customer.created_at, &any);
-    let query = Query::index(index, placed.pk).newest_first();
+    let query = Query::partition_of(key::orders_of_customer(
+        &customer.store_id,
+        &customer.id,
+        customer.created_at,
+        &any,
+    ))
+    .newest_first();
     let orders: Vec<Order> = app.table.all(&query, ORDERS).await?;
     let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
     let paid = orders.iter().filter(stands).filter(|order| order.is_firm());

@@ -174,14 +174,14 @@ const READS: u32 = 20;
 /// are there for it.
 async fn refuse_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
     let nobody = OrderId::derive(&[]);
-    let (index, owed) = key::open_orders_of_store(&store.id, store.created_at, &nobody);
-    let owed = table::Query::index(index, owed.pk).newest_first();
+    let owed =
+        table::Query::partition_of(key::open_orders_of_store(&store.id, store.created_at, &nobody))
+            .newest_first();
     let owed = app.table.keys(&owed, MOST_COUNTED).await?.len();
     let now = app.clock.now();
     let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
-    let (index, all) = key::orders_of_store(&store.id, since, &nobody);
-    let recent = table::Query::index(index, all.pk)
+    let recent = table::Query::partition_of(key::orders_of_store(&store.id, since, &nobody))
         .between(since.to_string(), "~")
         .newest_first()
         .looking_ahead(ORDERS_AT_ONCE, READS);

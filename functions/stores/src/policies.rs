@@ -5,13 +5,14 @@ use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
 };
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Path, Text, request};
 use gateway::table::retry;
 use ground::event::{About, Event};
 use ground::id::StoreId;
 use ground::key;
+use ground::resource::load;
 use ground::scope::{ReadContent, WriteContent};
 use platform::caller::StoreAccess;
 
@@ -27,8 +28,7 @@ pub async fn show(
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
 ) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store.id, handle.as_str());
-    let policy: Policy = app.table.get(&key).await?.ok_or(Code::NotFound)?;
-    Ok(shown(&policy))
+    load(&app, &key).await.map(|policy| shown(&policy))
 }
 
 fn shown(policy: &Policy) -> Json<PolicyView> {

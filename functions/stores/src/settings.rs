@@ -97,8 +97,8 @@ impl CheckoutRequest {
         set(window, self.payment_window_minutes, default.payment_window_minutes, minutes);
         let minutes = |Int(minutes): Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>| minutes.unsigned_abs();
         let window = &mut group.manual_payment_window_minutes;
-        let by_hand = self.manual_payment_window_minutes;
-        set(window, by_hand, default.manual_payment_window_minutes, minutes);
+        let manual = self.manual_payment_window_minutes;
+        set(window, manual, default.manual_payment_window_minutes, minutes);
         let guest = &mut group.guest_checkout;
         set(guest, self.guest_checkout, default.guest_checkout, |flag| flag.0);
         set(&mut group.require_phone, self.require_phone, default.require_phone, |flag| flag.0);

@@ -24,8 +24,7 @@ use crate::branding::{self, BrandingRequest};
 
 /// The stores of a merchant.
 fn stores_of(caller: &Merchant) -> Query {
-    let (index, any) = key::stores_of(&caller.account.id, caller.account.created_at);
-    Query::index(index, any.pk)
+    Query::partition_of(key::stores_of(&caller.account.id, caller.account.created_at))
 }
 
 fn view(app: &App, store: &Store) -> StoreView {

@@ -42,7 +42,7 @@ pub struct Blob {
     pub references: u64,
     /// When it was first uploaded.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

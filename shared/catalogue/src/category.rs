@@ -34,9 +34,9 @@ pub const MAX_DEPTH: usize = 6;
 /// A category.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Category {
-    /// The id.
+    /// Part of the key.
     pub id: CategoryId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The category it is below; none at the first level.
     pub parent_id: Option<CategoryId>,
@@ -50,7 +50,7 @@ pub struct Category {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -67,7 +67,7 @@ impl Item for Category {
 /// What serializes changes of the tree's shape and of its handles.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TreeGuard {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// Counts such changes.
     pub version: u64,

@@ -63,9 +63,9 @@ gateway::words! {
 /// A collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
-    /// The id.
+    /// Part of the key.
     pub id: CollectionId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// What shoppers read.
     pub title: String,
@@ -94,7 +94,7 @@ pub struct Collection {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -132,8 +132,8 @@ impl Collection {
     }
 
     /// The claim of its handle.
-    pub fn claim(&self, now: Timestamp) -> UniqueHandle {
-        UniqueHandle {
+    pub fn claim(&self, now: Timestamp) -> UniqueCollectionHandle {
+        UniqueCollectionHandle {
             store_id: self.store_id.clone(),
             handle: self.handle.clone(),
             collection_id: self.id.clone(),
@@ -144,18 +144,18 @@ impl Collection {
 
 /// The one collection of a handle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UniqueHandle {
-    /// The store.
+pub struct UniqueCollectionHandle {
+    /// Part of the key.
     pub store_id: StoreId,
     /// The handle.
     pub handle: Handle,
-    /// The collection.
+    /// Whose it is.
     pub collection_id: CollectionId,
     /// When it was claimed.
     pub created_at: Timestamp,
 }
 
-impl Item for UniqueHandle {
+impl Item for UniqueCollectionHandle {
     const KIND: &'static str = "collection_handle";
     fn key(&self) -> Key {
         key::unique_collection_handle(&self.store_id, self.handle.as_str())
@@ -169,13 +169,13 @@ impl Item for UniqueHandle {
 /// removed from the store stays here until the list is changed; whoever reads skips it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
-    /// The collection.
+    /// Part of the key.
     pub collection_id: CollectionId,
     /// The products.
     pub product_ids: Vec<ProductId>,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -53,9 +53,9 @@ gateway::words! {
 /// A submission.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FormSubmission {
-    /// The id.
+    /// Part of the key.
     pub id: FormSubmissionId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The form's name.
     pub form: Handle,
@@ -71,7 +71,7 @@ pub struct FormSubmission {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

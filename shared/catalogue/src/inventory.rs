@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLocator, MAX_LEVELS, StockSnapshot, plan};
-pub use orders::{Line, Step, apply, oversell};
+pub use orders::{Line, StockStep, apply, oversell};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 
@@ -114,11 +114,11 @@ impl Delta {
 /// How much of a variant is at a location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The variant; the API calls it the item.
     pub variant_id: VariantId,
-    /// The location.
+    /// Part of the key.
     pub location_id: LocationId,
     /// Can be sold; negative only where the variant is sold beyond its stock.
     pub available: i64,
@@ -138,7 +138,7 @@ pub struct Level {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -227,13 +227,13 @@ impl Level {
 /// A movement of stock: an entry in the ledger of a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movement {
-    /// The id.
+    /// Part of the key.
     pub id: MovementId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
-    /// The variant.
+    /// Part of the key.
     pub variant_id: VariantId,
-    /// The location.
+    /// Part of the key.
     pub location_id: LocationId,
     /// What moved it.
     pub kind: MovementKind,
@@ -266,7 +266,7 @@ impl Item for Movement {
 }
 
 impl Movement {
-    /// A movement at this place, by whoever makes the current request.
+    /// A movement at this level, by whoever makes the current request.
     pub(crate) fn new(
         (store, variant, location): (&StoreId, &VariantId, &LocationId),
         kind: MovementKind,
@@ -324,18 +324,18 @@ fn split(
 ) -> Option<Vec<(LocationId, u32)>> {
     let amounts = |stock: &[(&LocationId, u32)]| stock.iter().map(|one| one.1).collect::<Vec<_>>();
     let all = amounts(stock);
-    let mut places = (1..=most.min(stock.len())).find(|n| largest(all.clone(), *n) >= quantity)?;
+    let mut sites = (1..=most.min(stock.len())).find(|n| largest(all.clone(), *n) >= quantity)?;
     let (mut left, mut parts) = (quantity, Vec::new());
     for (at, (location, available)) in stock.iter().enumerate() {
-        if places == 0 {
+        if sites == 0 {
             break;
         }
         let later = stock.get(at.saturating_add(1)..).unwrap_or_default();
-        let rest = largest(amounts(later), places.saturating_sub(1));
+        let rest = largest(amounts(later), sites.saturating_sub(1));
         if available.saturating_add(rest) >= left {
             let part = left.min(*available);
             parts.push(((*location).clone(), part));
-            (left, places) = (left.saturating_sub(part), places.saturating_sub(1));
+            (left, sites) = (left.saturating_sub(part), sites.saturating_sub(1));
         }
     }
     Some(parts)

@@ -56,9 +56,9 @@ pub struct LocationAddress {
 /// A stock location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    /// The id.
+    /// Part of the key.
     pub id: LocationId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// What the merchant calls it.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct Location {
     pub created_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -62,9 +62,9 @@ impl MediaType {
 /// An image of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
-    /// The id.
+    /// Part of the key.
     pub id: MediaId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// What it is encoded as.
     pub content_type: MediaType,
@@ -87,7 +87,7 @@ pub struct Media {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -148,7 +148,7 @@ fn count(items: &[MenuItem]) -> usize {
 /// A menu of a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Menu {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// What the storefront asks for it by.
     pub handle: Handle,
@@ -158,7 +158,7 @@ pub struct Menu {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -88,7 +88,7 @@ fn sanitize(html: &str) -> String {
 /// A policy page of a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Policy {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// Which policy.
     pub handle: PolicyHandle,
@@ -102,7 +102,7 @@ pub struct Policy {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -4,7 +4,7 @@
 //!   variants, its images, its rating. A [`Variant`] is what is priced, stocked and sold.
 //! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
 //!   transaction that changes the product or the variant.
-//! - Handles and SKUs are unique by items of their own ([`UniqueHandle`], [`UniqueSku`]).
+//! - Handles and SKUs are unique by items of their own ([`UniqueProductHandle`], [`UniqueSku`]).
 //! - What a change cannot do in one transaction it leaves to do ([`DeferredWork`]).
 //!
 //! A product and its variants are one query ([`load`]).
@@ -41,7 +41,7 @@ pub use options::{Faults, slug, variant_title};
 pub use outline::Outline;
 pub use sellable::{Sellable, note_ordered};
 pub use topics::*;
-pub use unique::{UniqueHandle, UniqueSku};
+pub use unique::{UniqueProductHandle, UniqueSku};
 pub use view::{InventoryView, PriceRange, ProductSummary, ProductView, VariantView};
 
 /// Variants of one product.
@@ -100,9 +100,9 @@ pub struct Seo {
 /// A product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
-    /// The id.
+    /// Part of the key.
     pub id: ProductId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// What shoppers read.
     pub title: String,
@@ -157,7 +157,7 @@ pub struct Product {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -189,11 +189,11 @@ impl Item for Product {
 /// A variant of a product: what is priced, stocked and sold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// The id.
+    /// Part of the key.
     pub id: VariantId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
-    /// The product.
+    /// Part of the key.
     pub product_id: ProductId,
     /// Its values of the product's options: `M / Blue`; `Default` without options.
     pub title: String,
@@ -223,7 +223,7 @@ pub struct Variant {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -305,16 +305,16 @@ impl Product {
         self.prices.last().copied().unwrap_or(0)
     }
 
-    /// These variants in the product's order, each with its place. What the product does not list
+    /// These variants in the product's order, each with its position. What the product does not list
     /// is left out: it is being added or removed.
     pub fn arranged(&self, variants: Vec<Variant>) -> Vec<Variant> {
         let mut found: HashMap<VariantId, Variant> =
             variants.into_iter().map(|variant| (variant.id.clone(), variant)).collect();
-        let places = self.variant_ids.iter().zip(1_u32..);
+        let positions = self.variant_ids.iter().zip(1_u32..);
         let placed = |(id, position): (&VariantId, u32)| {
             found.remove(id).map(|variant| Variant { position, ..variant })
         };
-        places.filter_map(placed).collect()
+        positions.filter_map(placed).collect()
     }
 
     /// Whether some variant can be bought whatever its stock, by the store's policy as it is now.

@@ -40,7 +40,7 @@ impl From<&Product> for Candidate {
 /// The candidates of one store, in one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelatedProducts {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The newest products that shoppers see, the newest first.
     pub products: Vec<Candidate>,

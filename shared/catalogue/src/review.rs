@@ -46,11 +46,11 @@ gateway::words! {
 /// A review of a product by a customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Review {
-    /// The id.
+    /// In GSI2, which finds it by this alone.
     pub id: ReviewId,
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
-    /// The product.
+    /// Part of the key.
     pub product_id: ProductId,
     /// Who wrote it.
     pub customer_id: CustomerId,
@@ -72,7 +72,7 @@ pub struct Review {
     pub created_at: Timestamp,
     /// When it was changed last.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -22,17 +22,17 @@ const ANY_VARIANT: &str = "-";
 /// A product that a customer wants to remember, and perhaps which variant of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Wish {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// Whose wish it is.
     pub customer_id: CustomerId,
-    /// The product.
+    /// Part of the key.
     pub product_id: ProductId,
     /// The variant, if it matters.
     pub variant_id: Option<VariantId>,
     /// When it was added.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 

@@ -91,7 +91,7 @@ impl Inbound {
     pub fn take<T: Any + Send>(&self) -> Result<T, Problem> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().position(|value| value.is::<T>());
-        let value = found.and_then(|place| kept.swap_remove(place).downcast().ok());
+        let value = found.and_then(|index| kept.swap_remove(index).downcast().ok());
         value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not judged"))
     }
 

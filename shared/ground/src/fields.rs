@@ -259,10 +259,10 @@ impl FromText for Phone {
     fn from_text(text: &str) -> Result<Self, Fault> {
         let text = text.trim();
         let digits = text.chars().filter(char::is_ascii_digit).count();
-        let written = text.chars().enumerate().all(|(place, c)| {
+        let written = text.chars().enumerate().all(|(index, c)| {
             c.is_ascii_digit()
                 || matches!(c, ' ' | '-' | '.' | '(' | ')')
-                || (c == '+' && place == 0)
+                || (c == '+' && index == 0)
         });
         if written && text.len() <= 32 && (6..=15).contains(&digits) {
             Ok(Self(text.to_owned()))

@@ -2,7 +2,7 @@
 //!
 //! A mail is written in the transaction that makes it necessary, so that neither exists without
 //! the other. What it says is sealed: it holds codes and tokens that are kept nowhere else in
-//! readable form. The table's stream puts [`Message`] on the queue at once; a mail that is not
+//! readable form. The table's stream puts [`MailMessage`] on the queue at once; a mail that is not
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
 mod plain;

@@ -104,10 +104,10 @@ impl Money {
         let given: i128 = shares.iter().map(|(part, _)| part).sum();
         let left = usize::try_from(i128::from(self.amount).saturating_sub(given)).unwrap_or(0);
         let mut order: Vec<usize> = (0..shares.len()).collect();
-        order.sort_by_key(|place| std::cmp::Reverse(shares.get(*place).map(|share| share.1)));
+        order.sort_by_key(|index| std::cmp::Reverse(shares.get(*index).map(|share| share.1)));
         let lucky: std::collections::HashSet<usize> = order.into_iter().take(left).collect();
-        let part = |(place, (part, _)): (usize, &(i128, i128))| {
-            let extra = i64::from(lucky.contains(&place));
+        let part = |(index, (part, _)): (usize, &(i128, i128))| {
+            let extra = i64::from(lucky.contains(&index));
             let amount = i64::try_from(*part).unwrap_or(0).saturating_add(extra);
             Self { amount, currency: self.currency.clone() }
         };

@@ -72,11 +72,11 @@ pub trait Resource: Item {
     }
 }
 
-/// Reads a resource.
+/// Reads an item that has to be there.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn load<R: Resource>(app: &App, key: &Key) -> Result<R, Problem> {
+pub async fn load<T: Item>(app: &App, key: &Key) -> Result<T, Problem> {
     app.table.get(key).await?.ok_or_else(|| Code::NotFound.into())
 }
 

@@ -100,15 +100,15 @@ async fn a_product_page_shows_every_variant_there_is_now() {
 #[tokio::test]
 async fn a_hint_that_is_behind_hides_nothing() {
     use catalogue::product::Outline;
-    use catalogue::product::UniqueHandle;
+    use catalogue::product::UniqueProductHandle;
     let front = Front::open().await;
     let made = front.sell("Mug", 500, 3, json!({})).await;
     let store = ground::id::StoreId::parse(&front.store.id).unwrap();
     let key = ground::key::unique_product_handle(&store, "mug");
     let table = &front.gateway.app().table;
-    let claim: UniqueHandle = table.get(&key).await.unwrap().unwrap();
+    let claim: UniqueProductHandle = table.get(&key).await.unwrap().unwrap();
     assert_eq!(claim.outline.variant_ids.len(), 1);
-    let behind = UniqueHandle { outline: Outline::default(), ..claim };
+    let behind = UniqueProductHandle { outline: Outline::default(), ..claim };
     table.write().put(&behind).commit().await.unwrap();
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!(page.str("/variants/0/id"), made.str("/variants/0/id"));

@@ -33,15 +33,15 @@ pub(super) async fn known(
     pointer: &str,
 ) -> Result<(), Problem> {
     let mut faults = Faults::default();
-    let mut place: usize = 0;
+    let mut index: usize = 0;
     for part in ids.chunks(100) {
         let found = product::get_many(app, store, part).await?;
         for id in part {
             if !found.iter().any(|product| product.id == *id) {
                 let detail = "There is no such product on this store.";
-                faults.add(format!("{pointer}/{place}"), "unknown_product", detail);
+                faults.add(format!("{pointer}/{index}"), "unknown_product", detail);
             }
-            place = place.saturating_add(1);
+            index = index.saturating_add(1);
         }
     }
     faults.done()

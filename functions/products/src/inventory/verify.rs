@@ -20,6 +20,7 @@ use gateway::request::{Int, Path, Query, Written, request};
 use gateway::table::{Scanned, retry};
 use ground::id::{LocationId, VariantId};
 use ground::key;
+use ground::resource::load;
 use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -123,7 +124,7 @@ pub async fn verify(
     let most = ask.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let (check, next) = retry(|| async {
-        let level: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+        let level: Level = load(&app, &key).await?;
         let (sum, next) = add_up(&app, &level, paging.start().as_ref(), most).await?;
         let mut check = LedgerCheck {
             consistent: None,
@@ -133,7 +134,7 @@ pub async fn verify(
             level_version: level.version,
         };
         if next.is_none() {
-            let after: Level = app.table.get(&key).await?.ok_or(Code::NotFound)?;
+            let after: Level = load(&app, &key).await?;
             if after.version != level.version {
                 return Err(Code::VersionConflict.into());
             }
@@ -147,7 +148,7 @@ pub async fn verify(
 }
 
 /// The sum of a level's movements from `start` on, or of as many as there may be: then with the
-/// place to go on from.
+/// position to go on from.
 async fn add_up(
     app: &App,
     level: &Level,
@@ -157,8 +158,8 @@ async fn add_up(
     let query = movements_of(level);
     let (mut start, mut sum) = match start {
         None => (None, Sum::of(level.opening)),
-        Some(place) => {
-            let (start, notes) = recall(place, &["PK", "SK"])?;
+        Some(position) => {
+            let (start, notes) = recall(position, &["PK", "SK"])?;
             (Some(start), Sum::at(&notes)?)
         }
     };
@@ -168,11 +169,11 @@ async fn add_up(
         let chunk = app.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
         for movement in &chunk.items {
             sum = sum.and(movement);
-            let place = (sum, movement.key());
+            let position = (sum, movement.key());
             if movement.created_at <= settled {
-                safe = Some(place);
+                safe = Some(position);
             } else {
-                last = Some(place);
+                last = Some(position);
             }
         }
         left = left.saturating_sub(chunk.items.len());

@@ -101,8 +101,8 @@ pub async fn drain(app: &App, from: &Location, to: Option<&Location>) -> Result<
 /// what lies there wants to see what is sold out too.
 fn levels_of(location: &Location) -> Query {
     let probe = VariantId::derive(&[]);
-    let (index, first) = key::levels_of_location(&location.store_id, &location.id, &probe);
-    Query::index(index, first.pk).looking_ahead(PAGE, TRIPS)
+    Query::partition_of(key::levels_of_location(&location.store_id, &location.id, &probe))
+        .looking_ahead(PAGE, TRIPS)
 }
 
 fn in_time(now: Timestamp, end: Timestamp) -> Result<(), Problem> {

@@ -95,7 +95,7 @@ impl VariantAsk {
         values.map(|value| value.as_str().to_owned()).collect()
     }
 
-    /// The variant that it makes of a product, at a place; what is wrong is told at `pointer`.
+    /// The variant that it makes of a product, at a position; what is wrong is told at `pointer`.
     pub(crate) fn draft(
         self,
         product: &ProductId,
@@ -120,11 +120,11 @@ impl VariantAsk {
             let detail = "The stock of a variant that is not tracked is not counted.";
             faults.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
         }
-        let mut places = HashSet::new();
+        let mut stocked = HashSet::new();
         let mut opened = Vec::new();
         for (index, level) in levels.into_iter().enumerate() {
             let Some(location) = level.location_id else { continue };
-            if !places.insert(location.clone()) {
+            if !stocked.insert(location.clone()) {
                 let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
                 faults.add(pointer, "duplicate_location", "This location is named already.");
             }
@@ -241,9 +241,9 @@ pub(crate) fn locations(
     pointer: impl Fn(usize) -> String,
 ) -> Vec<(Key, String, &'static str)> {
     let mut references = Vec::new();
-    for (place, draft) in drafts.iter().enumerate() {
+    for (draft_index, draft) in drafts.iter().enumerate() {
         for (index, level) in draft.levels.iter().enumerate() {
-            let at = format!("{}/inventory/levels/{index}/location_id", pointer(place));
+            let at = format!("{}/inventory/levels/{index}/location_id", pointer(draft_index));
             let key = ground::key::location(&level.store_id, &level.location_id);
             references.push((key, at, "unknown_location"));
         }
@@ -253,9 +253,9 @@ pub(crate) fn locations(
 
 /// The references of images to the store's media.
 pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'static str)> {
-    let own = images.iter().enumerate().filter_map(|(place, image)| {
+    let own = images.iter().enumerate().filter_map(|(index, image)| {
         let id = image.media_id.as_ref()?;
-        let pointer = format!("/images/{place}/media_id");
+        let pointer = format!("/images/{index}/media_id");
         Some((ground::key::media(&store.id, id), pointer, "unknown_media"))
     });
     own.collect()

@@ -7,7 +7,7 @@ use catalogue::policy::SafeHtml;
 use catalogue::product::{
     DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
     PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Tags,
-    UniqueHandle, Variant, slug,
+    UniqueProductHandle, Variant, slug,
 };
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -24,7 +24,7 @@ use identity::store::Store;
 use platform::caller::StoreAccess;
 
 use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
-use super::write::{self, Step, release_orphans};
+use super::write::{self, WriteStep, release_orphans};
 
 /// A product to make.
 #[request]
@@ -71,8 +71,8 @@ impl Rules for CreateRequest {
         faults.judge_options(&options);
         let variants = given.get::<AtMost<VariantAsk, MAX_VARIANTS>>("variants");
         let choices = variants.iter().flat_map(|variants| &variants.0).map(VariantAsk::choice);
-        for (place, choice) in choices.enumerate() {
-            faults.judge_choice(&options, &choice, &format!("/variants/{place}"));
+        for (index, choice) in choices.enumerate() {
+            faults.judge_choice(&options, &choice, &format!("/variants/{index}"));
         }
         faults.done().err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
     }
@@ -118,10 +118,10 @@ pub async fn create(
     }
 }
 
-fn steps(product: &Product, drafts: &[Draft]) -> Vec<Step> {
+fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
     let add = |draft: &Draft| {
         let sellable = product.sellable(&draft.variant);
-        Step::Add(Box::new(draft.variant.clone()), Box::new(sellable), draft.levels.clone())
+        WriteStep::Add(Box::new(draft.variant.clone()), Box::new(sellable), draft.levels.clone())
     };
     drafts.iter().map(add).collect()
 }
@@ -150,7 +150,7 @@ async fn plan(
         }
     };
     let asked = ask.images.take().map(|images| images.0).unwrap_or_default();
-    let mut references = locations(&drafts, |place| format!("/variants/{place}"));
+    let mut references = locations(&drafts, |index| format!("/variants/{index}"));
     references.extend(media(store, &asked));
     judge_references(app, references, &mut faults).await?;
     faults.done()?;
@@ -224,11 +224,11 @@ fn several(
     now: Timestamp,
 ) -> Vec<Draft> {
     let choices: Vec<Vec<String>> = asked.iter().map(VariantAsk::choice).collect();
-    let pointer = |place: usize| format!("/variants/{place}");
+    let pointer = |index: usize| format!("/variants/{index}");
     let (mut skus, mut drafts) = (HashSet::new(), Vec::new());
-    for (place, ask) in asked.into_iter().enumerate() {
-        let pointer = pointer(place);
-        if let Some(choice) = choices.get(place) {
+    for (index, ask) in asked.into_iter().enumerate() {
+        let pointer = pointer(index);
+        if let Some(choice) = choices.get(index) {
             faults.judge_choice(options, choice, &pointer);
         }
         let sku = ask.sku.clone().map(String::from);
@@ -236,11 +236,11 @@ fn several(
             let detail = "Another variant has this SKU.";
             faults.add(format!("{pointer}/sku"), "duplicate_sku", detail);
         }
-        let position = u32::try_from(place.saturating_add(1)).unwrap_or(u32::MAX);
+        let position = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
         drafts.push(ask.draft(product, position, &pointer, (store, &mut *faults), now));
     }
-    let placed = choices.iter().enumerate();
-    faults.judge_distinct(placed.map(|(place, choice)| (choice.as_slice(), Some(pointer(place)))));
+    let chosen = choices.iter().enumerate();
+    faults.judge_distinct(chosen.map(|(index, choice)| (choice.as_slice(), Some(pointer(index)))));
     drafts
 }
 
@@ -277,7 +277,7 @@ async fn numbered_handle(app: &App, product: &Product) -> Result<Handle, Problem
         .collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     for (candidate, key) in candidates.iter().zip(&keys) {
-        if batch.take::<UniqueHandle>(key)?.is_none() {
+        if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return derived(candidate);
         }
     }

@@ -109,13 +109,13 @@ fn rechosen(
     faults.judge_options(options);
     let mut after = variants.to_vec();
     if let [variant] = after.as_mut_slice() {
-        let kept = |place: usize, option: &ProductOption| {
-            let before = variant.options.get(place);
+        let kept = |index: usize, option: &ProductOption| {
+            let before = variant.options.get(index);
             let value = before.filter(|value| option.values.contains(value));
             value.or(option.values.first()).cloned().unwrap_or_default()
         };
         let choice: Vec<String> =
-            options.iter().enumerate().map(|(place, option)| kept(place, option)).collect();
+            options.iter().enumerate().map(|(index, option)| kept(index, option)).collect();
         if choice != variant.options {
             let title = variant_title(&choice);
             *variant = Variant { options: choice, title, ..variant.changed(now) };

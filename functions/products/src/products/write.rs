@@ -7,13 +7,13 @@
 //!
 //! - *A change* has only [`Chore`]s beyond that, which nothing refuses. They are left to a
 //!   [`DeferredWork`], written with the change and done after it; a crash in between is mended by
-//!     sweep, and until then checkouts know the last variants of a large product as they were.
+//!   the sweep, and until then checkouts know the last variants of a large product as they were.
 //! - *A removal* of more variants than fit begins by archiving the product: what was never ordered
 //!   cannot be ordered then, for an order marks it under the condition that it is what the cart was
 //!   priced by. So the transaction that removes the product needs to name no variant, and they are
 //!   its deferred work. When it is refused after all, the product stays, whole and archived.
-//! - *A new product*'s surplus goes before, and is invisible, because nothing leads to a variant
-//!   but its product. When the last transaction is refused, the surplus is taken back; when a crash
+//! - What does not fit of *a new product* is written before it, and is invisible, because nothing
+//!   leads to a variant but its product. When the last transaction is refused, that is taken back; when a crash
 //!   prevents even that, only claims of SKUs are left over, and these are given up when somebody
 //!   asks for them ([`release_orphans`]).
 
@@ -35,7 +35,7 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use identity::store::{self, Store};
 
-pub(crate) use steps::{Chore, Step};
+pub(crate) use steps::{Chore, WriteStep};
 use steps::{ROOM, cost, cut, own_images};
 
 /// What an event says it is about.
@@ -63,17 +63,17 @@ fn categorized(write: Write, product: &Product) -> Write {
 pub(crate) async fn create(
     (app, store): (&App, &Store),
     (product, variants): (&Product, &[Variant]),
-    steps: Vec<Step>,
+    steps: Vec<WriteStep>,
     topic: &Topic<ProductView>,
     now: Timestamp,
 ) -> Result<Created<ProductView>, Problem> {
     let shown = own_images(product).into_iter();
-    let shown = shown.map(|id| Step::Show(product.store_id.clone(), id));
-    let (surplus, last) = cut(shown.chain(steps).collect(), ROOM);
+    let shown = shown.map(|id| WriteStep::Show(product.store_id.clone(), id));
+    let (ahead, last) = cut(shown.chain(steps).collect(), ROOM);
     let unborn = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
     let outcome = async {
-        for part in &surplus {
+        for part in &ahead {
             let write =
                 app.table.write().check(&product.key(), unborn.clone(), Code::VersionConflict);
             part.iter().fold(write, |write, step| step.put_into(write, now)).commit().await?;
@@ -94,7 +94,7 @@ pub(crate) async fn create(
     }
     .await;
     if outcome.is_err() {
-        for part in surplus.iter().take(done) {
+        for part in ahead.iter().take(done) {
             // A reply may be lost of a product that is there.
             let write =
                 app.table.write().check(&product.key(), unborn.clone(), Code::VersionConflict);
@@ -119,17 +119,17 @@ pub(crate) struct Revision<'a> {
 impl Revision<'_> {
     /// What the change does to the variants that were there before and still are, and which images
     /// it shows.
-    fn steps(&self) -> impl Iterator<Item = Step> {
+    fn steps(&self) -> impl Iterator<Item = WriteStep> {
         let ((product_before, variants_before), (product, variants)) = (self.before, self.after);
         let was_shown = own_images(product_before);
         let shown = own_images(product).into_iter().filter(move |id| !was_shown.contains(id));
-        let shown = shown.map(|id| Step::Show(product.store_id.clone(), id));
+        let shown = shown.map(|id| WriteStep::Show(product.store_id.clone(), id));
         let replaced = variants_before.iter().filter_map(|before| {
             // A place among the others is the product's own to say.
             let changed =
                 |after: &&Variant| after.id == before.id && after.version != before.version;
             let after = variants.iter().find(changed)?;
-            Some(Step::Replace(Box::new(after.clone()), Box::new(before.clone())))
+            Some(WriteStep::Replace(Box::new(after.clone()), Box::new(before.clone())))
         });
         shown.chain(replaced)
     }
@@ -155,7 +155,7 @@ impl Revision<'_> {
     fn decide(
         &self,
         app: &App,
-        (steps, chores): (Vec<Step>, Vec<Chore>),
+        (steps, chores): (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         now: Timestamp,
     ) -> (Write, Option<DeferredWork>) {
@@ -173,7 +173,7 @@ impl Revision<'_> {
         if product.category_id != before.category_id {
             write = categorized(write, product);
         }
-        let steps: Vec<Step> = steps.into_iter().chain(self.steps()).collect();
+        let steps: Vec<WriteStep> = steps.into_iter().chain(self.steps()).collect();
         let mut chores: Vec<Chore> = chores.into_iter().chain(self.chores()).collect();
         let room = ROOM.saturating_sub(cost(&steps)).min(chores.len());
         let later = chores.split_off(room);
@@ -197,7 +197,7 @@ impl Revision<'_> {
     pub(crate) async fn write<R: Reply>(
         &self,
         app: &App,
-        more: (Vec<Step>, Vec<Chore>),
+        more: (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         reply: R,
         now: Timestamp,
@@ -234,8 +234,8 @@ async fn finish(app: &App, deferred: Option<DeferredWork>) {
 }
 
 /// What it takes to remove these variants.
-fn drops(variants: &[Variant]) -> Vec<Step> {
-    variants.iter().map(|variant| Step::Drop(Box::new(variant.clone()))).collect()
+fn drops(variants: &[Variant]) -> Vec<WriteStep> {
+    variants.iter().map(|variant| WriteStep::Drop(Box::new(variant.clone()))).collect()
 }
 
 /// Whether a product of these variants is removed in one transaction; otherwise it is to be

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use catalogue::product::{self, Product, UniqueHandle, Variant};
+use catalogue::product::{self, Product, UniqueProductHandle, Variant};
 use catalogue::related_products::RelatedProducts;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -20,7 +20,7 @@ use ground::id::VariantId;
 use ground::key;
 use identity::store::Store;
 
-use super::stock::{BESIDE, OWN, Places, Stock};
+use super::stock::{BESIDE, LevelReads, OWN, Stock};
 
 /// Products shown beside a product.
 const MAX_RELATED: usize = 4;
@@ -64,7 +64,7 @@ impl ProductPage {
         let claim_key = key::unique_product_handle(&store.id, handle.as_str());
         let related_key = key::related_products(&store.id);
         let mut hints = app.table.glance(&[&claim_key, &related_key]).await?;
-        let Some(claim) = hints.take::<UniqueHandle>(&claim_key)? else { return Ok(None) };
+        let Some(claim) = hints.take::<UniqueProductHandle>(&claim_key)? else { return Ok(None) };
         let candidates =
             hints.take(&related_key)?.unwrap_or_else(|| RelatedProducts::empty(&store.id));
         let chosen = candidates.closest_to(&claim.product_id, &claim.outline, CHOSEN);
@@ -76,10 +76,10 @@ impl ProductPage {
         let other_keys: Vec<Key> =
             chosen.iter().map(|other| key::product(&store.id, &other.id)).collect();
         let beside = chosen.iter().map(|other| other.outline.variant_ids.iter().collect());
-        let places = Places::of(store, vec![named.iter().collect()], OWN);
-        let places = places.and(Places::of(store, beside.collect(), BESIDE));
+        let reads = LevelReads::of(store, vec![named.iter().collect()], OWN);
+        let reads = reads.and(LevelReads::of(store, beside.collect(), BESIDE));
         let keys = std::iter::once(&product_key).chain(&variant_keys).chain(&other_keys);
-        let keys: Vec<&Key> = keys.chain(places.keys()).collect();
+        let keys: Vec<&Key> = keys.chain(reads.keys()).collect();
         let mut found = app.table.glance(&keys).await?;
 
         let product: Option<Product> = found.take(&product_key)?;
@@ -89,7 +89,7 @@ impl ProductPage {
         related.retain(Product::is_visible);
         related.truncate(MAX_RELATED);
         let variants = take_all(&mut found, &variant_keys)?;
-        let stock = places.stock(&mut found)?;
+        let stock = reads.stock(&mut found)?;
         let mut page = Self { product, variants, related, stock };
         page.complete(app, store, named).await?;
         Ok(Some(page))
@@ -111,12 +111,12 @@ impl ProductPage {
             unnamed.iter().map(|id| key::variant(&store.id, &product.id, id)).collect();
         let open = related.iter().map(|other| stock.open(other, store));
         let open = open.filter(|variants| !variants.is_empty()).collect();
-        let places = Places::of(store, vec![unnamed], OWN);
-        let places = places.and(Places::of(store, open, BESIDE));
+        let reads = LevelReads::of(store, vec![unnamed], OWN);
+        let reads = reads.and(LevelReads::of(store, open, BESIDE));
         let mut found =
-            app.table.glance(&keys.iter().chain(places.keys()).collect::<Vec<_>>()).await?;
+            app.table.glance(&keys.iter().chain(reads.keys()).collect::<Vec<_>>()).await?;
         variants.extend(take_all::<Variant>(&mut found, &keys)?);
-        let more = places.stock(&mut found)?;
+        let more = reads.stock(&mut found)?;
         stock.extend(more);
         *variants = product.arranged(std::mem::take(variants));
         Ok(())

@@ -6,7 +6,7 @@
 //! collection has its own order.
 
 use catalogue::category::Tree;
-use catalogue::collection::{Collection, CollectionKind, Members, UniqueHandle};
+use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
 use catalogue::product::{Product, visible};
 use gateway::app::App;
 use gateway::item::{Attributes, Key};
@@ -187,7 +187,7 @@ pub async fn collection(
     handle: &Handle,
 ) -> Result<(Collection, Option<Members>), Problem> {
     let claim = key::unique_collection_handle(store, handle.as_str());
-    let claim: UniqueHandle = app.table.get(&claim).await?.ok_or(Code::NotFound)?;
+    let claim: UniqueCollectionHandle = app.table.get(&claim).await?.ok_or(Code::NotFound)?;
     let collection_key = key::collection(store, &claim.collection_id);
     let members_key = key::collection_members(store, &claim.collection_id);
     let mut found = app.table.glance(&[&collection_key, &members_key]).await?;

@@ -29,13 +29,13 @@ pub const BESIDE: usize = 150;
 
 /// Where variants are in stock, or not: levels at the store's online locations, to be read.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct LevelReads<'a> {
     levels: Vec<(&'a VariantId, Key)>,
     /// The variants of which every level is among them.
     told: HashSet<&'a VariantId>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> LevelReads<'a> {
     /// Where the variants of these products are, as far as `most` levels tell. What a product does
     /// not need of its share the others have.
     pub fn of(store: &Store, products: Vec<Vec<&'a VariantId>>, most: usize) -> Self {
@@ -49,7 +49,7 @@ impl<'a> Places<'a> {
         most: usize,
     ) -> Self {
         products.sort_by_key(Vec::len);
-        let mut places = Self { levels: Vec::new(), told: HashSet::new() };
+        let mut reads = Self { levels: Vec::new(), told: HashSet::new() };
         let (mut left, mut others) = (most, products.len());
         for variants in products {
             let all = variants.len().saturating_mul(online.len());
@@ -58,14 +58,14 @@ impl<'a> Places<'a> {
             others = others.saturating_sub(1);
             let at = |location| variants.iter().map(move |variant| (*variant, location));
             let levels = online.iter().flat_map(at).take(taken);
-            places.levels.extend(
+            reads.levels.extend(
                 levels.map(|(variant, location)| (variant, key::level(store, variant, location))),
             );
             if taken == all {
-                places.told.extend(variants);
+                reads.told.extend(variants);
             }
         }
-        places
+        reads
     }
 
     /// These, too.
@@ -110,9 +110,9 @@ impl Stock {
     pub async fn of(app: &App, store: &Store, products: &[&Product]) -> Result<Self, Problem> {
         let counted = products.iter().filter(|product| !product.sells_without_stock(store));
         let variants = counted.map(|product| product.variant_ids.iter().collect()).collect();
-        let places = Places::of(store, variants, LISTED);
-        let mut found = app.table.glance(&places.keys().collect::<Vec<_>>()).await?;
-        places.stock(&mut found)
+        let reads = LevelReads::of(store, variants, LISTED);
+        let mut found = app.table.glance(&reads.keys().collect::<Vec<_>>()).await?;
+        reads.stock(&mut found)
     }
 
     /// Adds what another reading says.
@@ -162,9 +162,9 @@ mod tests {
         let online: Vec<LocationId> =
             (0..locations).map(|n| LocationId::derive(&[&n.to_string()])).collect();
         let asked = variants.iter().map(|variants| variants.iter().collect()).collect();
-        let places = Places::at(&StoreId::derive(&["store"]), &online, asked, most);
-        let told = |variants: &Vec<VariantId>| variants.iter().all(|id| places.told.contains(id));
-        (places.levels.len(), variants.iter().map(told).collect())
+        let reads = LevelReads::at(&StoreId::derive(&["store"]), &online, asked, most);
+        let told = |variants: &Vec<VariantId>| variants.iter().all(|id| reads.told.contains(id));
+        (reads.levels.len(), variants.iter().map(told).collect())
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
         let online = ["a", "b"].map(|name| LocationId::derive(&[name]));
         let asked = vec![variants.iter().collect()];
         let store = StoreId::derive(&["store"]);
-        let places = Places::at(&store, &online, asked, 4);
-        let keys: Vec<&Key> = places.keys().collect();
+        let reads = LevelReads::at(&store, &online, asked, 4);
+        let keys: Vec<&Key> = reads.keys().collect();
         let level = |variant: usize, at: usize| key::level(&store, &variants[variant], &online[at]);
         let expected = [level(0, 0), level(1, 0), level(2, 0), level(0, 1)];
         assert_eq!(keys, expected.iter().collect::<Vec<_>>());

@@ -26,7 +26,7 @@ const KEPT: Duration = DAY.saturating_mul(30);
 /// A deleted category whose products are still to lose it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CategoryDrain {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The category that was deleted.
     pub category_id: CategoryId,
@@ -37,7 +37,7 @@ pub struct CategoryDrain {
     pub is_open: bool,
     /// When the category was deleted.
     pub created_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
@@ -84,9 +84,9 @@ impl CategoryDrain {
     /// The store's products that are still to be looked at, the newest first.
     pub fn rest(&self) -> Query {
         let any = ProductId::derive(&[]);
-        let (index, first) = key::products_of_store(&self.store_id, self.created_at, &any);
+        let entry = key::products_of_store(&self.store_id, self.created_at, &any);
         let high = self.position.clone().unwrap_or_else(|| "~".to_owned());
-        Query::index(index, first.pk).between("0", high).newest_first()
+        Query::partition_of(entry).between("0", high).newest_first()
     }
 
     /// This one at its next version, after a part of which this product was the last; `is_open`

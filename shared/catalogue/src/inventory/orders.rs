@@ -29,7 +29,7 @@ pub struct Line<'a> {
 
 /// A step of an order through stock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum StockStep {
     /// Placed: from available to reserved.
     Reserve,
     /// Paid or confirmed: from reserved to committed.
@@ -50,7 +50,7 @@ pub enum Step {
     Restock,
 }
 
-impl Step {
+impl StockStep {
     /// Every step.
     pub const ALL: [Self; 9] = [
         Self::Reserve,
@@ -107,7 +107,7 @@ impl Step {
 /// nothing cannot be refused, and open a level that is not there yet.
 pub fn apply(
     write: Write,
-    step: Step,
+    step: StockStep,
     line: &Line<'_>,
     refused: impl Into<Problem>,
     now: Timestamp,
@@ -121,7 +121,7 @@ pub fn apply(
 }
 
 /// One step of one line, whatever the level holds: the variant continues selling.
-pub fn oversell(write: Write, step: Step, line: &Line<'_>, now: Timestamp) -> Write {
+pub fn oversell(write: Write, step: StockStep, line: &Line<'_>, now: Timestamp) -> Write {
     let change = moved_or_opened(step.delta(line.quantity), line, now);
     let refused = Problem::internal("a step without a condition");
     put(write, step, line, (change, refused), now)
@@ -129,15 +129,15 @@ pub fn oversell(write: Write, step: Step, line: &Line<'_>, now: Timestamp) -> Wr
 
 fn put(
     write: Write,
-    step: Step,
+    step: StockStep,
     line: &Line<'_>,
     (change, refused): (Change, Problem),
     now: Timestamp,
 ) -> Write {
-    let place = (line.store, line.variant, line.location);
+    let at = (line.store, line.variant, line.location);
     let movement = Movement {
         order_id: Some(line.order.clone()),
-        ..Movement::new(place, step.kind(), step.delta(line.quantity), now)
+        ..Movement::new(at, step.kind(), step.delta(line.quantity), now)
     };
     let level = key::level(line.store, line.variant, line.location);
     write.update(&level, change, refused).create(&movement, Code::VersionConflict)
@@ -163,7 +163,7 @@ fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
                   #entity = :entity, #index_pk = :index_pk, #index_sk = :index_sk, \
                   #created_at = if_not_exists(#created_at, :now), #updated_at = :now, \
                   #version = if_not_exists(#version, :zero) + :one";
-    let (_, place) = key::levels_of_location(line.store, line.location, line.variant);
+    let (_, entry) = key::levels_of_location(line.store, line.location, line.variant);
     let (index_pk, index_sk) = Index::Gsi1.key_names();
     bound(update, delta, now)
         .name("#held", "held")
@@ -180,8 +180,8 @@ fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
         .value(":variant", line.variant)
         .value(":location", line.location)
         .value(":entity", Level::KIND)
-        .value(":index_pk", place.pk)
-        .value(":index_sk", place.sk)
+        .value(":index_pk", entry.pk)
+        .value(":index_sk", entry.sk)
 }
 
 fn bound(update: &str, delta: Delta, now: Timestamp) -> Change {

@@ -44,14 +44,14 @@ proptest! {
     fn any_sequence_of_steps_keeps_the_balance(
         start in 0_i64..50,
         oversell in any::<bool>(),
-        steps in prop::collection::vec((0..Step::ALL.len(), 1_u32..20), 0..200),
+        steps in prop::collection::vec((0..StockStep::ALL.len(), 1_u32..20), 0..200),
     ) {
         let mut level = level(start);
         let mut ledger = Delta::default();
         for (step, quantity) in steps {
-            let step = Step::ALL[step];
+            let step = StockStep::ALL[step];
             let delta = step.delta(quantity);
-            let sells = matches!(step, Step::Reserve | Step::CommitAtOnce);
+            let sells = matches!(step, StockStep::Reserve | StockStep::CommitAtOnce);
             if let Some(next) = level.after(delta, oversell && sells, NOW) {
                 prop_assert_eq!(next.version, level.version + 1);
                 level = next;
@@ -72,7 +72,7 @@ proptest! {
         changes in prop::collection::vec((0..4_u8, -30_i64..30), 0..100),
     ) {
         let mut levels = snapshot(&[("a", 20), ("b", 0)]);
-        let reserved = Step::Reserve.delta(5);
+        let reserved = StockStep::Reserve.delta(5);
         let first = levels.levels.get_mut(&locator("a")).unwrap();
         *first = first.after(reserved, false, NOW).unwrap();
         for (kind, number) in changes {
@@ -140,7 +140,7 @@ fn a_change_of_another_quantity_than_compared_is_stale() {
 fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
     let mut snapshot = snapshot(&[("a", 3)]);
     let level = snapshot.levels.get_mut(&locator("a")).unwrap();
-    *level = level.after(Step::Reserve.delta(5), true, NOW).unwrap();
+    *level = level.after(StockStep::Reserve.delta(5), true, NOW).unwrap();
     assert_eq!((level.available, level.reserved, level.on_hand), (-2, 5, 3));
     let down = [adjust("a", StockState::Available, -3, None)];
     assert!(planned(&down, &snapshot).is_err(), "it is not sold beyond its stock any more");

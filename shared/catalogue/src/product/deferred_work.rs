@@ -40,7 +40,7 @@ const REVIEWS: (usize, usize) = (500, 4);
 /// What a change of a product leaves to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredWork {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The product, which may be gone.
     pub product_id: ProductId,

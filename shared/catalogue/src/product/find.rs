@@ -9,7 +9,7 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_VARIANTS, Product, ProductStatus, UniqueHandle, Variant};
+use super::{MAX_VARIANTS, Product, ProductStatus, UniqueProductHandle, Variant};
 
 /// An item of a product's own range of its partition.
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub async fn find(
     handle: &Handle,
 ) -> Result<Option<ProductId>, Problem> {
     let key = key::unique_product_handle(store, handle.as_str());
-    let claim: Option<UniqueHandle> = app.table.get(&key).await?;
+    let claim: Option<UniqueProductHandle> = app.table.get(&key).await?;
     Ok(claim.map(|claim| claim.product_id))
 }
 

@@ -37,19 +37,19 @@ impl Faults {
     /// Judges a product's options by themselves: names and values are told apart without case.
     pub fn judge_options(&mut self, options: &[ProductOption]) {
         let mut names = HashSet::new();
-        for (place, option) in options.iter().enumerate() {
+        for (option_index, option) in options.iter().enumerate() {
             if !names.insert(option.name.to_lowercase()) {
                 let detail = "Another option has this name.";
-                self.add(format!("/options/{place}/name"), "duplicate_option", detail);
+                self.add(format!("/options/{option_index}/name"), "duplicate_option", detail);
             }
             if option.values.is_empty() {
                 let detail = "An option has at least one value.";
-                self.add(format!("/options/{place}/values"), "too_few", detail);
+                self.add(format!("/options/{option_index}/values"), "too_few", detail);
             }
             let mut values = HashSet::new();
             for (index, value) in option.values.iter().enumerate() {
                 if !values.insert(value.to_lowercase()) {
-                    let pointer = format!("/options/{place}/values/{index}");
+                    let pointer = format!("/options/{option_index}/values/{index}");
                     self.add(pointer, "duplicate_value", "The option has this value already.");
                 }
             }
@@ -68,10 +68,14 @@ impl Faults {
             self.add(format!("{pointer}/options"), "option_count_mismatch", detail);
             return;
         }
-        for (place, (option, value)) in options.iter().zip(choice).enumerate() {
+        for (option_index, (option, value)) in options.iter().zip(choice).enumerate() {
             if !option.values.contains(value) {
                 let detail = format!("Must be one of: {}.", option.values.join(", "));
-                self.add(format!("{pointer}/options/{place}"), "unknown_option_value", detail);
+                self.add(
+                    format!("{pointer}/options/{option_index}"),
+                    "unknown_option_value",
+                    detail,
+                );
             }
         }
     }

@@ -16,9 +16,9 @@ use super::{Product, ProductStatus, Variant};
 /// batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sellable {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
-    /// The variant.
+    /// Part of the key.
     pub variant_id: VariantId,
     /// Its product.
     pub product_id: ProductId,

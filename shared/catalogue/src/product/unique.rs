@@ -12,12 +12,12 @@ use super::{Outline, Product, Variant};
 
 /// The one product of a handle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UniqueHandle {
-    /// The store.
+pub struct UniqueProductHandle {
+    /// Part of the key.
     pub store_id: StoreId,
     /// The handle.
     pub handle: Handle,
-    /// The product.
+    /// Whose it is.
     pub product_id: ProductId,
     /// What its page has to know of the product before it is read.
     pub outline: Outline,
@@ -25,7 +25,7 @@ pub struct UniqueHandle {
     pub created_at: Timestamp,
 }
 
-impl Item for UniqueHandle {
+impl Item for UniqueProductHandle {
     const KIND: &'static str = "product_handle";
     fn key(&self) -> Key {
         key::unique_product_handle(&self.store_id, self.handle.as_str())
@@ -38,13 +38,13 @@ impl Item for UniqueHandle {
 /// The one variant of a SKU. SKUs are compared without case: `tee-m` on a label is `TEE-M`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSku {
-    /// The store.
+    /// Part of the key.
     pub store_id: StoreId,
     /// The SKU, as it was given.
     pub sku: String,
-    /// The product.
+    /// Whose it is.
     pub product_id: ProductId,
-    /// The variant.
+    /// Whose it is.
     pub variant_id: VariantId,
     /// When it was claimed.
     pub created_at: Timestamp,
@@ -85,8 +85,8 @@ impl Item for UniqueSku {
 
 impl Product {
     /// The claim of its handle.
-    pub fn claim(&self, now: Timestamp) -> UniqueHandle {
-        UniqueHandle {
+    pub fn claim(&self, now: Timestamp) -> UniqueProductHandle {
+        UniqueProductHandle {
             store_id: self.store_id.clone(),
             handle: self.handle.clone(),
             product_id: self.id.clone(),

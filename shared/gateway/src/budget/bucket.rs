@@ -77,9 +77,9 @@ impl Bucket {
             let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1));
             let now = micros(app.clock.now()).saturating_add(if idle { overlap } else { 0 });
             let old = match self.step(app, now, increment, idle, &attempt).await {
-                Step::Admitted(tat) => return Ok(self.admitted(app, now, tat)),
-                Step::Failed(problem) => return Err(problem),
-                Step::Refused(old) => old,
+                BucketStep::Admitted(tat) => return Ok(self.admitted(app, now, tat)),
+                BucketStep::Failed(problem) => return Err(problem),
+                BucketStep::Refused(old) => old,
             };
             let tat = tat_of(&old).unwrap_or(0);
             if old.get("attempt").and_then(|id| id.as_s().ok()) == Some(&attempt) {
@@ -132,7 +132,14 @@ impl Bucket {
         Taken::Admitted(self.room(now, tat))
     }
 
-    async fn step(&self, app: &App, now: i64, increment: i64, idle: bool, attempt: &str) -> Step {
+    async fn step(
+        &self,
+        app: &App,
+        now: i64,
+        increment: i64,
+        idle: bool,
+        attempt: &str,
+    ) -> BucketStep {
         let base = app
             .table
             .client()
@@ -160,11 +167,11 @@ impl Bucket {
         };
         match request.send().await {
             Ok(answer) => {
-                Step::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now))
+                BucketStep::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now))
             }
             Err(error) => match refused_item(&error) {
-                Some(old) => Step::Refused(old),
-                None => Step::Failed(table::unavailable(&error)),
+                Some(old) => BucketStep::Refused(old),
+                None => BucketStep::Failed(table::unavailable(&error)),
             },
         }
     }
@@ -187,7 +194,7 @@ const TURNS: i64 = 12;
 /// How much further each turn reaches over a bucket that has just been woken.
 const OVERLAP_MICROS: i64 = 50_000;
 
-enum Step {
+enum BucketStep {
     Admitted(i64),
     Refused(Attributes),
     Failed(Problem),

@@ -64,6 +64,11 @@ impl Query {
         Self { index: Some(index), consistent: false, ..Self::partition(partition) }
     }
 
+    /// All items of the index partition that an entry lies in, whatever its sort key.
+    pub fn partition_of((index, entry): (Index, Key)) -> Self {
+        Self::index(index, entry.pk)
+    }
+
     /// Only sort keys that begin with this.
     #[must_use]
     pub fn begins_with(mut self, prefix: impl Into<String>) -> Self {

@@ -333,45 +333,47 @@ impl Write {
             };
             count([]);
             match judge(error.as_service_error(), &refusals) {
-                Verdict::Refused(problem) => return Err(*problem),
-                Verdict::TryAgain if attempt < ATTEMPTS => {
+                FailureKind::Refused(problem) => return Err(*problem),
+                FailureKind::TryAgain if attempt < ATTEMPTS => {
                     back_off(attempt, BASE, CAP).await;
                     attempt = attempt.saturating_add(1);
                 }
-                Verdict::TryAgain | Verdict::Failed => return Err(unavailable(&error)),
+                FailureKind::TryAgain | FailureKind::Failed => return Err(unavailable(&error)),
             }
         }
     }
 }
 
 /// What a failed transaction means.
-enum Verdict {
+enum FailureKind {
     Refused(Box<Problem>),
     TryAgain,
     Failed,
 }
 
-fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Verdict {
+fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> FailureKind {
     let reasons = match error {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
             cancelled.cancellation_reasons()
         }
         Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
-            return Verdict::TryAgain;
+            return FailureKind::TryAgain;
         }
-        _ => return Verdict::Failed,
+        _ => return FailureKind::Failed,
     };
     // A refused condition is final; a conflict or throttling beside it changes nothing about it.
     if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed"))
     {
         let problem = refusals.get(position).cloned();
-        return Verdict::Refused(Box::new(problem.unwrap_or_else(|| Code::VersionConflict.into())));
+        return FailureKind::Refused(Box::new(
+            problem.unwrap_or_else(|| Code::VersionConflict.into()),
+        ));
     }
     let passing = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
     if passing.iter().any(|code| reasons.iter().any(|reason| says(reason, code))) {
-        return Verdict::TryAgain;
+        return FailureKind::TryAgain;
     }
-    Verdict::Failed
+    FailureKind::Failed
 }
 
 fn says(reason: &CancellationReason, code: &str) -> bool {

@@ -41,8 +41,8 @@ pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> Ind
 }
 /// A store's open orders that wait for no money, in the index of work to do: keys alone.
 pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
-    let place = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
-    (Index::Gsi3, place)
+    let key = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
+    (Index::Gsi3, key)
 }
 /// A customer's orders, by creation.
 pub fn orders_of_customer(

@@ -6,10 +6,10 @@
 pub fn unlinked(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut plain = String::with_capacity(text.len());
-    for (place, c) in chars.iter().copied().enumerate() {
+    for (index, c) in chars.iter().copied().enumerate() {
         plain.push(c);
-        let rest = chars.get(place.saturating_add(1)..).unwrap_or_default();
-        let before = place.checked_sub(1).and_then(|place| chars.get(place));
+        let rest = chars.get(index.saturating_add(1)..).unwrap_or_default();
+        let before = index.checked_sub(1).and_then(|index| chars.get(index));
         let links = match c {
             ':' => matches!(rest, ['/' | '\\', '/' | '\\', ..]),
             // The dots that host names may be written with (UTS 46 §2.3).

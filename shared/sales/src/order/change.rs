@@ -2,7 +2,7 @@
 //! and what is announced. It is saved in one transaction
 //! ([`save_change`](crate::workflows::save_change)).
 
-use catalogue::inventory::Step;
+use catalogue::inventory::StockStep;
 use ground::event::{Event, Topic};
 use ground::id::{GiftCardId, OrderItemId};
 use ground::money::Money;
@@ -22,7 +22,7 @@ pub struct OrderChange {
     /// How all the stock that it holds moves.
     pub stock: Option<StockMove>,
     /// Units of lines that move by themselves.
-    pub units: Vec<(Step, OrderItemId, Vec<Units>)>,
+    pub units: Vec<(StockStep, OrderItemId, Vec<Units>)>,
     /// What goes back to gift cards.
     pub cards: Vec<(GiftCardId, Money)>,
     /// Its payments that change.

@@ -3,7 +3,7 @@
 mod topics;
 mod view;
 
-use catalogue::inventory::{self, Step};
+use catalogue::inventory::{self, StockStep};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
@@ -381,7 +381,7 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
             let missing = json!({"order_item_id": item.id, "location_id": units.location_id});
             let refused = Code::InsufficientCommitted.with("items", vec![missing]);
             let line = stock::line(order, item, &units.location_id, units.quantity);
-            inventory::apply(write, Step::Fulfil, &line, refused, now)
+            inventory::apply(write, StockStep::Fulfil, &line, refused, now)
         })
     })
 }
@@ -389,6 +389,6 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
 /// Brings the stock of a fulfilment back, in the transaction that cancels it.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
-        stock::step_all(write, Step::BringBack, (order, item), &of.units_of(item), now)
+        stock::step_all(write, StockStep::BringBack, (order, item), &of.units_of(item), now)
     })
 }

@@ -4,7 +4,7 @@
 
 mod view;
 
-use catalogue::inventory::Step;
+use catalogue::inventory::StockStep;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use ground::event::{Event, Topic};
@@ -18,7 +18,7 @@ use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderVi
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
 /// Units of lines that take a step through stock.
-type StockSteps = Vec<(Step, OrderItemId, Vec<Units>)>;
+type StockSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
 
 pub use view::{ChangedLine, LinesView};
 
@@ -74,11 +74,11 @@ impl Order {
             item.owed_cancelled = item.owed_cancelled.saturating_add(unpaid);
             let freed = item.cancel_units(quantity);
             let (restock_type, restocked_at) = if restock {
-                steps.push((Step::ReleaseCommitted, id.clone(), freed.clone()));
+                steps.push((StockStep::ReleaseCommitted, id.clone(), freed.clone()));
                 (RestockType::Cancel, freed)
             } else {
                 item.discarded = item.discarded.saturating_add(quantity);
-                steps.push((Step::Fulfil, id.clone(), freed));
+                steps.push((StockStep::Fulfil, id.clone(), freed));
                 (RestockType::NoRestock, Vec::new())
             };
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
@@ -120,7 +120,7 @@ impl Order {
                     (RestockType::Return, vec![Units { location_id, quantity }])
                 }
             };
-            steps.push((Step::Restock, id.clone(), restocked_at.clone()));
+            steps.push((StockStep::Restock, id.clone(), restocked_at.clone()));
             lines.push(ChangedLine { order_item_id: id, quantity, restock_type, restocked_at });
         }
         Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_RETURNED, now))
@@ -243,7 +243,11 @@ mod tests {
             assert_eq!(change.order.items[1], order.items[1]);
             assert_eq!(
                 change.units,
-                [(Step::Restock, order.items[0].id.clone(), view.lines[0].restocked_at.clone())]
+                [(
+                    StockStep::Restock,
+                    order.items[0].id.clone(),
+                    view.lines[0].restocked_at.clone()
+                )]
             );
             let at = view.lines[0].restocked_at.iter();
             at.map(|units| units.location_id.clone()).collect::<Vec<_>>()

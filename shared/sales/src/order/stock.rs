@@ -3,7 +3,7 @@
 //! A line's stock is at each location once, and no two lines share a variant: so a transaction
 //! touches each level once.
 
-use catalogue::inventory::{self, Line, Step};
+use catalogue::inventory::{self, Line, StockStep};
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Write;
@@ -58,11 +58,13 @@ fn move_line(
     let step = match (how, order.stock) {
         (_, StockState::Released) => return write,
         // A payment shows the order as it will be.
-        (StockMove::Commit, _) => Step::Commit,
-        (StockMove::Uncommit, _) => Step::Uncommit,
-        (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => Step::ReleaseReserved,
-        (StockMove::Release, StockState::Committed) => Step::ReleaseCommitted,
-        (StockMove::WriteOff, StockState::Committed) => Step::Fulfil,
+        (StockMove::Commit, _) => StockStep::Commit,
+        (StockMove::Uncommit, _) => StockStep::Uncommit,
+        (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => {
+            StockStep::ReleaseReserved
+        }
+        (StockMove::Release, StockState::Committed) => StockStep::ReleaseCommitted,
+        (StockMove::WriteOff, StockState::Committed) => StockStep::Fulfil,
     };
     inventory::apply(write, step, line, lost(), now)
 }
@@ -80,7 +82,7 @@ pub fn line<'a>(
 /// One step of units of a line, at each of their locations.
 pub(crate) fn step_all(
     write: Write,
-    step: Step,
+    step: StockStep,
     (order, item): (&Order, &OrderItem),
     at: &[Units],
     now: Timestamp,

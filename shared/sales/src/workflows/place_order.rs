@@ -7,7 +7,7 @@
 
 mod price_cart;
 
-use catalogue::inventory::{self, Step};
+use catalogue::inventory::{self, StockStep};
 use catalogue::product;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -208,7 +208,7 @@ async fn confirm_by_mail(
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
 fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
     let is_firm = order.stock == StockState::Committed;
-    let step = if is_firm { Step::CommitAtOnce } else { Step::Reserve };
+    let step = if is_firm { StockStep::CommitAtOnce } else { StockStep::Reserve };
     order.items.iter().zip(&quote.lines).fold(write, |write, (item, priced)| {
         priced.units.iter().fold(write, |write, units| {
             let line = stock::line(order, item, &units.location_id, units.quantity);

@@ -14,7 +14,7 @@ use ground::key;
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
-/// What a transaction keeps free for all but [`Step`]s and [`Chore`]s: product, handle, the handle
+/// What a transaction keeps free for all but [`WriteStep`]s and [`Chore`]s: product, handle, the handle
 /// before or the store's mark, category, deferred work, event, idempotency record.
 const RESERVED: usize = 7;
 /// What is left of it for these.
@@ -22,7 +22,7 @@ pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
 /// A part of a change that may be refused: its actions stay together.
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(crate) enum WriteStep {
     /// A new variant, with what checkouts need of it and its first stock.
     Add(Box<Variant>, Box<Sellable>, Vec<Level>),
     /// A variant at its next version, and the one before.
@@ -44,7 +44,7 @@ pub(crate) enum Chore {
     Refresh(Box<Sellable>),
 }
 
-impl Step {
+impl WriteStep {
     /// Its actions.
     pub(super) fn cost(&self) -> usize {
         match self {
@@ -161,7 +161,7 @@ pub(super) fn own_images(product: &Product) -> BTreeSet<MediaId> {
 
 /// Cuts steps into transactions: the last one has room for `room` actions, those before for all
 /// but one, which is their condition. The last is always there, and may be empty.
-pub(super) fn cut(steps: Vec<Step>, room: usize) -> (Vec<Vec<Step>>, Vec<Step>) {
+pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, Vec<WriteStep>) {
     let mut steps = VecDeque::from(steps);
     let mut fill = |room: usize| {
         let (mut part, mut used) = (Vec::new(), 0_usize);
@@ -187,16 +187,16 @@ pub(super) fn cut(steps: Vec<Step>, room: usize) -> (Vec<Vec<Step>>, Vec<Step>) 
 }
 
 /// Actions of these steps.
-pub(super) fn cost(steps: &[Step]) -> usize {
-    steps.iter().map(Step::cost).fold(0, usize::saturating_add)
+pub(super) fn cost(steps: &[WriteStep]) -> usize {
+    steps.iter().map(WriteStep::cost).fold(0, usize::saturating_add)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn show(number: usize) -> Step {
-        Step::Show(StoreId::derive(&[]), MediaId::derive(&[&number.to_string()]))
+    fn show(number: usize) -> WriteStep {
+        WriteStep::Show(StoreId::derive(&[]), MediaId::derive(&[&number.to_string()]))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The first and the last step of a refund, on the refund, its order and its payments alike.
 
-use catalogue::inventory::Step;
+use catalogue::inventory::StockStep;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use ground::id::{OrderItemId, PaymentId, RefundId};
@@ -129,12 +129,12 @@ impl OrderChange {
 
 impl Plan {
     /// The units that go back into stock: those that will not leave, and those that came back.
-    fn units(&self) -> Vec<(Step, OrderItemId, Vec<Units>)> {
+    fn units(&self) -> Vec<(StockStep, OrderItemId, Vec<Units>)> {
         let units = self.items.iter().filter_map(|line| {
             let step = match line.restock_type {
                 RestockType::NoRestock => return None,
-                RestockType::Cancel => Step::ReleaseCommitted,
-                RestockType::Return => Step::Restock,
+                RestockType::Cancel => StockStep::ReleaseCommitted,
+                RestockType::Return => StockStep::Restock,
             };
             Some((step, line.order_item_id.clone(), line.restocked_at.clone()))
         });
