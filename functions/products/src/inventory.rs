@@ -39,7 +39,7 @@ const BATCH: usize = 100;
 struct Ids<T>(Vec<T>);
 
 gateway::inline_schema!([T] Ids<T>, "Ids", |_generator| {
-    schemars::json_schema!({"type": "string", "description": "Joined by commas."})
+    schemars::json_schema!({"type": "string", "pattern": r"[^\s,]", "description": "Joined by commas."})
 });
 
 impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {

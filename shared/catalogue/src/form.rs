@@ -107,7 +107,7 @@ gateway::inline_schema!([] Filled, "FilledForm", |_generator| {
                 "propertyNames": {"minLength": 1, "maxLength": 100},
                 "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
             },
-            HONEYPOT: {"type": "string", "description": "What people leave empty."},
+            HONEYPOT: {"description": "What people leave empty."},
         },
         "required": ["fields"],
         "additionalProperties": false,
