@@ -34,6 +34,10 @@ examples: && openapi
 docs:
     python3 .ci/check_documents.py
 
+# Send a local system what its document allows and forbids, in every role; needs .venv, which `just ci` makes.
+fuzz *binary:
+    .venv/bin/python .ci/fuzz.py {{ binary }}
+
 # Everything that must hold before a change is accepted.
 ci:
     .ci/run

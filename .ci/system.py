@@ -27,11 +27,11 @@ def binary():
 
 
 @contextlib.contextmanager
-def running(*options):
+def running(*options, data=None):
     """Where a system's API and its payment providers are, as long as the block lasts."""
     program = binary()
-    with tempfile.TemporaryDirectory() as data:
-        command = [program, "--port", "0", "--providers-port", "0", "--data", data, *options]
+    with contextlib.nullcontext(data) if data else tempfile.TemporaryDirectory() as place:
+        command = [program, "--port", "0", "--providers-port", "0", "--data", place, *options]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         try:
             yield addresses(process)

@@ -1,0 +1,171 @@
+"""Sends a local system what its OpenAPI document allows, and what it does not, by Schemathesis, in the
+roles of a stranger, a merchant, a customer, a developer and an app: no answer may be a server error, have
+a status, a content type or a header that is not documented, or break its schema; what the document
+forbids must be refused; and who shows nothing, or nonsense, must be refused too.
+
+Each operation is covered in full by one of the roles that may call it, and gets a few random requests
+from every other. The seed is fixed. Roles that have not ended in time are told to stop and report what
+they have seen, so that all of it stays under five minutes.
+
+With an argument, that binary of `local` is run; without one it is built. What was found stays in
+target/fuzz.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import cycle
+from pathlib import Path
+
+import fuzz_accounts
+import system
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = system.ROOT / "docs/openapi.json"
+FOUND = system.ROOT / "target/fuzz"
+SEED = 20260101
+# Seconds from the start, after which a role is told to stop. Two run at a time.
+LANES = [[("merchant", 165), ("stranger", 265)], [("app", 110), ("customer", 190), ("developer", 265)]]
+ROLES = [role for lane in LANES for role, _ in lane]
+# Random requests of an operation, from the role that covers it, and from each other role.
+MANY, FEW = 4, 1
+
+
+def main():
+    FOUND.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as data:
+        with system.running("--trust-proxy", data=data) as (url, _):
+            fuzz(url, Path(data))
+    failed = [role for role in ROLES if not is_clean(report(role))]
+    for role in failed:
+        print(f"\n== {role}\n{(FOUND / f'{role}.txt').read_text()}")
+    print(f"{'role':10} {'operations':>10} {'answered 2xx':>12} {'cases':>7} {'failures':>8}")
+    for role in ROLES:
+        print(row(role))
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+def fuzz(url, data):
+    """Lets each role do what it does, two at a time."""
+    covered = shares(json.loads(DOCUMENT.read_text()))
+    start, lanes = time.monotonic(), [list(lane) for lane in LANES]
+    running = [None] * len(lanes)
+    while any(lanes) or any(running):
+        for place, lane in enumerate(lanes):
+            if running[place] is None and lane:
+                role, limit = lane.pop(0)
+                running[place] = (role, begin(role, url, data, covered[role]), limit)
+            if running[place] is not None:
+                role, process, limit = running[place]
+                if has_ended(process, start + limit):
+                    running[place] = None
+        time.sleep(0.2)
+
+
+def shares(document):
+    """The operations of which each role covers every case: its own, in turn with who may call them too."""
+    covered, turns = {role: [] for role in ROLES}, {}
+    for method, path, operation in fuzz_accounts.operations(document):
+        may = entitled(path, operation["security"])
+        turn = turns.setdefault(may, cycle(may))
+        covered[next(turn)].append(f"{method.upper()} {path}")
+    return covered
+
+
+def entitled(path, security):
+    schemes = {scheme for alternative in security for scheme in alternative}
+    if not schemes:
+        return ("stranger", "customer") if path.startswith("/v1/storefront/{") else ("stranger",)
+    if "appClient" in schemes or "/developers/" in path or "/partners/" in path:
+        return ("developer",)
+    if "customerToken" in schemes:
+        return ("customer",)
+    return ("merchant", "app") if "appToken" in schemes else ("merchant",)
+
+
+def begin(role, url, data, covered):
+    """Schemathesis in this role, in a process of its own."""
+    settings = FOUND / f"{role}.toml"
+    settings.write_text(configuration(covered))
+    for old in [report_file(role), reached_file(role)]:
+        old.unlink(missing_ok=True)
+    command = [
+        sys.executable, "-m", "schemathesis.cli", "--config-file", settings, "run", DOCUMENT, "--url", url,
+        "--seed", str(SEED), "--phases", "examples,coverage,fuzzing", "--checks", "all", "--no-color",
+        "--report-json-path", report_file(role),
+    ]
+    environment = {
+        **os.environ, "FUZZ_ROLE": role, "FUZZ_URL": url, "FUZZ_MAILS": str(data / "mail"),
+        "FUZZ_DOCUMENT": str(DOCUMENT), "FUZZ_REACHED": str(reached_file(role)),
+    }
+    with open(FOUND / f"{role}.txt", "w") as output:
+        return subprocess.Popen(command, cwd=FOUND, env=environment, stdout=output, stderr=subprocess.STDOUT)
+
+
+def configuration(covered):
+    names = ", ".join(json.dumps(name) for name in covered)
+    settings = (HERE / "fuzz.toml").read_text().replace("fuzz_hooks.py", str(HERE / "fuzz_hooks.py"))
+    return f"""{settings}
+[[operations]]
+include-name = [{names}]
+generation.max-examples = {MANY}
+
+[[operations]]
+exclude-name = [{names}]
+generation.max-examples = {FEW}
+phases.coverage.enabled = false
+"""
+
+
+def has_ended(process, limit):
+    """Whether a process has; one that is late is told to stop, and then made to."""
+    late = time.monotonic() - limit
+    if process.poll() is None and late > 15:
+        process.kill()
+    elif process.poll() is None and late > 0 and not getattr(process, "told", False):
+        process.told = True
+        process.send_signal(signal.SIGINT)
+    return process.poll() is not None
+
+
+def report_file(role):
+    return FOUND / f"{role}.json"
+
+
+def reached_file(role):
+    return FOUND / f"{role}.reached"
+
+
+def report(role):
+    try:
+        return json.loads(report_file(role).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def is_clean(report):
+    """Whether it found nothing, and did look."""
+    if report is None or report["operations"]["tested"] == 0:
+        return False
+    return not (report["failures"] or report["errors"])
+
+
+def row(role):
+    found = report(role)
+    if found is None:
+        return f"{role:10} it made no report"
+    cases, answered = found["test_cases"], reached_file(role).read_text()
+    stopped = "" if found["complete"] else "  told to stop"
+    return (
+        f"{role:10} {found['operations']['tested']:>10} {answered:>12} {cases['generated']:>7} "
+        f"{cases['unique_failures']:>8}{stopped}"
+    )
+
+
+if __name__ == "__main__":
+    main()

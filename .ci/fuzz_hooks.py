@@ -1,0 +1,213 @@
+"""What Schemathesis loads for one role of .ci/fuzz.py: who calls, with which ids, from which network.
+
+Of the environment: FUZZ_ROLE; where the system is, FUZZ_URL, FUZZ_MAILS and FUZZ_DOCUMENT; and FUZZ_REACHED,
+the file that gets the number of operations that were answered with success.
+"""
+
+import atexit
+import itertools
+import json
+import os
+import random
+import re
+import sys
+from pathlib import Path
+
+import schemathesis
+from schemathesis.core import NotSet
+from schemathesis.core.failures import AcceptedNegativeData
+from schemathesis.generation.meta import coverage_scenario
+from schemathesis.openapi.checks import RejectedPositiveData
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import fuzz_accounts as accounts
+
+ROLE = os.environ["FUZZ_ROLE"]
+DOCUMENT = json.loads(Path(os.environ["FUZZ_DOCUMENT"]).read_text())
+SERVER = accounts.Server(os.environ["FUZZ_URL"], os.environ["FUZZ_MAILS"], DOCUMENT)
+RANDOM = random.Random(ROLE)
+# What a role shows, by its name in the document.
+SCHEMES = {
+    "stranger": None, "merchant": "merchantSession", "developer": "merchantSession",
+    "customer": "customerToken", "app": "appToken",
+}
+# How often an id or a handle of a valid request becomes one that exists.
+KNOWN = 0.8
+# How many cases of the coverage phase are sent that are alike.
+ALIKE = 2
+KEY = re.compile("^[!-~]{1,255}$")
+SENT = {}
+# Codes of refusals that are about the form of one value. Others are about the state of things, about what
+# exists, or about several values together, of which a schema says nothing.
+OF_FORM = {
+    "idempotency_key_invalid", "idempotency_key_required", "invalid_choice", "invalid_code_challenge",
+    "invalid_color", "invalid_date", "invalid_email", "invalid_handle", "invalid_json",
+    "invalid_length", "invalid_locale", "invalid_order_prefix", "invalid_phone", "invalid_secret",
+    "invalid_sku", "invalid_subdomain", "invalid_time", "invalid_timezone", "invalid_type",
+    "invalid_version", "out_of_range", "password_too_long", "password_too_short", "too_long", "too_many",
+    "too_short", "unknown_field", "unknown_parameter",
+}
+# An operation that shuts the store, and the one that opens it again for the rest.
+SHUTS = {"/v1/stores/{id}/close": "reopen", "/v1/stores/{id}/pause": "activate"}
+
+
+def makers():
+    """What makes each account of this role. Each can be made anew when it is lost."""
+    match ROLE:
+        case "merchant":
+            return [lambda: accounts.demo_merchant(SERVER), *[lambda: accounts.merchant(SERVER)] * 3]
+        case "developer":
+            return [lambda: accounts.developer(SERVER)] * 3
+        case "app":
+            shops, author = [accounts.merchant(SERVER) for _ in range(3)], accounts.developer(SERVER)
+            return [lambda shop=shop: accounts.app(SERVER, shop, author) for shop in shops]
+        case "customer":
+            demo = accounts.demo_merchant(SERVER)
+            shop = accounts.merchant(SERVER)
+            own = [lambda: accounts.customer(SERVER, shop)] * 5
+            return [lambda: accounts.demo_customer(SERVER, demo), *own]
+        case "stranger":
+            shops = [accounts.demo_merchant(SERVER), accounts.merchant(SERVER)]
+            return [lambda shop=shop: accounts.stranger(SERVER, shop) for shop in shops]
+
+
+MAKERS = makers()
+ACCOUNTS = [make() for make in MAKERS]
+TURNS = itertools.count()
+REACHED = set()
+atexit.register(lambda: Path(os.environ["FUZZ_REACHED"]).write_text(str(len(REACHED))))
+
+
+@schemathesis.auth(refresh_interval=None)
+class Turns:
+    """One account after the other, each with its own credential, network and ids."""
+
+    def get(self, case, context):
+        return ACCOUNTS[next(TURNS) % len(ACCOUNTS)]
+
+    def set(self, case, account, context):
+        known, meta = Known(account), case.meta
+        negative = {place.value for place in meta.components if meta.is_negative_at(place)}
+        if meta.generation.mode.is_positive:
+            negative.clear()
+        if "path" not in negative:
+            case.path_parameters = {
+                name: known.parameter(name, value) for name, value in case.path_parameters.items()
+            }
+        if "query" not in negative:
+            # A cursor that is not one of ours is refused, and a schema cannot say which are.
+            case.query = {
+                name: known.value(value) for name, value in case.query.items() if name != "cursor"
+            }
+        if "body" not in negative:
+            case.body = known.value(case.body)
+        self.set_headers(case, account, "header" not in negative)
+        case.headers["X-Forwarded-For"] = SERVER.network()
+        if account.authorization:
+            case.headers["Authorization"] = account.authorization
+
+    def set_headers(self, case, account, valid):
+        # Generated keys repeat, and the answer of an earlier request says nothing about this one.
+        if KEY.match(case.headers.get("Idempotency-Key", "")) and RANDOM.random() < KNOWN:
+            case.headers["Idempotency-Key"] = SERVER.unique("a-key-that-nobody-guesses")
+        if valid and "X-Service-Store-Id" in case.headers and account.store:
+            case.headers["X-Service-Store-Id"] = account.store["id"]
+        # Schemathesis leaves it empty.
+        if valid and "If-Match" in case.headers:
+            case.headers["If-Match"] = RANDOM.choice(["*", '"1"'])
+
+
+class Known:
+    """Puts what an account knows in the place of random ids."""
+
+    def __init__(self, account):
+        self.account = account
+
+    def parameter(self, name, value):
+        store, words = self.account.store, self.account.words
+        if RANDOM.random() > KNOWN:
+            return value
+        if name == "subdomain" and store:
+            return store["subdomain"]
+        if name == "provider":
+            return RANDOM.choice([*accounts.KEYS, "manual"])
+        if name in words:
+            return RANDOM.choice(words[name])
+        return self.value(value)
+
+    def value(self, value):
+        match value:
+            case dict():
+                return {name: self.value(inner) for name, inner in value.items()}
+            case list():
+                return [self.value(inner) for inner in value]
+            case str() if (found := accounts.ID.match(value)) and RANDOM.random() < KNOWN:
+                # What exists of another kind is the next best: it is refused later than nonsense.
+                return RANDOM.choice(self.account.known.get(found[1], [value]))
+        return value
+
+
+@schemathesis.hook
+def filter_case(context, case):
+    """A few of the cases that differ in nothing but which member they are about."""
+    scenario = coverage_scenario(case)
+    if scenario is None:
+        return True
+    data, mode = case.meta.phase.data, case.meta.generation.mode
+    alike = (case.operation.label, scenario, mode, data.parameter_location)
+    SENT[alike] = SENT.get(alike, 0) + 1
+    return SENT[alike] <= ALIKE
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Keeps the refusals of valid requests whose reason a schema could have said, and drops that a
+    body which may be left out was, which Schemathesis takes for a fault of the request.
+    """
+    if isinstance(failure, AcceptedNegativeData):
+        body = case.operation.definition.raw.get("requestBody", {})
+        return not (isinstance(case.body, NotSet) and not body.get("required"))
+    if not isinstance(failure, RejectedPositiveData) or response.status_code not in (400, 422):
+        return True
+    problem = response.json()
+    # To a schema 4.0 is an integer; to the system it is none.
+    errors = [error for error in problem.get("errors", []) if error["detail"] != "Must be an integer."]
+    codes = {problem.get("code"), *(error["code"] for error in errors)}
+    return not codes.isdisjoint(OF_FORM)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    """Learns what an answer shows, and gets back what a request has ended."""
+    if 200 <= response.status_code < 300:
+        REACHED.add((case.method, case.path))
+    token = response.request.headers.get("Authorization")
+    found = [n for n, account in enumerate(ACCOUNTS) if account.authorization == token]
+    if len(found) != 1:
+        return
+    [place] = found
+    account = ACCOUNTS[place]
+    if 200 <= response.status_code < 300:
+        learn(account, case, response)
+    elif response.status_code == 401 and is_lost(case, response) and not account.renew():
+        ACCOUNTS[place] = MAKERS[place]()
+
+
+def learn(account, case, response):
+    try:
+        answer = response.json()
+    except ValueError:
+        return
+    if case.method != "GET":
+        account.learn(answer)
+    if account.store and isinstance(answer, dict) and answer.get("id") == account.store["id"]:
+        account.store = answer
+        if case.path in SHUTS:
+            account.call("POST", f"/v1/stores/{answer['id']}/{SHUTS[case.path]}", {})
+
+
+def is_lost(case, response):
+    """Whether a credential that the operation takes does not hold any more."""
+    security = DOCUMENT["paths"][case.path].get(case.method.lower(), {}).get("security", [])
+    takes = any(SCHEMES[ROLE] in alternative for alternative in security)
+    return takes and response.json().get("code") in ("unauthenticated", "invalid_token")
