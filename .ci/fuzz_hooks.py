@@ -169,6 +169,10 @@ def filter_failure(context, failure, case, response):
         return not (isinstance(case.body, NotSet) and not body.get("required"))
     if not isinstance(failure, RejectedPositiveData) or response.status_code not in (400, 422):
         return True
+    if case.path == "/v1/storefront/customer/addresses":
+        # The address is named in the query or in the body: a body's `null` is refused, although its
+        # schema has it.
+        return False
     problem = response.json()
     # To a schema 4.0 is an integer; to the system it is none.
     errors = [error for error in problem.get("errors", []) if error["detail"] != "Must be an integer."]
