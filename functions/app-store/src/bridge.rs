@@ -77,7 +77,7 @@ impl FromText for BridgedMethod {
     }
 }
 gateway::text_field!(BridgedMethod);
-gateway::string_schema!(BridgedMethod);
+gateway::string_schema!(BridgedMethod: {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]});
 
 /// A call to make.
 #[request]
@@ -90,13 +90,23 @@ pub struct BridgeRequest {
     /// `/v1/…`, or a path of the app's own server.
     path: Exact<2048>,
     /// Query parameters.
+    #[schemars(schema_with = "plain_values")]
     query: Option<Value>,
     /// `If-Match`, `Idempotency-Key`, `Accept`.
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     headers: Option<Value>,
     /// The JSON body.
     body: Option<Value>,
     /// Which installation to act as: merchants only.
     installation_id: Option<InstallationId>,
+}
+
+/// Strings, numbers and truth values by name, or nothing.
+fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": ["object", "null"],
+        "additionalProperties": {"type": ["string", "number", "boolean"]},
+    })
 }
 
 impl Rules for BridgeRequest {

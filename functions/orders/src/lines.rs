@@ -57,6 +57,7 @@ pub struct ReturnedRequest {
 #[derive(Debug, Clone)]
 pub struct ReturnRequest {
     /// By line.
+    #[schemars(length(min = 1))]
     items: AtMost<ReturnedRequest, MAX_LINES>,
     /// Why.
     reason: Option<Text<1, 500>>,

@@ -38,6 +38,7 @@ pub struct PaidRequest {
 #[derive(Debug)]
 pub struct PlaceRequest {
     /// The lines; those of one variant become one.
+    #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
     /// Where confirmations go; to the customer's own address unless said otherwise.
     email: Option<Email>,

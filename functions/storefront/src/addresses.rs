@@ -184,8 +184,8 @@ impl<S: Sync> FromRequestParts<S> for Bare {
 fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
     let from_body = || match inbound.json().map(|body| body.get("id")) {
         Ok(Some(Value::String(id))) => Ok(Some(id.clone())),
+        Ok(Some(Value::Null) | None) => Ok(None),
         Ok(Some(_)) => Err(Problem::field("/id", "invalid_type", "Must be a string.")),
-        Ok(None) => Ok(None),
         Err(problem) => Err(problem),
     };
     let named = match inbound.param("id") {

@@ -8,7 +8,7 @@ use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Either, Json, NoStore};
 use gateway::request::{
-    AtMost, Body, Flag, Given, Inbound, Judgement, Path, Raw, Ruled, Rules, Text, request,
+    AtMost, Body, Flag, Given, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
 use gateway::seal;
 use ground::fields::Email;
@@ -29,8 +29,8 @@ use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The header that carries an order's token.
-const ORDER_TOKEN: &str = "x-service-order-token";
+use crate::order_token::OrderToken;
+
 /// Why a shopper's order was cancelled, when they do not say.
 const BY_SHOPPER: &str = "cancelled by the customer";
 
@@ -39,6 +39,7 @@ const BY_SHOPPER: &str = "cancelled by the customer";
 #[derive(Debug, Clone)]
 pub struct OrderRequest {
     /// The lines; those of one variant become one.
+    #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
     /// Where the confirmation goes; a customer's own unless said otherwise.
     email: Option<Email>,
@@ -215,10 +216,10 @@ pub async fn show(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
-    Raw(inbound): Raw,
+    token: OrderToken,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store().id, &id).await?;
-    admit(&caller, &inbound, &aggregate.order)?;
+    admit(&caller, &token, &aggregate.order)?;
     let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&aggregate.order, app.clock.now()),
         fulfillments: aggregate.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
@@ -228,9 +229,9 @@ pub async fn show(
 
 /// # Errors
 /// `not_found`.
-pub(crate) fn admit(caller: &Shopper, inbound: &Inbound, order: &Order) -> Result<(), Problem> {
+pub(crate) fn admit(caller: &Shopper, token: &OrderToken, order: &Order) -> Result<(), Problem> {
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
-    let is_shown = order.is_shown_to(customer, inbound.header(ORDER_TOKEN));
+    let is_shown = order.is_shown_to(customer, token.as_deref());
     if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
@@ -251,11 +252,11 @@ pub async fn cancel(
     caller: Shopper,
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
-    Raw(inbound): Raw,
+    token: OrderToken,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Json<ShopperOrderView>, Problem> {
     let judge = |order: &Order, now| {
-        admit(&caller, &inbound, order)?;
+        admit(&caller, &token, order)?;
         if order.is_cancellable_by_shopper() {
             return Ok(());
         }

@@ -11,6 +11,7 @@ mod forms;
 mod gift_cards;
 mod lookup;
 mod media;
+mod order_token;
 mod pages;
 mod payment;
 mod reviews;

@@ -12,8 +12,8 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, NoStore, Page};
 use gateway::request::{
-    Body, Exact, Flag, FromText, Given, Int, Judgement, Path, Query, Raw, Ruled, Rules, Text,
-    Written, request,
+    Body, Exact, Flag, FromText, Given, Int, Judgement, Path, Query, Ruled, Rules, Text, Written,
+    request,
 };
 use gateway::seal::SealKey;
 use gateway::table::{Condition, Write, retry};
@@ -34,6 +34,8 @@ use sales::payment::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::order_token::OrderToken;
 
 pub use verify::verify;
 pub use webhook::receive;
@@ -105,13 +107,12 @@ pub struct OpenedPayment {
 pub async fn open(
     caller: Shopper,
     State(app): State<App>,
-    Raw(inbound): Raw,
+    token: OrderToken,
     Path((_, provider)): Path<(Subdomain, Segment)>,
     Ruled(Body(ask)): Ruled<Body<OpenRequest>>,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let provider = named(&provider)?;
-    let header = inbound.header("x-service-order-token");
-    let token = header.or_else(|| ask.order_token.as_ref().map(Exact::as_str));
+    let token = token.as_deref().or_else(|| ask.order_token.as_ref().map(Exact::as_str));
     let key = app.secrets.payment_key().await?;
     retry(|| open_once(&app, &caller, provider, token, &ask, &key)).await
 }

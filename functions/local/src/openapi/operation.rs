@@ -165,7 +165,7 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
     if row.method != Method::GET && row.access != Access::Client && !has("Idempotency-Key") {
         all.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "The same key and body answer alike, and take effect once.",
+            "description": "The same key and body answer alike, and take effect once. Without a credential, at least 22 characters.",
             "schema": gateway::idempotency::key_schema(),
         }));
     }

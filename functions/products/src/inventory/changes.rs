@@ -79,6 +79,7 @@ pub struct AdjustRequest {
     /// What the caller knows it by; kept in the ledger.
     reference: Option<Text<1, 200>>,
     /// What changes.
+    #[schemars(length(min = 1))]
     changes: AtMost<AdjustChange, MAX_LEVELS>,
     /// Only says what it would come to.
     dry_run: Flag,
@@ -143,6 +144,7 @@ pub struct SetRequest {
     /// What the caller knows it by; kept in the ledger.
     reference: Option<Text<1, 200>>,
     /// What changes.
+    #[schemars(length(min = 1))]
     changes: AtMost<SetChange, MAX_LEVELS>,
     /// Only says what it would come to.
     dry_run: Flag,
@@ -223,6 +225,7 @@ pub struct MoveRequest {
     /// What the caller knows it by; kept in the ledger.
     reference: Option<Text<1, 200>>,
     /// What moves.
+    #[schemars(length(min = 1))]
     changes: AtMost<MoveChange, MAX_LEVELS>,
     /// Only says what it would come to.
     dry_run: Flag,

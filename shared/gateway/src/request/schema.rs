@@ -37,7 +37,11 @@ macro_rules! inline_schema {
 }
 
 inline_schema!([const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("Text{MIN}To{MAX}"), |_generator| {
-    json_schema!({"type": "string", "minLength": MIN, "maxLength": MAX})
+    json_schema!({
+        "type": "string", "minLength": MIN, "maxLength": MAX,
+        // No control characters but the line feed and the tab.
+        "pattern": r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$",
+    })
 });
 inline_schema!([const MAX: usize] Exact<MAX>, format!("Exact{MAX}"), |_generator| {
     json_schema!({"type": "string", "minLength": 1, "maxLength": MAX})
