@@ -207,13 +207,17 @@ fn is_like(example: &Example, sent: Option<&Value>, reply: &Reply) -> bool {
     is_asked && shape(&reply.json) == shape(&example.response)
 }
 
-/// The members of a value and their types, without what they hold.
+/// The members of a value and their types, without what they hold and how many are alike.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             members.iter().map(|(name, value)| (name.clone(), shape(value))).collect()
         }
-        Value::Array(values) => values.iter().map(shape).collect(),
+        Value::Array(values) => {
+            let mut shapes: Vec<Value> = values.iter().map(shape).collect();
+            shapes.dedup();
+            shapes.into()
+        }
         Value::String(_) => "string".into(),
         Value::Number(_) => "number".into(),
         Value::Bool(_) => "boolean".into(),

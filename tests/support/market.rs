@@ -112,7 +112,7 @@ impl Market {
         self.owner.get(&format!("/v1/orders/{order}")).await.expect(200)
     }
 
-    /// An order of so many that was paid by hand.
+    /// An order of so many that was paid manually.
     pub async fn paid(&self, variant: &str, quantity: i64) -> Placed {
         let placed = self.order(cart(&[(variant, quantity)])).await;
         self.act(&placed.id, "mark-paid", json!({})).await.expect(200);

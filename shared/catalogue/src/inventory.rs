@@ -5,7 +5,7 @@
 //! which has no `on_hand` of its own. Orders change levels in place by the builders of
 //! [`orders`](self) — [`reserve`], [`commit`], [`fulfil`] and their likes — whose arithmetic and
 //! conditions are in the write itself, so no number of parallel orders oversells. What people
-//! change by hand is decided over the level as read and written under its version: the answer
+//! manual change is decided over the level as read and written under its version: the answer
 //! says how much there is afterwards.
 //!
 //! Every change appends its [`Movement`] in the same transaction (our choice: the table's design
@@ -41,7 +41,7 @@ gateway::words! {
     StockState {
         /// Can be sold.
         Available = "available",
-        /// Set aside: for orders that are not paid yet, or by hand.
+        /// Set aside: for orders that are not paid yet, or by the merchant.
         Reserved = "reserved",
         /// Belongs to orders that are paid and not yet shipped.
         Committed = "committed",
@@ -53,11 +53,11 @@ gateway::words! {
 gateway::words! {
     /// What moved stock.
     MovementKind {
-        /// A change by hand.
+        /// A manual change.
         Adjusted = "adjusted",
-        /// A count by hand.
+        /// A manual count.
         Set = "set",
-        /// A move by hand, between states or locations.
+        /// A manual move, between states or locations.
         Moved = "moved",
         /// An order was placed, or is to be paid anew.
         Reserved = "reserved",
@@ -83,7 +83,7 @@ pub struct Delta {
     pub reserved: i64,
     /// To what belongs to paid orders.
     pub committed: i64,
-    /// To the part of `reserved` that was set aside by hand.
+    /// To the part of `reserved` that was set aside by the merchant.
     #[serde(default)]
     pub held: i64,
 }
@@ -128,7 +128,7 @@ pub struct Level {
     pub reserved: i64,
     /// `available + committed + reserved`.
     pub on_hand: i64,
-    /// The part of `reserved` that was set aside by hand: orders' stock cannot be moved away.
+    /// The part of `reserved` that was set aside by the merchant: orders' stock cannot be moved away.
     #[serde(default)]
     pub held: i64,
     /// What it began with; its ledger begins after that.
@@ -239,7 +239,7 @@ pub struct Movement {
     pub kind: MovementKind,
     /// How the counters changed.
     pub delta: Delta,
-    /// The request by hand that it is part of.
+    /// The manual request that it is part of.
     pub adjustment_id: Option<MovementId>,
     /// The order that it is part of.
     pub order_id: Option<OrderId>,

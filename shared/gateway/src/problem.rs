@@ -166,7 +166,7 @@ catalogue! {
     QuantityExceedsRemaining = 409 "quantity_exceeds_remaining" "A line does not have so many units left.";
     OrderNotFulfillable = 409 "order_not_fulfillable" "The order cannot be fulfilled in its state.";
     InsufficientCommitted = 409 "insufficient_committed" "The location does not hold the stock of this line.";
-    NothingToRefund = 409 "nothing_to_refund" "Nothing is left to give back.";
+    NothingToRefund = 409 "nothing_to_refund" "Nothing is left to refund.";
     AlreadyFulfilled = 409 "already_fulfilled" "Something of the order has already left.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";

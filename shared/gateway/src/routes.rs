@@ -2,7 +2,7 @@
 //! may call. From the rows come the router, the guards, the costs and the contract tests.
 //!
 //! What happens to a request is one function, [`handle`]: authenticate → charge the budget →
-//! claim the idempotency key → handler → settle all three.
+//! claim the idempotency key → handler → finish all three.
 
 mod edge;
 
@@ -236,7 +236,7 @@ async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Reque
     if row.method == Method::GET && row.access == Access::Public {
         response = answer::tagged(response).await;
     }
-    settle(&app, &inbound, response).await
+    finish(&app, &inbound, response).await
 }
 
 enum Admission {
@@ -319,7 +319,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
 }
 
 /// Everything that comes after the handler.
-async fn settle(app: &App, inbound: &Inbound, response: Response) -> Response {
+async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
     let Some(context) = Context::current() else { return response };
     let response = match context.take::<Claim>() {
         None => response,

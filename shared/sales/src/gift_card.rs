@@ -54,9 +54,9 @@ gateway::words! {
     GiftCardEntryKind {
         /// The card was issued.
         Issued = "issued",
-        /// Money was added by hand.
+        /// Money was added by the merchant.
         Credited = "credited",
-        /// Money was taken by hand.
+        /// Money was taken by the merchant.
         Debited = "debited",
         /// An order was paid with it.
         Redeemed = "redeemed",

@@ -159,7 +159,7 @@ async fn a_suspended_app_hears_nothing_of_its_stores() {
     rename("Meanwhile").await;
     shop.gateway.advance(2 * MINUTE);
     shop.gateway.sweep().await;
-    // What was queued is called off, and what happens makes no delivery.
+    // What was queued is cancelled, and what happens makes no delivery.
     eventually(DEADLINE, || async { (statuses().await == ["cancelled"]).then_some(()) }).await;
     eventually(DEADLINE, || async {
         let events = shop.gateway.items_of("event", "EVT#").await;

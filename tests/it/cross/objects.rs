@@ -163,7 +163,7 @@ async fn catalogue(world: &mut World) -> String {
     variant
 }
 
-/// An order that was paid, sent and given back in part.
+/// An order that was paid, sent and refunded in part.
 async fn orders(world: &mut World, variant: &str) {
     let shopper: Client = (*world.shopper).clone();
     let owner = world.market.owner.clone();

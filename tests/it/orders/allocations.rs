@@ -164,7 +164,7 @@ async fn what_is_called_off_goes_back_to_every_place() {
         ask["items"][0]["restock_type"] = json!(restock_type);
         ask
     };
-    // Two were called off without their money, which comes first; two more have not left.
+    // Two were cancelled without their money, which comes first; two more have not left.
     let refund = market.act(&paid.id, "refund", line("cancel", 4)).await.expect(201);
     assert_eq!(refund.int("/refund/lines/0/restocked"), 2);
     assert_eq!(refund.at("/refund/lines/0/restocked_at").as_array().unwrap().len(), 2);

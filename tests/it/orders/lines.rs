@@ -1,4 +1,4 @@
-//! Units of an order that are called off, or come back, whatever becomes of their money.
+//! Units of an order that are cancelled, or come back, whatever becomes of their money.
 
 use support::{Market, Placed, Reply, Value, cart, inr, json, race, unique};
 

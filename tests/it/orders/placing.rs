@@ -296,7 +296,7 @@ async fn the_timeline_of_an_order_is_that_of_all_that_belongs_to_it() {
         "order.fulfilled",
         "order.paid",
         "order.refunded",
-        // Whoever pays by hand has longer.
+        // Whoever pays manually has longer.
         "order.updated",
         "payment.captured",
         "payment.created",

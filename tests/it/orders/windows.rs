@@ -20,7 +20,7 @@ async fn paid_manually(market: &Market, variant: &str) -> Placed {
     market.order(ask).await
 }
 
-/// The shopper begins to pay by hand.
+/// The shopper begins to pay manually.
 async fn begin(market: &Market, placed: &Placed) -> Reply {
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
     let ask = market.gateway.client().post(&path).json(json!({"order_id": placed.id}));

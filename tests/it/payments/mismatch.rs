@@ -128,7 +128,7 @@ async fn another_amount_that_nobody_has_accepted_goes_back_when_its_order_ends()
     let shown = connected.payment(&id).await;
     assert_eq!((shown.str("/status"), shown.at("/attention")), ("refunded".into(), &json!(null)));
     assert_eq!(connected.stock().await, (100, 0, 0));
-    // At once, when it is called off, and when it has ended before.
+    // At once, when it is cancelled, and when it has ended before.
     let order = connected.order().await;
     let (id, _) = connected.paid_otherwise(&order, 100).await;
     let path = format!("/v1/orders/{}/cancel", order.id);

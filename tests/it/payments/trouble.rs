@@ -72,7 +72,7 @@ async fn a_capture_that_was_done_and_not_heard_of_is_found_by_sync() {
 #[tokio::test]
 async fn money_that_comes_too_late_or_twice_goes_back() {
     let connected = Connected::open().await;
-    // Late: the order was called off, and its provider did not answer then.
+    // Late: the order was cancelled, and its provider did not answer then.
     let order = connected.order().await;
     let begun = connected.begin("razorpay", &order).await.expect(201);
     let (reference, late) = (begun.str("/provider_order_id"), begun.str("/payment_id"));

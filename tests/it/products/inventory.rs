@@ -1,4 +1,4 @@
-//! Stock: locations, levels, changes by hand and the ledger.
+//! Stock: locations, levels, manual changes and the ledger.
 
 mod access;
 mod levels;

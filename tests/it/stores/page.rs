@@ -141,7 +141,7 @@ async fn an_image_that_a_store_shows_is_not_deleted() {
     let front = Front::open().await;
     let (one, two) = (front.upload(1).await, front.upload(2).await);
     let picture = |id: &str| json!({"media_id": id});
-    // The same image in both places is held once, and let go of when neither shows it.
+    // The same image in both places is held once, and released when neither shows it.
     front.brand(json!({"logo": picture(&one), "favicon": picture(&one)})).await.expect(200);
     front.delete_media(&one).await.expect(409).problem("media_in_use");
     front.brand(json!({"logo": picture(&two)})).await.expect(200);

@@ -251,7 +251,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// `POST /v1/payment_intents/{id}/capture`; what is not taken is let go of.
+    /// `POST /v1/payment_intents/{id}/capture`; what is not taken is released.
     fn capture(&mut self, id: &str, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
         let intent = self.find(id)?;
         let asked = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);

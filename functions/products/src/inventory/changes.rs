@@ -1,4 +1,4 @@
-//! Changes of stock by hand: adjust, set, move. One transaction writes all levels of a request
+//! Manual changes of stock: adjust, set, move. One transaction writes all levels of a request
 //! and their movements, or none. An item or a location that there is not is a fault of its field.
 
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ gateway::words! {
 }
 
 gateway::words! {
-    /// What stock can be moved between by hand; what orders hold is theirs.
+    /// What stock can be moved between by the merchant; what orders hold is theirs.
     MovableState {
         /// What can be sold.
         Available = "available",

@@ -1,4 +1,4 @@
-//! Executing a change of stock by hand: read, decide, write.
+//! Executing a manual change of stock: read, decide, write.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -33,7 +33,7 @@ const CHUNK: usize = 1_000;
 /// Movements that one answer adds up at most: in some seconds.
 const MOST: i64 = 200_000;
 /// How old a movement is before no older one can come to lie before it.
-const SETTLED: Duration = MINUTE;
+const IN_FLIGHT: Duration = MINUTE;
 
 /// How much to add up at once.
 #[request]
@@ -163,14 +163,14 @@ async fn add_up(
             (Some(start), Sum::at(&notes)?)
         }
     };
-    let settled: Timestamp = app.clock.now().minus(SETTLED);
+    let recent: Timestamp = app.clock.now().minus(IN_FLIGHT);
     let (mut left, mut last, mut safe) = (most, None, None);
     while left > 0 {
         let chunk = app.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
         for movement in &chunk.items {
             sum = sum.and(movement);
             let position = (sum, movement.key());
-            if movement.created_at <= settled {
+            if movement.created_at <= recent {
                 safe = Some(position);
             } else {
                 last = Some(position);

@@ -172,7 +172,7 @@ fn compare(
 }
 
 /// What a change of one quantity does to the counters. What comes or goes is available; only a
-/// move reaches what is reserved, and only the part that was set aside by hand.
+/// move reaches what is reserved, and only the part that was set aside by the merchant.
 fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
     if moves && state == StockState::Reserved {
         Delta { reserved: quantity, held: quantity, ..Delta::default() }

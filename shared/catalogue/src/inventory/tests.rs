@@ -66,7 +66,7 @@ proptest! {
         }
     }
 
-    /// Changes by hand between orders keep the balance too, and never take what orders hold.
+    /// Manual changes between orders keep the balance too, and never take what orders hold.
     #[test]
     fn changes_by_hand_keep_the_balance_and_leave_orders_theirs(
         changes in prop::collection::vec((0..4_u8, -30_i64..30), 0..100),

@@ -4,5 +4,5 @@ use super::AdjustmentView;
 
 ground::topics! {
     INVENTORY_ADJUSTED = "inventory.adjusted", "inventory_adjustment", Some("read_inventory"),
-        AdjustmentView, "Stock was adjusted, set or moved by hand.";
+        AdjustmentView, "Stock was adjusted, set or moved by the merchant.";
 }

@@ -13,7 +13,7 @@ use super::{Delta, Level, Movement, MovementKind, StockState};
 pub struct Quantities {
     /// Can be sold.
     pub available: i64,
-    /// Set aside: for orders that are not paid yet, or by hand.
+    /// Set aside: for orders that are not paid yet, or by the merchant.
     pub reserved: i64,
     /// Belongs to orders that are paid and not yet shipped.
     pub committed: i64,
@@ -69,7 +69,7 @@ impl AdjustmentView {
     }
 }
 
-/// One quantity that a request by hand changed.
+/// One quantity that a manual request changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangeView {
     /// The item.
@@ -84,7 +84,7 @@ pub struct ChangeView {
     pub quantity_after: i64,
 }
 
-/// What a request by hand came to.
+/// What a manual request came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AdjustmentView {
     /// The request's id in the ledger.
@@ -114,7 +114,7 @@ ground::view! {
         kind: MovementKind,
         /// How the quantities changed.
         deltas: Quantities = Quantities::from(movement.delta),
-        /// The request by hand that it is part of.
+        /// The manual request that it is part of.
         adjustment_id: Option<MovementId>,
         /// The order that it is part of.
         order_id: Option<OrderId>,

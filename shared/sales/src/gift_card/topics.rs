@@ -10,7 +10,7 @@ ground::topics! {
     GIFT_CARD_DISABLED = "gift_card.disabled", "gift_card", Some("read_gift_cards"), GiftCardView,
         "A gift card was switched off for good.";
     GIFT_CARD_CREDITED = "gift_card.credited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
-        "Money was added to a gift card by hand.";
+        "Money was added to a gift card by the merchant.";
     GIFT_CARD_DEBITED = "gift_card.debited", "gift_card", Some("read_gift_cards"), GiftCardMoved,
-        "Money was taken from a gift card by hand.";
+        "Money was taken from a gift card by the merchant.";
 }

@@ -60,7 +60,7 @@ impl GiftCardView {
     }
 }
 
-/// What is told of money that came onto a card or left it by hand.
+/// What is told of money that came onto a card or left it by the merchant.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardMoved {
     /// The card afterwards.

@@ -92,7 +92,7 @@ pub struct PaymentInput {
 }
 
 impl PaymentInput {
-    /// Money that comes by hand is taken by hand.
+    /// Manual payments are taken by the merchant.
     pub fn judge(&self, faults: &mut Vec<FieldError>) {
         let is_cash = self.provider == ProviderName::Manual;
         if is_cash && self.capture_method == Some(CaptureMethod::Automatic) {

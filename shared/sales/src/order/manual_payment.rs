@@ -12,7 +12,7 @@ use crate::payment::{
 };
 
 impl Order {
-    /// All that is left to pay has been paid by hand: through the payment that the shopper opened
+    /// All that is left to pay has been paid manually: through the payment that the shopper opened
     /// for it, or a new one.
     ///
     /// # Errors

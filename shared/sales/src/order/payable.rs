@@ -12,7 +12,7 @@ use crate::payment::can_take;
 
 impl ProviderAccount {
     /// The account as it takes the money of this order: when the order says, if it was placed to be
-    /// paid through this provider. What comes by hand is taken by hand.
+    /// paid through this provider. Manual payments are taken by the merchant.
     #[must_use]
     pub fn for_order(self, order: &Order) -> Self {
         let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());

@@ -65,7 +65,7 @@ gateway::words! {
         Update = "update",
         /// Honour it although its money comes later.
         Confirm = "confirm",
-        /// Record that it was paid by hand.
+        /// Record that it was paid manually.
         MarkPaid = "mark_paid",
         /// Take what the provider has authorized.
         Capture = "capture",
@@ -127,7 +127,7 @@ impl Order {
         }
     }
 
-    /// Whether its stock is its own: paid, authorized, or confirmed by hand.
+    /// Whether its stock is its own: paid, authorized, or confirmed by the merchant.
     pub fn is_firm(&self) -> bool {
         self.stock == StockState::Committed
     }

@@ -25,9 +25,9 @@ ground::topics! {
     ORDER_RELEASED = "order.released", "order", Some("read_orders"), OrderView,
         "An order may be fulfilled again.";
     ORDER_CANCELLED = "order.cancelled", "order", Some("read_orders"), OrderView,
-        "An order was called off.";
+        "An order was cancelled.";
     ORDER_LINES_CANCELLED = "order.lines_cancelled", "order", Some("read_orders"), LinesView,
-        "Units of an order that had not left were called off.";
+        "Units of an order that had not left were cancelled.";
     ORDER_LINES_RETURNED = "order.lines_returned", "order", Some("read_orders"), LinesView,
         "Units of an order that had left came back.";
     ORDER_EXPIRED = "order.expired", "order", Some("read_orders"), OrderView,
@@ -35,5 +35,5 @@ ground::topics! {
     ORDER_CLOSED = "order.closed", "order", Some("read_orders"), OrderView,
         "An order is done with.";
     ORDER_REOPENED = "order.reopened", "order", Some("read_orders"), OrderView,
-        "A closed order was taken up again.";
+        "A closed order was reopened.";
 }

@@ -30,7 +30,7 @@ impl ProviderDeadline {
         Self { until: began.plus(ASKING), razorpay, stripe }
     }
 
-    /// How often a provider was waited for in vain; nobody waits for what is done by hand.
+    /// How often a provider was waited for in vain; nobody waits for manual payments.
     const fn timeouts(&self, provider: ProviderName) -> Option<&AtomicU32> {
         match provider {
             ProviderName::Manual => None,

@@ -1,4 +1,4 @@
-//! Levels, and the ledger of what changed them by hand.
+//! Levels, and the ledger of what changed them manually.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

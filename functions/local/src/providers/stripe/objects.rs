@@ -121,7 +121,7 @@ impl Charge {
         self.intent == intent && !self.is_declined
     }
 
-    /// What was held and not taken: it is let go of, and counts as refunded.
+    /// What was held and not taken: it is released, and counts as refunded.
     pub(super) fn released(&self) -> i64 {
         self.amount.saturating_sub(self.amount_captured)
     }

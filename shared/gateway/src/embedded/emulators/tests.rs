@@ -159,7 +159,7 @@ async fn a_secret_is_in_the_file_before_its_answer_and_back_after_a_restart() ->
     assert!(fs::read_to_string(&file)?.contains("\"new\""));
     assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
     drop(emulators);
-    // The dropped server lets go of the lock at once: there is no request to wait for.
+    // The dropped server releases the lock at once: there is no request to wait for.
     let emulators = Emulators::start(Some(&scratch.0)).await?;
     let client = aws_sdk_secretsmanager::Client::new(&config(emulators.secrets_endpoint()));
     for (stage, value) in [("AWSCURRENT", "new"), ("AWSPREVIOUS", "old")] {

@@ -38,7 +38,7 @@ impl OrderAggregate {
         Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
     }
 
-    /// Reserves a part of a refund on its payment. Money that was paid by hand goes back by hand:
+    /// Reserves a part of a refund on its payment. Money that was paid manually is refunded manually:
     /// nobody has to be asked.
     fn reserve(
         &self,
