@@ -76,6 +76,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     let webhooks = operation::webhooks(&mut schemas);
     let (mut all, renamed) = merge::schemas(schemas);
     merge::rename(&mut paths, &renamed);
+    merge::name_bodies(&mut paths, &mut all);
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
     tags.push(json!({"name": "webhooks"}));

@@ -1,9 +1,11 @@
 //! What operations share, said once: refusals that are alike, and the schemas of named types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::describe::{ANSWERS, REQUESTS, Schemas};
 use serde_json::{Map, Value, json};
+
+use super::handlers::capitalized;
 
 /// Puts each refusal among the components, and a reference to it in its place.
 pub(super) fn refusals(paths: &mut Value) -> Map<String, Value> {
@@ -85,6 +87,52 @@ pub(super) fn rename(value: &mut Value, renamed: &BTreeSet<String>) {
             }
         }
         Value::Array(values) => values.iter_mut().for_each(|value| rename(value, renamed)),
+        _ => {}
+    }
+}
+
+/// Names the bodies that several families call alike (`CreateRequest`, `CreateRequest2` …) after the
+/// operation that takes them: `ProductsCollectionsCreateRequest`.
+pub(super) fn name_bodies(paths: &mut Value, all: &mut Map<String, Value>) {
+    let kind = |name: &str| name.trim_end_matches(|last: char| last.is_ascii_digit()).to_owned();
+    let mut of_kind: BTreeMap<String, usize> = BTreeMap::new();
+    for name in all.keys() {
+        *of_kind.entry(kind(name)).or_default() += 1;
+    }
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for operation in operations(paths) {
+        let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
+        let body = operation.pointer("/requestBody/content/application~1json/schema/$ref");
+        let body = body.and_then(Value::as_str).and_then(|body| body.rsplit('/').next());
+        let alike = |name: &&str| of_kind.get(&kind(name)).is_some_and(|count| *count > 1);
+        if let Some(name) = body.filter(alike) {
+            let words = id.split('_').map(capitalized).collect::<String>();
+            renamed.entry(name.to_owned()).or_insert(format!("{words}Request"));
+        }
+    }
+    for (name, new) in &renamed {
+        if let Some(schema) = all.remove(name) {
+            all.insert(new.clone(), schema);
+        }
+    }
+    refer(paths, &renamed);
+    all.values_mut().for_each(|schema| refer(schema, &renamed));
+}
+
+/// Points references to components at their new names.
+fn refer(value: &mut Value, renamed: &BTreeMap<String, String>) {
+    match value {
+        Value::Object(members) => {
+            for (member, value) in members.iter_mut() {
+                let name =
+                    value.as_str().and_then(|text| text.strip_prefix(&format!("#{ANSWERS}/")));
+                match name.filter(|_| member == "$ref").and_then(|name| renamed.get(name)) {
+                    Some(name) => *value = format!("#{ANSWERS}/{name}").into(),
+                    None => refer(value, renamed),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| refer(value, renamed)),
         _ => {}
     }
 }
