@@ -92,14 +92,14 @@ struct Health {
 /// What the function needs.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Checks {
-    table: Check,
-    queue: Check,
-    keys: Check,
+    table: Readiness,
+    queue: Readiness,
+    keys: Readiness,
 }
 
 /// Whether something that the function needs does its work.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Check {
+struct Readiness {
     /// `ok` or `failed`.
     status: &'static str,
     /// How long it took, in milliseconds, if it works.
@@ -144,9 +144,9 @@ impl Checks {
     /// Tries all of them.
     async fn of(app: &App) -> Self {
         Self {
-            table: Check::of(app, app.table.ping()).await,
-            queue: Check::of(app, app.queue(QUEUE).depth()).await,
-            keys: Check::of(app, app.secrets.keys()).await,
+            table: Readiness::of(app, app.table.ping()).await,
+            queue: Readiness::of(app, app.queue(QUEUE).depth()).await,
+            keys: Readiness::of(app, app.secrets.keys()).await,
         }
     }
 
@@ -155,7 +155,7 @@ impl Checks {
     }
 }
 
-impl Check {
+impl Readiness {
     /// Tries it.
     async fn of<T>(app: &App, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
         let began = app.clock.now();

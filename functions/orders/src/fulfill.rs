@@ -37,7 +37,7 @@ use serde::Serialize;
 /// Units of a line.
 #[request]
 #[derive(Debug, Clone)]
-pub struct LineRequest {
+pub struct FulfilledLine {
     /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
@@ -71,7 +71,7 @@ impl TrackingRequest {
 #[derive(Debug, Clone)]
 pub struct FulfillRequest {
     /// Units by line; everything that is left unless some are named.
-    items: Option<AtMost<LineRequest, MAX_LINES>>,
+    items: Option<AtMost<FulfilledLine, MAX_LINES>>,
     /// Only what is at this location.
     location_id: Option<LocationId>,
     /// How it can be followed.
@@ -82,7 +82,7 @@ pub struct FulfillRequest {
 
 impl From<FulfillRequest> for WantedFulfillment {
     fn from(ask: FulfillRequest) -> Self {
-        let line = |line: LineRequest| FulfillmentLine {
+        let line = |line: FulfilledLine| FulfillmentLine {
             order_item_id: line.order_item_id,
             quantity: u32::try_from(line.quantity.0).unwrap_or(0),
         };

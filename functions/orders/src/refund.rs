@@ -30,7 +30,7 @@ use serde::Serialize;
 /// Units of a line that money is to go back for.
 #[request]
 #[derive(Debug, Clone)]
-pub struct LineRequest {
+pub struct RefundedLine {
     /// The id of one of the order's `items`.
     order_item_id: OrderItemId,
     /// How many units of it.
@@ -59,7 +59,7 @@ pub struct RefundRequest {
     /// An amount.
     amount: Option<AskedMoney>,
     /// Lines.
-    items: Option<AtMost<LineRequest, MAX_LINES>>,
+    items: Option<AtMost<RefundedLine, MAX_LINES>>,
     /// Shipping.
     shipping: Option<ShippingRequest>,
     /// Why.
@@ -140,7 +140,7 @@ impl RefundRequest {
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
-        let line = |line: &LineRequest| WantedLine {
+        let line = |line: &RefundedLine| WantedLine {
             order_item_id: line.order_item_id.clone(),
             quantity: u32::try_from(line.quantity.0).unwrap_or(0),
             restock_type: line.restock_type.unwrap_or(RestockType::NoRestock),

@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::{CommerceApp, Configuration, Listing};
 
-pub use checks::{Check, MIN_DESCRIPTION, Surroundings, Verdict, checks, is_public_https};
+pub use checks::{
+    MIN_DESCRIPTION, SubmissionCheck, Surroundings, Verdict, checks, is_public_https,
+};
 pub use topics::*;
 
 mod checks;
@@ -108,7 +110,7 @@ pub struct Submission {
     /// What the app itself would be: by value, so that what is approved is what was looked at.
     pub configuration: Configuration,
     /// What the automatic checks said.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SubmissionCheck>,
     /// Where it is in its life.
     pub status: SubmissionStatus,
     /// What the operator says to the developer.
@@ -149,7 +151,7 @@ impl Submission {
     pub fn open(
         app: &CommerceApp,
         proposal: Proposal,
-        checks: Vec<Check>,
+        checks: Vec<SubmissionCheck>,
         now: Timestamp,
     ) -> Result<Self, Problem> {
         app.may_submit()?;
@@ -269,7 +271,7 @@ ground::view! {
         /// What the app itself would be.
         configuration: Configuration,
         /// What the automatic checks said.
-        checks: Vec<Check>,
+        checks: Vec<SubmissionCheck>,
         /// Where it is in its life.
         status: SubmissionStatus,
         /// What the operator says.

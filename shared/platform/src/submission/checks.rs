@@ -21,7 +21,7 @@ gateway::words! {
 
 /// One automatic check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Check {
+pub struct SubmissionCheck {
     /// What was checked.
     pub check: String,
     /// What it says.
@@ -48,7 +48,7 @@ pub fn checks(
     client: Option<&AppClient>,
     around: Surroundings,
     proposal: &Proposal,
-) -> Vec<Check> {
+) -> Vec<SubmissionCheck> {
     let before = app.configuration();
     let wanted = app.wanted();
     let changes = app.approved_version.as_ref().map(|_| wanted.differences(&before));
@@ -69,16 +69,16 @@ pub fn checks(
     ]
 }
 
-fn check(name: &str, verdict: Verdict, detail: impl Into<String>) -> Check {
-    Check { check: name.to_owned(), verdict, detail: detail.into() }
+fn check(name: &str, verdict: Verdict, detail: impl Into<String>) -> SubmissionCheck {
+    SubmissionCheck { check: name.to_owned(), verdict, detail: detail.into() }
 }
 
 /// `verdict` with the first text if something is wrong, `pass` with the second if not.
-fn judge(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> Check {
+fn judge(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> SubmissionCheck {
     if wrong { check(name, verdict, why) } else { check(name, Verdict::Pass, well) }
 }
 
-fn version(app: &CommerceApp, proposal: &Proposal) -> Check {
+fn version(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
     match &app.approved_version {
         Some(approved) if !proposal.app_version.is_after(approved) => check(
             "version_is_greater",
@@ -89,7 +89,7 @@ fn version(app: &CommerceApp, proposal: &Proposal) -> Check {
     }
 }
 
-fn description(proposal: &Proposal) -> Check {
+fn description(proposal: &Proposal) -> SubmissionCheck {
     judge(
         "listing_is_complete",
         proposal.listing.description.chars().count() < MIN_DESCRIPTION,
@@ -99,7 +99,7 @@ fn description(proposal: &Proposal) -> Check {
     )
 }
 
-fn listing_links(proposal: &Proposal) -> Check {
+fn listing_links(proposal: &Proposal) -> SubmissionCheck {
     let missing: Vec<&str> = [
         ("an icon", proposal.listing.icon_url.is_none()),
         ("a support URL", proposal.listing.support_url.is_none()),
@@ -113,7 +113,7 @@ fn listing_links(proposal: &Proposal) -> Check {
     judge("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
 }
 
-fn privacy_policy(proposal: &Proposal) -> Check {
+fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
     judge(
         "privacy_policy_is_public",
         !is_public_https(proposal.listing.privacy_policy_url.as_str()),
@@ -123,7 +123,7 @@ fn privacy_policy(proposal: &Proposal) -> Check {
     )
 }
 
-fn redirect_uris(app: &CommerceApp) -> Check {
+fn redirect_uris(app: &CommerceApp) -> SubmissionCheck {
     let wrong =
         app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
     judge(
@@ -135,7 +135,7 @@ fn redirect_uris(app: &CommerceApp) -> Check {
     )
 }
 
-fn app_url(app: &CommerceApp) -> Check {
+fn app_url(app: &CommerceApp) -> SubmissionCheck {
     if !is_public_https(app.app_url.as_str()) {
         let why = "The app URL must be on https and not on a loopback address.";
         return check("app_url_is_public", Verdict::Fail, why);
@@ -146,7 +146,7 @@ fn app_url(app: &CommerceApp) -> Check {
     judge("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
 }
 
-fn own_host(is_ours: bool) -> Check {
+fn own_host(is_ours: bool) -> SubmissionCheck {
     judge(
         "app_url_is_its_own",
         is_ours,
@@ -157,7 +157,7 @@ fn own_host(is_ours: bool) -> Check {
 }
 
 /// What the operator has to look at anew.
-fn changed(changes: Option<&[&str]>) -> Check {
+fn changed(changes: Option<&[&str]>) -> SubmissionCheck {
     let name = "configuration_is_as_approved";
     match changes {
         None => check(name, Verdict::Pass, "No version is approved yet: everything is new."),
@@ -169,7 +169,7 @@ fn changed(changes: Option<&[&str]>) -> Check {
     }
 }
 
-fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> Check {
+fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> SubmissionCheck {
     let ready = client.is_some_and(|client| {
         client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
     });
@@ -182,7 +182,7 @@ fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> Check {
     )
 }
 
-fn scopes(app: &CommerceApp) -> Check {
+fn scopes(app: &CommerceApp) -> SubmissionCheck {
     if app.scopes.is_empty() {
         let detail = "The app asks for no scopes: it is active as soon as it is installed.";
         return check("scopes_are_registered", Verdict::Pass, detail);
@@ -190,7 +190,7 @@ fn scopes(app: &CommerceApp) -> Check {
     check("scopes_are_registered", Verdict::Pass, format!("The app asks for {}.", app.scopes))
 }
 
-fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> Check {
+fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
     let unexplained: Vec<&str> = app
         .scopes
         .iter()
@@ -202,7 +202,7 @@ fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> Check {
     judge("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
 }
 
-fn webhook_url(app: &CommerceApp, refusal: Option<Refusal>) -> Check {
+fn webhook_url(app: &CommerceApp, refusal: Option<Refusal>) -> SubmissionCheck {
     match (&app.webhook_url, refusal) {
         (None, _) => check("webhook_url_is_allowed", Verdict::Pass, "The app has no webhook URL."),
         (Some(_), None) => {
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    fn named(verdict: Verdict, checks: &[Check]) -> Vec<&str> {
+    fn named(verdict: Verdict, checks: &[SubmissionCheck]) -> Vec<&str> {
         let with = checks.iter().filter(|check| check.verdict == verdict);
         with.map(|check| check.check.as_str()).collect()
     }

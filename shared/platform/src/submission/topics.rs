@@ -3,7 +3,7 @@
 use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::id::{AppId, SubmissionId};
 
-use super::{Check, Proposal, Release, SubmissionStatus, SubmissionView, Verdict};
+use super::{Proposal, Release, SubmissionCheck, SubmissionStatus, SubmissionView, Verdict};
 use crate::app::samples::{configuration, listing};
 
 ground::topics! {
@@ -33,7 +33,7 @@ impl Example for SubmissionView {
                 screencast_url: None,
             },
             configuration: configuration(),
-            checks: vec![Check {
+            checks: vec![SubmissionCheck {
                 check: "version_is_greater".into(),
                 verdict: Verdict::Pass,
                 detail: "The version is new.".into(),
