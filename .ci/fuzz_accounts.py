@@ -238,24 +238,15 @@ def stranger(server, shop):
     return account
 
 
-def demo_merchant(server):
-    credentials = {"email": "demo@example.com", "password": "demo-merchant-1"}
-    account = Account(server, lambda: session(server, credentials))
-    account.store = account.call("GET", "/v1/stores")["data"][0]
-    account.look_around()
-    return account
-
-
-def customer(server, shop, credentials=None):
+def customer(server, shop):
     """A customer of a shop, with an address, a wish and an order."""
     subdomain = shop.store["subdomain"]
-    if credentials is None:
-        credentials = {"email": f"{server.unique('shopper')}@example.com", "password": PASSWORD}
-        begun = server.call(
-            "POST", "/v1/storefront/customer/register", {**credentials, "subdomain": subdomain}
-        )
-        proof = {"challenge_id": begun["challenge_id"], "code": server.code(credentials["email"])}
-        server.call("POST", "/v1/storefront/customer/login/otp/verify", proof)
+    credentials = {"email": f"{server.unique('shopper')}@example.com", "password": PASSWORD}
+    begun = server.call(
+        "POST", "/v1/storefront/customer/register", {**credentials, "subdomain": subdomain}
+    )
+    proof = {"challenge_id": begun["challenge_id"], "code": server.code(credentials["email"])}
+    server.call("POST", "/v1/storefront/customer/login/otp/verify", proof)
     login = {**credentials, "subdomain": subdomain}
     token = lambda: server.call("POST", "/v1/storefront/customer/login", login)["access_token"]
     account = Account(server, lambda: f"Bearer {token()}", shop.store)
@@ -266,12 +257,6 @@ def customer(server, shop, credentials=None):
     account.call("POST", "/v1/storefront/{subdomain}/orders", cart(variant["id"]))
     account.look_around()
     return account
-
-
-def demo_customer(server, shop):
-    return customer(
-        server, shop, {"email": "demo-customer@example.com", "password": "demo-customer-1"}
-    )
 
 
 def developer(server):

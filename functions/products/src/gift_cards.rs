@@ -20,7 +20,7 @@ use ground::fields::Email;
 use ground::id::{CustomerId, GiftCardId};
 use ground::key;
 use ground::mail::Mail;
-use ground::money::{AskedMoney, Money};
+use ground::money::{self, AskedMoney, Money};
 use ground::resource;
 use ground::scope::{ReadGiftCards, WriteGiftCards};
 use identity::store::{self, Store};
@@ -77,6 +77,7 @@ pub async fn list(
 #[derive(Debug)]
 pub struct IssueRequest {
     /// What it is worth.
+    #[schemars(schema_with = "money::positive")]
     initial_value: AskedMoney,
     /// Its code, if the merchant chooses one.
     code: Option<GiftCardCode>,

@@ -100,6 +100,7 @@ pub struct OpenedPayment {
 /// for an order. Asked again, it answers with the payment that is open.
 ///
 /// # Errors
+/// `unauthenticated` with a credential that holds no more;
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
 /// `order_expired`, `amount_not_supported`, `version_conflict`, `provider_error`,
 /// `provider_timeout`; `not_supported` as a fault of its field; `not_found` for an order that is
@@ -314,7 +315,7 @@ pub struct MethodsQuery {
 /// There is none for another currency than the store's, nor for nothing.
 ///
 /// # Errors
-/// `store_not_found`, `invalid_cursor`.
+/// `unauthenticated` with a credential that holds no more; `store_not_found`, `invalid_cursor`.
 pub async fn methods(
     caller: Shopper,
     State(app): State<App>,

@@ -31,6 +31,20 @@ pub struct AskedMoney {
     pub currency: Currency,
 }
 
+/// [`AskedMoney`] of more than nothing, for `#[schemars(schema_with = …)]`.
+pub fn positive(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let currency = generator.subschema_for::<Currency>();
+    schemars::json_schema!({
+        "type": "object",
+        "properties": {
+            "amount": {"type": "integer", "minimum": 1, "maximum": MAX_AMOUNT, "description": "Minor units."},
+            "currency": currency,
+        },
+        "required": ["amount", "currency"],
+        "additionalProperties": false,
+    })
+}
+
 impl AskedMoney {
     /// The amount, if it is in this currency.
     ///

@@ -9,7 +9,7 @@ use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use ground::event::Event;
 use ground::id::GiftCardId;
-use ground::money::AskedMoney;
+use ground::money::{self, AskedMoney};
 use ground::scope::WriteGiftCards;
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -27,6 +27,7 @@ use super::{load, positive};
 #[derive(Debug)]
 pub struct MoveRequest {
     /// How much.
+    #[schemars(schema_with = "money::positive")]
     amount: AskedMoney,
     /// Why; kept with the transaction.
     reason: Text<1, 200>,
