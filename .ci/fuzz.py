@@ -38,7 +38,7 @@ MANY, FEW = 4, 1
 def main():
     FOUND.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
-        with system.running("--trust-proxy", "--no-demo", data=data) as (url, _):
+        with system.running("--trust-proxy", data=data) as (url, _):
             fuzz(url, Path(data))
     failed = [role for role in ROLES if not is_clean(report(role))]
     for role in failed:
