@@ -171,7 +171,7 @@ def filter_failure(context, failure, case, response):
     of an earlier request with the same key.
     """
     if isinstance(failure, AcceptedNegativeData):
-        if response.headers.get("Idempotent-Replayed"):
+        if response.headers.get("idempotent-replayed"):
             return False
         body = case.operation.definition.raw.get("requestBody", {})
         return not (isinstance(case.body, NotSet) and not body.get("required"))
@@ -217,7 +217,7 @@ def learn(account, case, response):
     if is_store and "subdomain" in answer:
         account.store = answer
         # An answer of an earlier request shuts nothing again.
-        if case.path in SHUTS and not response.headers.get("Idempotent-Replayed"):
+        if case.path in SHUTS and not response.headers.get("idempotent-replayed"):
             account.call("POST", f"/v1/stores/{answer['id']}/{SHUTS[case.path]}", {})
 
 

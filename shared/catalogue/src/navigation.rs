@@ -256,6 +256,7 @@ fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
     let item = |children: Schema| {
         json_schema!({
             "type": "object",
+            "additionalProperties": false,
             "required": required,
             "properties": {
                 "title": {"type": "string", "minLength": 1, "maxLength": MAX_TITLE},
