@@ -103,12 +103,23 @@ impl Reply {
         self.header("etag").unwrap_or_else(|| panic!("{} has no ETag", self.asked)).to_owned()
     }
 
-    /// Round trips to the table that the request took.
+    /// Round trips to the table that the request took, those of its budget excluded.
     #[track_caller]
     pub fn trips(&self) -> u32 {
+        self.timing("trips=")
+    }
+
+    /// Writes of rate buckets that the request took.
+    #[track_caller]
+    pub fn charges(&self) -> u32 {
+        self.timing("writes=")
+    }
+
+    #[track_caller]
+    fn timing(&self, name: &str) -> u32 {
         let timing = self.header("server-timing").expect("the system runs in development");
-        let (_, rest) = timing.split_once("trips=").expect("the header counts trips");
+        let (_, rest) = timing.split_once(name).expect("the header counts it");
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().expect("trips are a number")
+        digits.parse().expect("it is a number")
     }
 }

@@ -11,7 +11,7 @@ use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use aws_types::region::Region;
 
-use crate::budget::Admissions;
+use crate::budget::{Admissions, Leases};
 use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -41,8 +41,10 @@ pub struct Parts {
     pub egress: Egress,
     /// What may be a few seconds old.
     pub cache: Cache,
-    /// What is remembered of budgets.
+    /// What is remembered of callers.
     pub admissions: Admissions,
+    /// What is held of budgets.
+    pub leases: Leases,
 }
 
 impl Deref for App {
@@ -116,6 +118,7 @@ impl App {
             egress,
             cache: Cache::default(),
             admissions: Admissions::default(),
+            leases: Leases::default(),
             clock,
             config,
         }))

@@ -2,7 +2,8 @@
 //! may call. From the rows come the router, the guards, the costs and the contract tests.
 //!
 //! What happens to a request is one function, [`handle`]: authenticate → charge the budget →
-//! claim the idempotency key → handler → finish all three.
+//! claim the idempotency key → handler → finish all three. Of a safe request the budget is charged
+//! beside its handler, where the table has to be asked.
 
 mod edge;
 
@@ -14,6 +15,7 @@ use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
+use futures_util::future::join;
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -21,7 +23,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use crate::answer::{self, Answer};
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, ActualCost, Charge, Cost};
+use crate::budget::{self, ActualCost, Charge, Cost, Due};
 use crate::caller::{Access, Caller};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
@@ -224,14 +226,23 @@ impl std::fmt::Debug for Routes {
 /// One request of one row.
 async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Request) -> Response {
     let outcome = guard::<H::Caller>(&app, row.clone(), request).await;
-    let (parts, inbound) = match outcome {
-        Ok(Admission::Call(parts, inbound)) => (parts, inbound),
+    let (parts, inbound, due) = match outcome {
+        Ok(Admission::Call(parts, inbound, due)) => (parts, inbound, due),
         Ok(Admission::Replay(answer)) => return answer.into_response(),
         Err(problem) => return H::Refusal::from(problem).into_response(),
     };
-    let mut response = match H::judge(&app, &inbound).await {
-        Ok(()) => handler.call(parts, app.clone()).await,
-        Err(problem) => H::Refusal::from(problem).into_response(),
+    let handled = async {
+        match H::judge(&app, &inbound).await {
+            Ok(()) => handler.call(parts, app.clone()).await,
+            Err(problem) => H::Refusal::from(problem).into_response(),
+        }
+    };
+    let mut response = match due {
+        None => handled.await,
+        Some(due) => match join(due.pay(&app), handled).await {
+            (Ok(()), response) => response,
+            (Err(problem), _) => H::Refusal::from(problem).into_response(),
+        },
     };
     if row.method == Method::GET && row.access == Access::Public {
         response = answer::tagged(response).await;
@@ -240,7 +251,8 @@ async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Reque
 }
 
 enum Admission {
-    Call(Parts, Arc<Inbound>),
+    /// With the charge that is to be made beside it.
+    Call(Parts, Arc<Inbound>, Option<Due>),
     Replay(Answer),
 }
 
@@ -255,7 +267,13 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
     }
-    budget::charge(app, &identity, &inbound).await?;
+    let beside = match budget::charge(app, &identity, &inbound)? {
+        Some(due) if !due.can_wait(&inbound.row.method) => {
+            due.pay(app).await?;
+            None
+        }
+        due => due,
+    };
     match idempotency::claim(app, &identity, &inbound).await? {
         Claimed::NotAsked => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
@@ -267,7 +285,7 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
     }
     parts.extensions.insert(caller);
     parts.extensions.insert(Arc::clone(&inbound));
-    Ok(Admission::Call(parts, inbound))
+    Ok(Admission::Call(parts, inbound, beside))
 }
 
 /// Reads the request and finds out who calls. Whoever is refused here costs their network.
@@ -337,7 +355,7 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
         }
     };
     if let (Some(charge), Some(ActualCost(actual))) = (context.kept::<Charge>(), context.kept()) {
-        budget::refund(app, &charge, actual).await;
+        budget::refund(app, &charge, actual);
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(route = inbound.row.path, "internal error");

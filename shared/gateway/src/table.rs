@@ -61,13 +61,16 @@ impl Table {
     }
 }
 
-/// What a request has asked of the table so far, rate bucket and idempotency record excluded.
+/// What a request has asked of the table so far; the idempotency record is excluded, and rate buckets
+/// are counted apart.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableUse {
     /// Round trips.
     pub(crate) trips: u32,
     /// In tenths of a capacity unit: eventually consistent reads cost halves.
     pub(crate) capacity_tenths: u64,
+    /// Writes of rate buckets: a unit each.
+    pub(crate) charges: u32,
 }
 
 /// What was read for the list that a request asks for.

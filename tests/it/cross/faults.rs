@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode};
 use support::{Client, Gateway, Merchant, Shop, json, unique};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// What happens to one call of the table.
@@ -23,6 +24,8 @@ enum Fault {
     Throttled,
     /// A transaction that met another.
     Conflict,
+    /// Not handed on before a call of this operation has come after it.
+    Behind(&'static str),
 }
 
 /// Calls of one operation that go wrong, in order.
@@ -39,6 +42,8 @@ struct Faulty {
 struct Proxy {
     table: String,
     plan: Plan,
+    /// The operations that have come, in order.
+    come: watch::Sender<Vec<String>>,
     http: reqwest::Client,
 }
 
@@ -49,6 +54,7 @@ impl Faulty {
         let proxy = Proxy {
             table: embedded.emulators().dynamodb_endpoint().to_owned(),
             plan: Arc::clone(&plan),
+            come: watch::Sender::default(),
             http: reqwest::Client::new(),
         };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -83,6 +89,9 @@ impl Faulty {
 async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) -> Response {
     let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or("");
     let operation = target.rsplit('.').next().unwrap_or_default();
+    let mut come = proxy.come.subscribe();
+    proxy.come.send_modify(|come| come.push(operation.to_owned()));
+    let before = come.borrow().len();
     let fault = {
         let mut plan = proxy.plan.lock().unwrap();
         let due = plan.front().is_some_and(|(planned, _)| *planned == operation);
@@ -104,6 +113,10 @@ async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) ->
         Some(Fault::Conflict) => {
             let reasons = json!({"CancellationReasons": [{"Code": "TransactionConflict"}]});
             return refuse("TransactionCanceledException", reasons).into_response();
+        }
+        Some(Fault::Behind(other)) => {
+            let later = |come: &Vec<String>| come.iter().skip(before).any(|name| name == other);
+            come.wait_for(later).await.unwrap();
         }
         Some(Fault::LostReply) | None => {}
     }
@@ -195,6 +208,33 @@ async fn a_lost_reply_charges_a_bucket_once() {
     faulty.will([("UpdateItem", Fault::LostReply)]);
     let second = available(client.get(&path).await.expect(200));
     assert_eq!((first - second, faulty.left()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_read_does_not_wait_for_its_charge_and_is_refused_for_it_all_the_same() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let client = faulty.take(&merchant);
+    // The list is read while its charge is under way; before it, the charge would never end.
+    faulty.will([("UpdateItem", Fault::Behind("Query"))]);
+    let list = client.get("/v1/stores").await.expect(200);
+    assert_eq!((list.header("x-service-cost-requested"), faulty.left()), (Some("3"), 0));
+    assert_ne!(list.header("x-service-cost-actual"), Some("0"), "it was charged");
+    // What another process has spent is found out beside the read, too.
+    gateway.app().clock.stop();
+    gateway.advance(Duration::from_mins(1));
+    for _ in 0..100 {
+        merchant.post("/v1/stores").json(json!({})).await.expect(422);
+    }
+    faulty.will([("UpdateItem", Fault::Behind("Query"))]);
+    let refused = client.get("/v1/stores").await.expect(429).problem("rate_limited");
+    assert_eq!((refused.header("x-service-cost-actual"), faulty.left()), (Some("0"), 0));
+    assert_eq!(refused.json["cost"]["available"], 0);
+    // And it is remembered, so that nothing is read in vain again.
+    let again = client.get("/v1/stores").await.expect(429);
+    assert_eq!(again.charges(), 0);
+    assert!(again.trips() < refused.trips(), "{} trips", again.trips());
 }
 
 #[tokio::test]

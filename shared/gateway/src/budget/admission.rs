@@ -1,6 +1,5 @@
-//! What a process remembers of buckets and callers, so that it need not ask the table: how much it
-//! last saw in a bucket, which networks used up what refusals cost, and which credentials and
-//! storefronts were good a moment ago.
+//! What a process remembers of callers, so that it need not ask the table: which networks used up
+//! what refusals cost, and which credentials and storefronts were good a moment ago.
 //!
 //! Nothing here admits anybody. A closed network is refused before anything is read for it; who was
 //! admitted from there a moment ago is not, and is judged as ever.
@@ -25,8 +24,6 @@ pub struct Admissions(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    /// By the bucket's key: when it is full again.
-    tats: HashMap<String, i64>,
     /// By network: when a refusal can be paid for again.
     closed: HashMap<String, i64>,
     /// By what was shown: until when it is remembered.
@@ -36,16 +33,6 @@ struct Memory {
 impl Admissions {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// When the bucket of this key is full again, as far as is known.
-    pub(super) fn tat(&self, bucket: &str) -> Option<i64> {
-        self.memory().tats.get(bucket).copied()
-    }
-
-    /// Remembers when the bucket of this key is full again.
-    pub(super) fn saw(&self, bucket: &str, tat: i64, now: i64) {
-        keep(&mut self.memory().tats, bucket, tat, now);
     }
 
     /// Remembers that a network cannot pay for a refusal before `until`.
@@ -136,16 +123,6 @@ mod tests {
         }
         keeper.close("new", i64::MAX, 1);
         assert_eq!(keeper.memory().closed.len(), 6);
-    }
-
-    #[test]
-    fn a_bucket_is_full_again_when_it_was_last_seen_to_be() {
-        let keeper = Admissions::default();
-        assert_eq!(keeper.tat("bucket"), None);
-        keeper.saw("bucket", 7, 0);
-        keeper.saw("other", 8, 0);
-        assert_eq!((keeper.tat("bucket"), keeper.tat("other")), (Some(7), Some(8)));
-        assert_eq!(KNOWN_FOR, 300_000_000);
     }
 
     #[test]

@@ -1,20 +1,25 @@
 //! One bucket: an item that holds one number, the *theoretical arrival time* (TAT), when it would be
 //! full again. A request of cost `c` moves it by `c * T` and is admitted while that stays within the
 //! burst. All arithmetic is in the write's condition, so no number of parallel requests admits more
-//! than `capacity + restore * t`.
+//! than `capacity + restore * t`; a process may take more than a request costs, and spends the rest
+//! without asking ([`super::lease`]).
 
-use aws_sdk_dynamodb::config::retry::RetryConfig;
+use std::sync::Arc;
+
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use futures_util::future::{join, join_all};
 
 use super::Tier;
+use super::lease::{Plan, Verdict};
+use super::leases::Slot;
 use crate::app::App;
 use crate::caller::Identity;
 use crate::clock::{DAY, Timestamp};
 use crate::item::{Attributes, Key};
 use crate::problem::Problem;
-use crate::table;
+use crate::table::{self, TableUse};
 
 /// Whose points, and how many there can be.
 #[derive(Debug, Clone)]
@@ -26,9 +31,16 @@ pub(super) struct Bucket {
 /// What taking points out of a bucket came to.
 pub(super) enum Taken {
     /// They were there; so many are left.
-    Admitted(u32),
+    Admitted { available: u32, paid: Paid },
     /// They will be there in so many microseconds; so many are there now.
     Refused { available: u32, wait: i64 },
+}
+
+/// Where points were taken from.
+#[derive(Debug, Clone)]
+pub(super) struct Paid {
+    slot: Arc<Slot>,
+    mark: i64,
 }
 
 impl Bucket {
@@ -37,14 +49,20 @@ impl Bucket {
         Self { key: Key::new(format!("RLB#{}#{}", tier.name(), identity.subject), "A"), tier }
     }
 
+    /// What tells it from others.
+    pub(super) fn name(&self) -> &str {
+        &self.key.pk
+    }
+
     /// What this process last knew to be in it; full when it knows nothing. No more than a hint:
     /// other processes take out of it, too.
     pub(super) fn last_known(&self, app: &App) -> u32 {
         let now = micros(app.clock.now());
-        app.admissions.tat(&self.key.pk).map_or(self.tier.capacity(), |tat| self.room(now, tat))
+        let slot = app.leases.known(self);
+        slot.map_or(self.tier.capacity(), |slot| slot.lease().available(now))
     }
 
-    /// What is in it.
+    /// What is in it, with what this process holds of it.
     pub(super) async fn read(&self, app: &App) -> Result<u32, Problem> {
         let answer = app
             .table
@@ -57,7 +75,15 @@ impl Bucket {
             .await
             .map_err(|error| table::unavailable(&error))?;
         let tat = answer.item.as_ref().and_then(tat_of).unwrap_or(0);
-        Ok(self.room(micros(app.clock.now()), tat))
+        let now = micros(app.clock.now());
+        Ok(app.leases.of(self, now).lease().available_with(now, Some(tat)))
+    }
+
+    /// Takes `cost` points, if it is known without the table whether they are there.
+    pub(super) fn take_held(&self, app: &App, cost: u32) -> Option<Taken> {
+        let now = micros(app.clock.now());
+        let slot = app.leases.of(self, now);
+        slot.take(now, self.tier.micros(cost))
     }
 
     /// Takes `cost` points, if they are there.
@@ -65,81 +91,93 @@ impl Bucket {
     /// # Errors
     /// 503 when the table cannot be reached.
     pub(super) async fn take(&self, app: &App, cost: u32) -> Result<Taken, Problem> {
+        let now = || micros(app.clock.now());
+        let (slot, amount) = (app.leases.of(self, now()), self.tier.micros(cost));
+        if let Some(taken) = slot.take(now(), amount) {
+            return Ok(taken);
+        }
+        let failures = slot.failures();
+        let asking = slot.asking.lock().await;
+        // Whoever asked meanwhile may have taken enough, or may have waited long for nothing.
+        if let Some(taken) = slot.take(now(), amount) {
+            return Ok(taken);
+        }
+        if slot.failures() != failures {
+            return Err(Problem::unavailable("no charge of this bucket reached the table"));
+        }
+        self.give_back(app, &slot).await;
+        let (taken, ()) = join(self.ask(app, &slot, amount), end_others(app, &slot)).await;
+        if taken.is_err() {
+            slot.failed();
+        }
+        drop(asking);
+        app.leases.will_end(&slot, now());
+        taken
+    }
+
+    /// Asks the table for what the lease lacks.
+    async fn ask(&self, app: &App, slot: &Arc<Slot>, amount: i64) -> Result<Taken, Problem> {
         let attempt = crate::id::mint("", app.clock.now());
-        let increment = i64::from(cost).saturating_mul(self.tier.interval());
-        let burst = self.burst();
-        let mut idle = false;
         // A bucket that is full, and one that is not, are moved by different writes; a lost race for
         // one makes the other right. With each turn the two overlap a little more, at the caller's
         // cost and never beyond the burst, so that a bucket which many wake at once, slowly, does
         // not send them from one to the other.
         for turn in 0..TURNS {
-            let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1));
-            let now = micros(app.clock.now()).saturating_add(if idle { overlap } else { 0 });
-            let old = match self.step(app, now, increment, idle, &attempt).await {
-                BucketStep::Admitted(tat) => return Ok(self.admitted(app, now, tat)),
-                BucketStep::Failed(problem) => return Err(problem),
+            let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1).max(0));
+            let now = micros(app.clock.now());
+            let plan = slot.lease().plan(now, amount);
+            let written = now.saturating_add(if plan.idle { overlap } else { 0 });
+            let old = match self.step(app, written, &plan, &attempt).await {
+                BucketStep::Admitted(tat) => return Ok(slot.granted(&plan, tat)),
+                BucketStep::Failed(problem) => {
+                    slot.lease().failed();
+                    return Err(problem);
+                }
                 BucketStep::Refused(old) => old,
             };
             let tat = tat_of(&old).unwrap_or(0);
             if old.get("attempt").and_then(|id| id.as_s().ok()) == Some(&attempt) {
                 // The reply to our own success was lost, and the SDK asked again.
-                return Ok(self.admitted(app, now, tat));
+                return Ok(slot.granted(&plan, tat));
             }
-            let fits_at = tat.saturating_add(increment).saturating_sub(burst);
-            if tat > now && fits_at > now {
-                app.admissions.saw(&self.key.pk, tat, now);
-                let (available, wait) = (self.room(now, tat), fits_at.saturating_sub(now));
-                return Ok(Taken::Refused { available, wait });
+            let mut lease = slot.lease();
+            lease.refused(tat);
+            if let Some(wait) = lease.wait(now, amount) {
+                return Ok(Taken::Refused { available: lease.available(now), wait });
             }
-            idle = tat <= now;
         }
         Ok(Taken::Refused { available: 0, wait: 1_000_000 })
     }
 
-    /// Gives back what was taken and not used. Sent once and never again: a repeated refund would
-    /// admit too much, a lost one only a little less.
-    pub(super) async fn refund(&self, app: &App, unused: u32) {
-        let back = i64::from(unused).saturating_mul(self.tier.interval());
-        let now = micros(app.clock.now());
-        let once = aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled());
+    /// Gives back what is left of a lease whose time is over, unless somebody took points after it;
+    /// then, as when the reply is lost, it is restored in its time.
+    async fn give_back(&self, app: &App, slot: &Slot) {
+        let ended = slot.lease().end(micros(app.clock.now()));
+        let Some((from, to)) = ended else { return };
+        count_write();
         let sent = app
             .table
             .client()
             .update_item()
             .table_name(app.table.name())
             .set_key(Some(self.key.attributes()))
-            .update_expression("SET tat = tat - :back")
-            .condition_expression("tat > :floor")
-            .expression_attribute_values(":back", number(back))
-            .expression_attribute_values(":floor", number(now.saturating_add(back)))
-            .customize()
-            .config_override(once)
+            .update_expression("SET tat = :to")
+            .condition_expression("tat = :from")
+            .expression_attribute_values(":from", number(from))
+            .expression_attribute_values(":to", number(to))
             .send()
             .await;
         match sent {
-            Ok(_) => {
-                let tat = app.admissions.tat(&self.key.pk).unwrap_or(now);
-                app.admissions.saw(&self.key.pk, tat.saturating_sub(back), now);
+            Ok(_) => slot.lease().gave_back(from, to),
+            Err(error) if refused_item(&error).is_some() => {}
+            Err(error) => {
+                tracing::debug!(cause = %table::unavailable(&error), "points not given back")
             }
-            Err(error) if is_refusal(&error) => {}
-            Err(error) => tracing::debug!(cause = %table::unavailable(&error), "refund lost"),
         }
     }
 
-    fn admitted(&self, app: &App, now: i64, tat: i64) -> Taken {
-        app.admissions.saw(&self.key.pk, tat, now);
-        Taken::Admitted(self.room(now, tat))
-    }
-
-    async fn step(
-        &self,
-        app: &App,
-        now: i64,
-        increment: i64,
-        idle: bool,
-        attempt: &str,
-    ) -> BucketStep {
+    async fn step(&self, app: &App, now: i64, plan: &Plan, attempt: &str) -> BucketStep {
+        count_write();
         let base = app
             .table
             .client()
@@ -154,15 +192,16 @@ impl Bucket {
             .return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         let set = "attempt = :id, entity = :kind, #ttl = :ttl";
-        let request = if idle {
+        let request = if plan.idle {
+            let new = now.saturating_add(plan.increment);
             base.update_expression(format!("SET tat = :new, {set}"))
                 .condition_expression("attribute_not_exists(tat) OR tat <= :now")
-                .expression_attribute_values(":new", number(now.saturating_add(increment)))
+                .expression_attribute_values(":new", number(new))
         } else {
-            let ceiling = now.saturating_add(self.burst()).saturating_sub(increment);
+            let ceiling = now.saturating_add(self.tier.burst()).saturating_sub(plan.increment);
             base.update_expression(format!("SET tat = tat + :inc, {set}"))
                 .condition_expression("tat > :now AND tat <= :ceiling AND attempt <> :id")
-                .expression_attribute_values(":inc", number(increment))
+                .expression_attribute_values(":inc", number(plan.increment))
                 .expression_attribute_values(":ceiling", number(ceiling))
         };
         match request.send().await {
@@ -175,18 +214,64 @@ impl Bucket {
             },
         }
     }
+}
 
-    /// How far the TAT may lie ahead.
-    fn burst(&self) -> i64 {
-        i64::from(self.tier.capacity()).saturating_mul(self.tier.interval())
+impl Paid {
+    #[cfg(test)]
+    pub(super) fn example(bucket: &Bucket) -> Self {
+        Self { slot: crate::budget::Leases::default().of(bucket, 0), mark: 0 }
     }
 
-    /// Whole points of room under the burst.
-    fn room(&self, now: i64, tat: i64) -> u32 {
-        let left = self.burst().saturating_sub(tat.saturating_sub(now).max(0)).max(0);
-        let points = left.checked_div(self.tier.interval()).unwrap_or(0);
-        u32::try_from(points).unwrap_or(0).min(self.tier.capacity())
+    /// Has points that were taken and not used spent again. They stay in this process: the next
+    /// request takes them, or they go back with the rest of the lease.
+    pub(super) fn refund(&self, app: &App, unused: u32) {
+        let now = micros(app.clock.now());
+        self.slot.lease().refund(now, self.slot.bucket.tier.micros(unused), self.mark);
+        app.leases.will_end(&self.slot, now);
     }
+}
+
+impl Slot {
+    /// Takes points, if it is known without the table whether they are there.
+    fn take(self: &Arc<Self>, now: i64, amount: i64) -> Option<Taken> {
+        let mut lease = self.lease();
+        let verdict = lease.judge(now, amount)?;
+        let available = lease.available(now);
+        drop(lease);
+        Some(match verdict {
+            Verdict::Paid(mark) => {
+                Taken::Admitted { available, paid: Paid { slot: Arc::clone(self), mark } }
+            }
+            Verdict::Refused(wait) => Taken::Refused { available, wait },
+        })
+    }
+
+    fn granted(self: &Arc<Self>, plan: &Plan, tat: i64) -> Taken {
+        let mut lease = self.lease();
+        let mark = lease.granted(plan, tat);
+        let available = lease.available(plan.now);
+        drop(lease);
+        Taken::Admitted { available, paid: Paid { slot: Arc::clone(self), mark } }
+    }
+}
+
+/// Gives back what is left of other leases whose time is over, beside a charge that writes anyway.
+async fn end_others(app: &App, own: &Arc<Slot>) {
+    let ended = app.leases.ended(micros(app.clock.now()));
+    let others = ended.iter().filter(|slot| !Arc::ptr_eq(slot, own));
+    join_all(others.map(async |slot| {
+        // Whoever asks for this one has ended it before.
+        let Ok(_asking) = slot.asking.try_lock() else { return };
+        slot.bucket.give_back(app, slot).await;
+    }))
+    .await;
+}
+
+/// Counts a write of a bucket for the request under way.
+fn count_write() {
+    crate::context::Context::update(|used: &mut TableUse| {
+        used.charges = used.charges.saturating_add(1);
+    });
 }
 
 /// Turns before a contended bucket refuses.
@@ -198,10 +283,6 @@ enum BucketStep {
     Admitted(i64),
     Refused(Attributes),
     Failed(Problem),
-}
-
-fn is_refusal<R>(error: &SdkError<UpdateItemError, R>) -> bool {
-    matches!(error.as_service_error(), Some(UpdateItemError::ConditionalCheckFailedException(_)))
 }
 
 /// The item that refused a condition; empty when there is none.
@@ -235,26 +316,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_has_room_for_whole_points_that_were_restored_and_no_more_than_it_holds() {
-        let bucket = Bucket::of(&Identity::of_network("net"));
-        let (point, now) = (33_334, 1_000_000_000);
-        assert_eq!(bucket.burst(), 300 * point);
-        for (ahead, room) in [
-            (-5, 300),
-            (0, 300),
-            (1, 299),
-            (point, 299),
-            (point + 1, 298),
-            (299 * point, 1),
-            (299 * point + 1, 0),
-            (300 * point, 0),
-            (301 * point, 0),
-        ] {
-            assert_eq!(bucket.room(now, now + ahead), room, "{ahead} µs ahead");
-        }
-    }
-
-    #[test]
     fn buckets_of_a_tier_or_a_subject_are_not_shared() {
         let of = |subject: &str, tier| {
             let identity = Identity { subject: subject.into(), ..Identity::of_network("net") };
@@ -272,7 +333,6 @@ mod tests {
             let refused = ConditionalCheckFailedException::builder().set_item(item).build();
             SdkError::service_error(UpdateItemError::ConditionalCheckFailedException(refused), ())
         };
-        assert!(is_refusal(&refusal(None)));
         assert_eq!(refused_item(&refusal(Some(item.clone()))), Some(item.clone()));
         assert_eq!(refused_item(&refusal(None)), Some(Attributes::new()));
         let busy = ProvisionedThroughputExceededException::builder().build();
@@ -280,7 +340,7 @@ mod tests {
             UpdateItemError::ProvisionedThroughputExceededException(busy),
             (),
         );
-        assert!(!is_refusal(&busy) && refused_item(&busy).is_none());
+        assert!(refused_item(&busy).is_none());
         assert_eq!((tat_of(&item), tat_of(&Attributes::new())), (Some(7), None));
         assert_eq!(micros(Timestamp::from_millis(5)), 5_000);
     }

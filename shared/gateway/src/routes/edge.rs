@@ -78,7 +78,7 @@ fn believe_proxy(app: &App, request: &mut Request) {
 }
 
 fn finish(app: &App, context: &Context, method: &Method, response: &mut Response) {
-    let TableUse { trips, capacity_tenths } = context.kept().unwrap_or_default();
+    let TableUse { trips, capacity_tenths, charges } = context.kept().unwrap_or_default();
     let (charge, actual) = (context.kept::<Charge>(), context.kept::<ActualCost>());
     let took = context.started().until(app.clock.now());
     let status = response.status().as_u16();
@@ -98,7 +98,8 @@ fn finish(app: &App, context: &Context, method: &Method, response: &mut Response
     if app.config.development {
         let millis = took.as_millis();
         let timing = format!(
-            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", total;dur={millis}"
+            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", \
+             budget;desc=\"writes={charges}\", total;dur={millis}"
         );
         if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert("server-timing", timing);
@@ -116,6 +117,7 @@ fn finish(app: &App, context: &Context, method: &Method, response: &mut Response
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         trips,
         capacity_tenths,
+        charges,
         "request"
     );
 }

@@ -1,0 +1,203 @@
+//! What a request costs, and how large a bucket is.
+
+use crate::request::Inbound;
+
+/// What a request costs, in points. The constants are the one table of costs; routes name them,
+/// and `GET /v1/operations/rate-limits` publishes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// The same for every request.
+    Fixed(u32),
+    /// `1 + ceil(limit / 10)`, refunded down to what was returned, or read to find it;
+    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q` or sorted.
+    List,
+}
+
+impl Cost {
+    /// Nothing: health and key documents, which caches and probes read.
+    pub const FREE: Self = Self::Fixed(0);
+    /// One item or one screen.
+    pub const READ: Self = Self::Fixed(1);
+    /// A read that expands or searches.
+    pub const SEARCH: Self = Self::Fixed(Self::SEARCHING.saturating_add(1));
+    /// A change.
+    pub const WRITE: Self = Self::Fixed(10);
+    /// An OAuth token endpoint.
+    pub const TOKEN: Self = Self::Fixed(10);
+    /// A checkout.
+    pub const CHECKOUT: Self = Self::Fixed(20);
+    /// A one-time code or a reset link: it sends mail.
+    pub const CODE: Self = Self::Fixed(20);
+    /// Bulk, replay or report.
+    pub const BULK: Self = Self::Fixed(100);
+
+    /// What a caller who is not admitted costs the network they come from: what was read to
+    /// find it out. The same for every route, for nothing of it was done.
+    pub const REFUSED: Self = Self::Fixed(Self::REFUSAL);
+    pub(super) const REFUSAL: u32 = 2;
+
+    /// What expanding or searching costs beside the read itself (docs/conventions.md §5).
+    pub const SEARCHING: u32 = 5;
+
+    /// The published table: class, points.
+    pub const PUBLISHED: &'static [(&'static str, Self)] = &[
+        ("free", Self::FREE),
+        ("read", Self::READ),
+        ("list", Self::List),
+        ("search", Self::SEARCH),
+        ("write", Self::WRITE),
+        ("token", Self::TOKEN),
+        ("checkout", Self::CHECKOUT),
+        ("one_time_code", Self::CODE),
+        ("bulk", Self::BULK),
+        ("refused", Self::REFUSED),
+    ];
+
+    /// What `inbound` is charged ahead.
+    pub(super) fn of(self, inbound: &Inbound) -> u32 {
+        match self {
+            Self::Fixed(points) => points,
+            Self::List => {
+                let limit = inbound.query_param("limit").and_then(|limit| limit.parse().ok());
+                let items = limit.unwrap_or(20).min(100);
+                Self::list(items).saturating_add(Self::searching(inbound))
+            }
+        }
+    }
+
+    /// What a list costs more because of its `q`, or of an order that is not that of creation:
+    /// items are read that are not returned.
+    pub(crate) fn searching(inbound: &Inbound) -> u32 {
+        let is_searched = inbound.query_param("q").is_some_and(|words| !words.trim().is_empty());
+        let is_sorted = inbound
+            .query_param("sort")
+            .is_some_and(|order| !matches!(order.as_str(), "" | "created_at" | "-created_at"));
+        if is_searched || is_sorted { Self::SEARCHING } else { 0 }
+    }
+
+    /// The cost of a list of this many items that is not searched.
+    pub fn list(items: u32) -> u32 {
+        items.div_ceil(10).saturating_add(1)
+    }
+}
+
+/// How large a bucket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// An app installation.
+    App,
+    /// A merchant on a store.
+    Merchant,
+    /// A network on public routes.
+    Public,
+}
+
+impl Tier {
+    /// The name in `RateLimit-Policy`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::App => "app",
+            Self::Merchant => "merchant",
+            Self::Public => "public",
+        }
+    }
+
+    /// Points the bucket holds.
+    pub const fn capacity(self) -> u32 {
+        match self {
+            Self::App | Self::Merchant => 1_000,
+            Self::Public => 300,
+        }
+    }
+
+    /// Points restored each second.
+    pub const fn restore_rate(self) -> u32 {
+        match self {
+            Self::App | Self::Merchant => 100,
+            Self::Public => 30,
+        }
+    }
+
+    /// The emission interval T in microseconds: rounded up, so that rounding never admits more.
+    pub(super) fn interval(self) -> i64 {
+        i64::from(1_000_000_u32.div_ceil(self.restore_rate()))
+    }
+
+    /// How far the TAT may lie ahead, in microseconds.
+    pub(super) fn burst(self) -> i64 {
+        self.micros(self.capacity())
+    }
+
+    /// Points as microseconds of the bucket's time.
+    pub(super) fn micros(self, points: u32) -> i64 {
+        i64::from(points).saturating_mul(self.interval())
+    }
+
+    /// Whole points of so many microseconds, no more than the bucket holds.
+    pub(super) fn points(self, micros: i64) -> u32 {
+        let points = micros.max(0).checked_div(self.interval()).unwrap_or(0);
+        u32::try_from(points).unwrap_or(u32::MAX).min(self.capacity())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_costs_one_and_a_tenth_of_its_length() {
+        assert_eq!([0, 1, 10, 11, 20, 100].map(Cost::list), [1, 2, 2, 3, 3, 11]);
+    }
+
+    #[test]
+    fn rounding_never_restores_faster_than_published() {
+        for tier in [Tier::App, Tier::Merchant, Tier::Public] {
+            let in_a_second = 1_000_000 / tier.interval();
+            assert!(in_a_second <= i64::from(tier.restore_rate()));
+        }
+    }
+
+    fn asks(method: &str, uri: &str, cost: Cost) -> std::sync::Arc<Inbound> {
+        let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
+        let (parts, ()) = request.into_parts();
+        let access = crate::caller::Access::Public;
+        let row = crate::routes::Row::example(parts.method.clone(), "/v1/things", access);
+        let row = crate::routes::Row { cost, ..row };
+        Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row)
+    }
+
+    #[test]
+    fn a_tier_is_as_large_and_as_fast_as_published() {
+        for (tier, name, capacity, rate, interval) in [
+            (Tier::App, "app", 1_000, 100, 10_000),
+            (Tier::Merchant, "merchant", 1_000, 100, 10_000),
+            (Tier::Public, "public", 300, 30, 33_334),
+        ] {
+            let found = (tier.name(), tier.capacity(), tier.restore_rate(), tier.interval());
+            assert_eq!(found, (name, capacity, rate, interval));
+        }
+    }
+
+    #[test]
+    fn a_request_costs_what_its_row_says_and_a_list_what_it_asks_for() {
+        assert_eq!(Cost::WRITE.of(&asks("POST", "/v1/things?limit=100", Cost::WRITE)), 10);
+        for (query, points) in [
+            ("", 3),
+            ("limit=10", 2),
+            ("limit=100", 11),
+            ("limit=1000", 11),
+            ("limit=x", 3),
+            ("q=mug", 8),
+            ("q=", 3),
+            ("q=%20", 3),
+            ("sort=created_at", 3),
+            ("sort=-created_at", 3),
+            ("sort=", 3),
+            ("sort=title", 8),
+            ("q=mug&sort=title&limit=100", 16),
+        ] {
+            let list = asks("GET", &format!("/v1/things?{query}"), Cost::List);
+            assert_eq!(Cost::List.of(&list), points, "{query}");
+        }
+    }
+}
