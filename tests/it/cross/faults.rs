@@ -24,8 +24,8 @@ enum Fault {
     Throttled,
     /// A transaction that met another.
     Conflict,
-    /// Not handed on before a call of this operation has come after it.
-    Behind(&'static str),
+    /// Not handed on before so many calls of this operation have come.
+    Behind(&'static str, usize),
 }
 
 /// Calls of one operation that go wrong, in order.
@@ -35,6 +35,7 @@ type Plan = Arc<Mutex<VecDeque<(&'static str, Fault)>>>;
 struct Faulty {
     url: String,
     plan: Plan,
+    come: watch::Sender<Vec<String>>,
     _tasks: JoinSet<()>,
 }
 
@@ -50,11 +51,11 @@ struct Proxy {
 impl Faulty {
     async fn beside(gateway: &Gateway) -> Self {
         let embedded = gateway.system().embedded();
-        let plan = Plan::default();
+        let (plan, come) = (Plan::default(), watch::Sender::default());
         let proxy = Proxy {
             table: embedded.emulators().dynamodb_endpoint().to_owned(),
             plan: Arc::clone(&plan),
-            come: watch::Sender::default(),
+            come: come.clone(),
             http: reqwest::Client::new(),
         };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -67,7 +68,7 @@ impl Faulty {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = local::routes().into_router(app);
         tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, plan, _tasks: tasks }
+        Self { url, plan, come, _tasks: tasks }
     }
 
     /// The same client, over the faulty way.
@@ -80,18 +81,25 @@ impl Faulty {
         self.plan.lock().unwrap().extend(faults);
     }
 
+    /// How many calls of this operation have come.
+    fn came(&self, operation: &str) -> usize {
+        count(&self.come.borrow(), operation)
+    }
+
     /// How many planned faults have not happened.
     fn left(&self) -> usize {
         self.plan.lock().unwrap().len()
     }
 }
 
+fn count(come: &[String], operation: &str) -> usize {
+    come.iter().filter(|name| *name == operation).count()
+}
+
 async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) -> Response {
     let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or("");
     let operation = target.rsplit('.').next().unwrap_or_default();
-    let mut come = proxy.come.subscribe();
     proxy.come.send_modify(|come| come.push(operation.to_owned()));
-    let before = come.borrow().len();
     let fault = {
         let mut plan = proxy.plan.lock().unwrap();
         let due = plan.front().is_some_and(|(planned, _)| *planned == operation);
@@ -114,9 +122,9 @@ async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) ->
             let reasons = json!({"CancellationReasons": [{"Code": "TransactionConflict"}]});
             return refuse("TransactionCanceledException", reasons).into_response();
         }
-        Some(Fault::Behind(other)) => {
-            let later = |come: &Vec<String>| come.iter().skip(before).any(|name| name == other);
-            come.wait_for(later).await.unwrap();
+        Some(Fault::Behind(other, calls)) => {
+            let mut come = proxy.come.subscribe();
+            come.wait_for(|come| count(come, other) >= calls).await.unwrap();
         }
         Some(Fault::LostReply) | None => {}
     }
@@ -217,9 +225,10 @@ async fn a_read_does_not_wait_for_its_charge_and_is_refused_for_it_all_the_same(
     let merchant = Merchant::sign_up(&gateway).await;
     let client = faulty.take(&merchant);
     // The list is read while its charge is under way; before it, the charge would never end.
-    faulty.will([("UpdateItem", Fault::Behind("Query"))]);
+    faulty.will([("UpdateItem", Fault::Behind("Query", 1))]);
     let list = client.get("/v1/stores").await.expect(200);
     assert_eq!((list.header("x-service-cost-requested"), faulty.left()), (Some("3"), 0));
+    assert_eq!(faulty.came("UpdateItem"), 1, "its first call was answered");
     assert_ne!(list.header("x-service-cost-actual"), Some("0"), "it was charged");
     // What another process has spent is found out beside the read, too.
     gateway.app().clock.stop();
@@ -227,8 +236,9 @@ async fn a_read_does_not_wait_for_its_charge_and_is_refused_for_it_all_the_same(
     for _ in 0..100 {
         merchant.post("/v1/stores").json(json!({})).await.expect(422);
     }
-    faulty.will([("UpdateItem", Fault::Behind("Query"))]);
+    faulty.will([("UpdateItem", Fault::Behind("Query", 2))]);
     let refused = client.get("/v1/stores").await.expect(429).problem("rate_limited");
+    assert_eq!(faulty.came("UpdateItem"), 2);
     assert_eq!((refused.header("x-service-cost-actual"), faulty.left()), (Some("0"), 0));
     assert_eq!(refused.json["cost"]["available"], 0);
     // And it is remembered, so that nothing is read in vain again.
