@@ -252,7 +252,7 @@ async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Reque
 
 enum Admission {
     /// With the charge that is to be made beside it.
-    Call(Parts, Arc<Inbound>, Option<Due>),
+    Call(Parts, Arc<Inbound>, Option<Box<Due>>),
     Replay(Answer),
 }
 
@@ -272,7 +272,7 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
             due.pay(app).await?;
             None
         }
-        due => due,
+        due => due.map(Box::new),
     };
     match idempotency::claim(app, &identity, &inbound).await? {
         Claimed::NotAsked => {}

@@ -117,3 +117,60 @@ impl Leases {
         ended
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lease::LIFE;
+    use super::*;
+    use crate::caller::Identity;
+
+    fn bucket(number: usize) -> Bucket {
+        Bucket::of(&Identity::of_network(&number.to_string()))
+    }
+
+    #[test]
+    fn it_never_grows_beyond_its_bound() {
+        let leases = Leases::default();
+        let see = |number: usize, tat: i64, now: i64| {
+            leases.of(&bucket(number), now).lease().refused(tat);
+            leases.memory().slots.len()
+        };
+        for number in 0..MAX_ENTRIES {
+            assert_eq!(see(number, i64::MAX, 0), number + 1);
+        }
+        assert_eq!(see(0, i64::MAX, 0), MAX_ENTRIES, "what is known already is no loss");
+        assert_eq!(see(MAX_ENTRIES, i64::MAX, 0), 1);
+        // What is full again goes first.
+        for number in 0..MAX_ENTRIES - 1 {
+            see(number, 1, 0);
+        }
+        assert_eq!(see(MAX_ENTRIES + 1, i64::MAX, 1), 2);
+        assert!(leases.known(&bucket(MAX_ENTRIES)).is_some());
+        assert!(leases.known(&bucket(0)).is_none());
+    }
+
+    #[test]
+    fn a_lease_is_ended_once_when_its_last_renewal_is_a_second_old() {
+        let leases = Leases::default();
+        let slot = leases.of(&bucket(0), 0);
+        let tier = slot.bucket.tier;
+        leases.will_end(&slot, 0);
+        assert!(leases.memory().ending.is_empty(), "nothing is held");
+        let plan = slot.lease().plan(0, tier.micros(100));
+        let mark = slot.lease().granted(&plan, plan.increment);
+        slot.lease().refund(0, tier.micros(90), mark);
+        leases.will_end(&slot, 0);
+        leases.will_end(&slot, 0);
+        assert_eq!(leases.memory().ending.len(), 1);
+        assert!(leases.ended(LIFE - 1).is_empty());
+        let renewed = slot.lease().plan(500_000, tier.micros(20));
+        slot.lease().granted(&renewed, plan.increment + renewed.increment);
+        assert!(leases.ended(LIFE).is_empty());
+        let ended = leases.ended(500_000 + LIFE);
+        assert!(ended.len() == 1 && Arc::ptr_eq(&ended[0], &slot));
+        assert!(leases.memory().ending.is_empty());
+        // It is listed again when it holds something again.
+        leases.will_end(&slot, 500_000);
+        assert_eq!(leases.memory().ending.len(), 1);
+    }
+}

@@ -1,3 +1,5 @@
+#![expect(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
+
 use proptest::prelude::*;
 
 use super::*;
@@ -69,14 +71,12 @@ impl Process {
     /// A charge, up to where it asks the table.
     fn charge(&mut self, row: &mut Row, now: i64, amount: i64) -> Option<Verdict> {
         let verdict = self.lease.judge(now, amount);
-        match verdict {
-            Some(Verdict::Paid(mark)) => self.paid(now, amount, mark),
-            Some(Verdict::Refused(_)) => {}
-            None if self.asking.is_none() => {
-                self.end(row, now);
-                self.asking = Some(self.lease.plan(now, amount));
-            }
-            None => {}
+        if let Some(Verdict::Paid(mark)) = verdict {
+            self.paid(now, amount, mark);
+        }
+        if verdict.is_none() && self.asking.is_none() {
+            self.end(row, now);
+            self.asking = Some(self.lease.plan(now, amount));
         }
         verdict
     }
@@ -96,15 +96,13 @@ impl Process {
     /// A charge, to its end; says whether it was admitted.
     fn settle(&mut self, row: &mut Row, now: i64, amount: i64) -> bool {
         for _ in 0..4 {
-            match self.charge(row, now, amount) {
-                Some(verdict) => return matches!(verdict, Verdict::Paid(_)),
-                None => {
-                    let before = self.uses.len();
-                    self.answer(row);
-                    if self.uses.len() > before {
-                        return true;
-                    }
-                }
+            if let Some(verdict) = self.charge(row, now, amount) {
+                return matches!(verdict, Verdict::Paid(_));
+            }
+            let before = self.uses.len();
+            self.answer(row);
+            if self.uses.len() > before {
+                return true;
             }
         }
         panic!("a charge is decided in three turns");
