@@ -171,7 +171,7 @@ impl Bucket {
             Ok(_) => slot.lease().gave_back(from, to),
             Err(error) if refused_item(&error).is_some() => {}
             Err(error) => {
-                tracing::debug!(cause = %table::unavailable(&error), "points not given back")
+                tracing::debug!(cause = %table::unavailable(&error), "points not given back");
             }
         }
     }
