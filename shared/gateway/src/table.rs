@@ -11,6 +11,7 @@
 
 mod counter;
 mod pace;
+mod places;
 mod read;
 mod write;
 
@@ -22,6 +23,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
 pub use pace::Pass;
+pub use places::Place;
 pub use read::{Batch, Query, Scanned};
 pub use write::{Change, Condition, Write, retry};
 
