@@ -154,7 +154,7 @@ impl Gateway {
     /// How many items the table holds that a request writes, and not the limits around it or the
     /// pumps behind it: a refused request must not change it.
     pub async fn count(&self) -> usize {
-        let beside = ["RLB#", "IDM#", "THR#", "MAI#", "DLV#", "MET#", "SHF#"];
+        let beside = ["RLB#", "IDM#", "THR#", "MAI#", "DLV#", "PLC#", "MET#", "SHF#"];
         let mut items = self.items("").await;
         items.retain(|item| {
             let key = item["PK"].as_str().unwrap_or_default();

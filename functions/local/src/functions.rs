@@ -111,7 +111,16 @@ impl Functions {
         Arc::clone(&self.writes)
     }
 
-    /// The only function of a binary: `dispatcher`, `webhooks`, `mail`.
+    /// The function of this name in the template.
+    ///
+    /// # Errors
+    /// None, as for a misspelt one.
+    pub fn named(&self, name: &str) -> Result<&Host, AnyError> {
+        let found = self.hosts.iter().find(|host| host.function.name == name);
+        found.ok_or_else(|| format!("template.yaml has no function {name}").into())
+    }
+
+    /// The first function of a binary: `dispatcher`, `webhooks`, `mail`.
     ///
     /// # Errors
     /// None, as for a misspelt one.

@@ -12,6 +12,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use dispatcher::JobReport;
 use gateway::app::App;
+use gateway::embedded::emulators::REGION;
 use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
 use gateway::queue::QueueName;
@@ -35,8 +36,9 @@ const STREAM_TRIES: u32 = 3;
 const LONG_POLL_SECONDS: i32 = 20;
 /// How long a pump rests after a failed call.
 const REST: Duration = Duration::from_millis(500);
-/// Webhook messages worked on at once: a receiver that hangs holds one place, not the others.
-const WEBHOOKS_AT_ONCE: usize = 64;
+/// Webhook messages worked on at once, on each of the two queues: several times as many as there
+/// may be attempts for one store or at one host, so that those who hang leave room.
+const WEBHOOKS_AT_ONCE: usize = 128;
 /// Mails worked on at once.
 const MAILS_AT_ONCE: usize = 4;
 /// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
@@ -68,6 +70,9 @@ pub(crate) fn start(
     let app = functions.of("webhooks")?.app();
     let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS_AT_ONCE);
     tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
+    let app = functions.named("SlowWebhooks")?.app();
+    let slow = queue(delivery::delivery::SLOW_QUEUE, app, WEBHOOKS_AT_ONCE);
+    tasks.spawn(slow.pump(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.of("mail")?.app();
     let mails = queue(ground::mail::QUEUE, app, MAILS_AT_ONCE);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
@@ -242,7 +247,7 @@ impl Source {
     {
         let receipt = message.receipt_handle.clone();
         let mut event = SqsEvent::default();
-        event.records.push(lambda_message(message));
+        event.records.push(lambda_message(message, &self.url));
         let answer = handle(self.app.clone(), event).await;
         if !answer.batch_item_failures.is_empty() {
             return;
@@ -286,8 +291,8 @@ pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport
     }
 }
 
-/// The message as Lambda delivers it.
-fn lambda_message(message: Message) -> SqsMessage {
+/// The message as Lambda delivers it from the queue of this URL.
+fn lambda_message(message: Message, url: &str) -> SqsMessage {
     let mut record = SqsMessage::default();
     let attributes = message.attributes.unwrap_or_default();
     let text = |(name, value): (MessageSystemAttributeName, String)| (name.to_string(), value);
@@ -297,6 +302,8 @@ fn lambda_message(message: Message) -> SqsMessage {
     record.md5_of_body = message.md5_of_body;
     record.body = message.body;
     record.event_source = Some("aws:sqs".to_owned());
+    let queue = url.rsplit('/').next().unwrap_or_default();
+    record.event_source_arn = Some(format!("arn:aws:sqs:{REGION}:000000000000:{queue}"));
     record
 }
 

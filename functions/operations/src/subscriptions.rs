@@ -194,7 +194,7 @@ pub(crate) async fn show(
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct UpdateSubscriptionRequest {
-    /// Where events go; the receiver starts with a clean bill of health.
+    /// Where events go; another host starts with a clean bill of health.
     url: Option<Url>,
     /// Names of the catalogue, `noun.*` or `*`; replaces all.
     event_types: Option<EventTypes>,
@@ -271,8 +271,10 @@ fn apply(
     if let Some(url) = ask.url.map(String::from)
         && url != after.url
     {
+        if after.is_elsewhere(&url) {
+            after.health = before.health.of_another();
+        }
         after.url = url;
-        after.health = before.health.renewed();
     }
     Ok(after)
 }

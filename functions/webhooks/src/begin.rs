@@ -2,13 +2,14 @@
 
 use commerce::topics;
 use delivery::delivery::{
-    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Turn, head_before,
+    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Places, Speed, Turn, head_before,
 };
 use delivery::subscription::{Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
+use gateway::seal;
 use gateway::table::{Pass, random_up_to};
 use ground::event::Event;
 use ground::key;
@@ -20,14 +21,20 @@ pub(crate) struct Job {
     pub(crate) delivery: Delivery,
     pub(crate) event: Event,
     pub(crate) subscription: Subscription,
+    /// Which queue brought it.
+    pub(crate) speed: Speed,
+    /// To be left when the attempt has been made.
+    pub(crate) places: Places,
 }
 
 /// What a message came to.
 pub(crate) enum Begun {
     /// The attempt was made, or is being made, by somebody else.
     Nothing,
-    /// Not now: the delivery waits for its receiver's circuit, or for its turn.
+    /// Not now: the delivery waits for its receiver's circuit, for a place, or for its turn.
     PutOff(Box<Delivery>),
+    /// Not here: the message belongs on the queue of slow receivers.
+    TooSlow,
     /// Never: the delivery has ended without this attempt.
     GivenUp {
         /// The delivery as it ended.
@@ -43,7 +50,11 @@ pub(crate) enum Begun {
 ///
 /// # Errors
 /// `version_conflict` when another writer came first: decide anew.
-pub(crate) async fn begin(app: &App, message: &DeliveryMessage) -> Result<Begun, Problem> {
+pub(crate) async fn begin(
+    app: &App,
+    message: &DeliveryMessage,
+    speed: Speed,
+) -> Result<Begun, Problem> {
     let delivery_key = key::delivery(&message.delivery_id);
     let event_key = key::event(&message.event_id);
     let subscription_key = message.subscription_key();
@@ -78,11 +89,15 @@ pub(crate) async fn begin(app: &App, message: &DeliveryMessage) -> Result<Begun,
         let why = if lost.is_some() { "interrupted" } else { "expired" };
         return end(app, &delivery, lost, DeliveryStatus::Exhausted, why).await;
     }
-    let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
-    if let Some(waiting) = hold(app, &delivery, &subscription, gate, now).await? {
-        return put_off(app, &delivery, waiting, lost).await;
+    if speed == Speed::Fast && Speed::of(&delivery, &subscription) == Speed::Slow {
+        return Ok(Begun::TooSlow);
     }
-    claim(app, Job { delivery, event, subscription }, gate, lost, now).await
+    let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
+    let places = match admit(app, &delivery, &subscription, (gate, speed), now).await? {
+        Admission::Granted(places) => places,
+        Admission::Waits(waiting) => return put_off(app, &delivery, waiting, lost).await,
+    };
+    claim(app, Job { delivery, event, subscription, speed, places }, gate, lost, now).await
 }
 
 /// Why an attempt whose time has come is not made now.
@@ -93,8 +108,45 @@ enum Waiting {
     Behind(Option<Box<Delivery>>),
 }
 
-/// What keeps the delivery: another before it in its lane, its receiver's circuit, or its
-/// subscription's rate. The rate is asked last, because asking uses it up.
+/// Whether an attempt may be claimed.
+enum Admission {
+    /// With these places.
+    Granted(Places),
+    /// Not now.
+    Waits(Waiting),
+}
+
+/// Whether the delivery may go now: what keeps it is another before it in its lane, its receiver's
+/// circuit, too many at once, or its subscription's rate. The rate is asked last, because asking
+/// uses it up.
+async fn admit(
+    app: &App,
+    delivery: &Delivery,
+    subscription: &Subscription,
+    (gate, speed): (Gate, Speed),
+    now: Timestamp,
+) -> Result<Admission, Problem> {
+    if let Some(waiting) = hold(app, delivery, subscription, gate, now).await? {
+        return Ok(Admission::Waits(waiting));
+    }
+    let Some(places) = Places::take(app, delivery, subscription, speed, now).await? else {
+        let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
+        return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
+    };
+    match pace(app, delivery, subscription, now).await {
+        Ok(None) => Ok(Admission::Granted(places)),
+        Ok(Some(waiting)) => {
+            places.leave(app).await;
+            Ok(Admission::Waits(waiting))
+        }
+        Err(problem) => {
+            places.leave(app).await;
+            Err(problem)
+        }
+    }
+}
+
+/// Another before the delivery in its lane, or its receiver's circuit.
 async fn hold(
     app: &App,
     delivery: &Delivery,
@@ -115,7 +167,18 @@ async fn hold(
         let deferred = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
         return Ok(Some(Waiting::Until(Box::new(deferred))));
     }
-    let Some(rate) = subscription.max_rate_per_second else { return Ok(None) };
+    Ok(None)
+}
+
+/// The turn of a delivery whose subscription's rate is used up.
+async fn pace(
+    app: &App,
+    delivery: &Delivery,
+    subscription: &Subscription,
+    now: Timestamp,
+) -> Result<Option<Waiting>, Problem> {
+    let rate = subscription.max_rate_per_second.filter(|_| !delivery.test);
+    let Some(rate) = rate else { return Ok(None) };
     let key = key::delivery_pace(&subscription.id);
     Ok(match app.table.pace(&key, rate, delivery.turn_at, now).await? {
         Pass::Granted => None,
@@ -189,7 +252,7 @@ async fn end(
 }
 
 /// Claims the attempt. The one probe through a half-open circuit is claimed in the same
-/// transaction.
+/// transaction. Who does not get it leaves its places.
 async fn claim(
     app: &App,
     job: Job,
@@ -197,7 +260,7 @@ async fn claim(
     lost: Option<DeliveryAttempt>,
     now: Timestamp,
 ) -> Result<Begun, Problem> {
-    let Job { delivery, event, subscription } = job;
+    let Job { delivery, event, subscription, speed, places } = job;
     let mut write = app.table.write().also(lost, |write, lost| write.put(&lost));
     let subscription = match gate {
         Gate::Probe => {
@@ -208,6 +271,9 @@ async fn claim(
         _ => subscription,
     };
     let delivery = delivery.claimed(now);
-    write.replace(&delivery, Code::VersionConflict).commit().await?;
-    Ok(Begun::Claimed(Box::new(Job { delivery, event, subscription })))
+    if let Err(problem) = write.replace(&delivery, Code::VersionConflict).commit().await {
+        places.leave(app).await;
+        return Err(problem);
+    }
+    Ok(Begun::Claimed(Box::new(Job { delivery, event, subscription, speed, places })))
 }

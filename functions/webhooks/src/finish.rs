@@ -1,7 +1,9 @@
 //! The third step: what came of an attempt, for the delivery, for its receiver, and for the
 //! queue.
 
-use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, wake_next};
+use std::time::Duration;
+
+use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, Speed, TIMEOUT, wake_next};
 use delivery::subscription::{DisabledReason, Subscription};
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -24,6 +26,8 @@ pub(crate) enum Report {
     },
     /// A delivery waited too long for the circuit.
     Expired,
+    /// An attempt is under way that a prompt receiver would have answered.
+    Late,
     /// It answered 410.
     Gone,
 }
@@ -53,11 +57,13 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
     log(&delivery);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
         let report = report_of(sent.outcome.verdict, delivery.status);
-        if needs_report(&job.subscription, report, app.clock.now()) {
-            self::report(app, &gateway::item::Item::key(&job.subscription), report).await;
+        let took = held_for(job.speed, &sent);
+        if needs_report(&job.subscription, report, took, app.clock.now()) {
+            let subscription = gateway::item::Item::key(&job.subscription);
+            self::report(app, &subscription, report, Some(took)).await;
         }
     }
-    queue(app, &delivery).await;
+    queue(app, &delivery, Speed::of(&delivery, &job.subscription)).await;
     wake_next(app, &delivery).await;
     Ok(())
 }
@@ -72,9 +78,23 @@ fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
     }
 }
 
+/// How long the attempt held its worker: where it was cut off, no less than it was given.
+fn held_for(speed: Speed, sent: &SentAttempt) -> Duration {
+    let is_cut_off = sent.outcome.error.as_deref() == Some(TIMEOUT);
+    if is_cut_off { sent.took.max(speed.deadline()) } else { sent.took }
+}
+
 /// Whether there is anything to report: of most successes there is not.
-fn needs_report(subscription: &Subscription, report: Report, now: Timestamp) -> bool {
-    !matches!(report, Report::Success) || subscription.health.succeeded(now).is_some()
+fn needs_report(
+    subscription: &Subscription,
+    report: Report,
+    took: Duration,
+    now: Timestamp,
+) -> bool {
+    let health = &subscription.health;
+    !matches!(report, Report::Success)
+        || health.timed(took).is_some()
+        || health.succeeded(now).is_some()
 }
 
 fn log(delivery: &Delivery) {
@@ -91,12 +111,11 @@ fn log(delivery: &Delivery) {
     );
 }
 
-/// Puts the message for the next attempt on the queue, if it is near enough. A message that is
+/// Puts the message for the next attempt on its queue, if it is near enough. A message that is
 /// not sent is no loss: the delivery stays due.
-pub(crate) async fn queue(app: &App, delivery: &Delivery) {
+pub(crate) async fn queue(app: &App, delivery: &Delivery, speed: Speed) {
     if let Some(delay) = delivery.delay(app.clock.now())
-        && let Err(problem) =
-            app.queue(delivery::delivery::QUEUE).send(&[(delivery.message(), delay)]).await
+        && let Err(problem) = app.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
     {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }
@@ -105,13 +124,13 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery) {
 /// Tells the subscription. After the delivery and not with it: many deliveries of one receiver
 /// fail at once and must not stand in each other's way. A report that is lost is one failure
 /// uncounted.
-pub(crate) async fn report(app: &App, subscription: &Key, report: Report) {
+pub(crate) async fn report(app: &App, subscription: &Key, report: Report, took: Option<Duration>) {
     let outcome = table::retry(|| async {
         let Some(before) = app.table.get::<Subscription>(subscription).await? else {
             return Ok(());
         };
         let now = app.clock.now();
-        let Some(after) = reported(&before, report, now) else { return Ok(()) };
+        let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();
         after
             .save(app.table.write(), &before)
@@ -126,12 +145,20 @@ pub(crate) async fn report(app: &App, subscription: &Key, report: Report) {
 }
 
 /// The subscription after a report; none when nothing changes.
-fn reported(before: &Subscription, report: Report, now: Timestamp) -> Option<Subscription> {
+fn reported(
+    before: &Subscription,
+    report: Report,
+    took: Option<Duration>,
+    now: Timestamp,
+) -> Option<Subscription> {
+    let timed = took.and_then(|took| before.health.timed(took));
+    let known = timed.as_ref().unwrap_or(&before.health);
     let health = match report {
-        Report::Success => before.health.succeeded(now)?,
-        Report::Failure { exhausted } => before.health.failed(exhausted, now),
-        Report::Gone => before.health.failed(true, now),
-        Report::Expired => before.health.expired(),
+        Report::Success => known.succeeded(now).or(timed)?,
+        Report::Failure { exhausted } => known.failed(exhausted, now),
+        Report::Gone => known.failed(true, now),
+        Report::Expired => known.expired(),
+        Report::Late => known.late()?,
     };
     let hopeless = health.is_hopeless(now);
     let after = before.with_health(health);

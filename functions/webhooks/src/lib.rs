@@ -6,8 +6,8 @@
 //! 1. *Claim*: the delivery goes to `delivering` under a lease of a minute, in one conditional
 //!    write. Two messages for one attempt, at the same moment or an hour apart: one claims, the
 //!    other finds it taken and is done (docs/platform.md §2).
-//! 2. *Send*: 15 seconds for everything, no redirects, 16 KiB read (docs/platform.md §4). A crash
-//!    here leaves the lease; its due mark brings the delivery back a minute later, the lost attempt
+//! 2. *Send*: 5 seconds for everything, or 15 for a slow receiver, no redirects, 16 KiB read
+//!    (docs/platform.md §4). A crash here leaves the lease; its due mark brings the delivery back a minute later, the lost attempt
 //!    is recorded as `interrupted`, and the next one is made. The receiver may see the event twice
 //!    and tells it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one transaction, on the condition
@@ -17,6 +17,14 @@
 //! A batch's messages are worked on side by side, so that a receiver that hangs costs the others
 //! nothing (docs/platform.md §2). A dead one costs ten attempts; then its circuit opens, and what
 //! comes up for it is put off without being sent.
+//!
+//! Nobody's receivers hold all workers. There are two queues, each with workers of its own: an
+//! attempt on the fast one is cut off after 5 seconds, and what goes to a receiver that takes longer
+//! is handed on to the slow one, unclaimed. On each, attempts of one host and of one store are
+//! counted while their receiver is not known to answer within a second
+//! ([`delivery::delivery::Places`]); what is one too many is put off without holding anything. A
+//! receiver that was prompt and is no longer is counted from then on, a second into its first late
+//! attempt.
 //!
 //! A subscription may want order and a rate. What waits for another delivery about the same entity
 //! holds no message: whoever ends that one sends it. What is above the rate is put off to its turn
@@ -28,21 +36,29 @@ mod begin;
 mod finish;
 mod send;
 
+use std::pin::pin;
+use std::time::Duration;
+
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use delivery::delivery::{DeliveryMessage, wake_next};
+use delivery::delivery::{DeliveryMessage, SLOW_QUEUE, Speed, wake_next};
+use delivery::subscription::PROMPT;
 use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;
+use gateway::seal::SealKey;
 use gateway::table;
 
-use begin::Begun;
+use begin::{Begun, Job};
+use finish::Report;
+use send::SentAttempt;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let outcomes = join_all(event.records.into_iter().map(|message| async move {
+        let speed = speed_of(app, &message);
         let outcome = read(&message);
         let outcome = match outcome {
-            Ok(read) => attempt(app, &read).await,
+            Ok(read) => attempt_at(app, &read, speed).await,
             Err(problem) => Err(problem),
         };
         (message.message_id.unwrap_or_default(), outcome)
@@ -63,30 +79,70 @@ fn read(message: &SqsMessage) -> Result<DeliveryMessage, Problem> {
     serde_json::from_str(body).map_err(|error| Problem::internal(format!("message: {error}")))
 }
 
-/// Makes the attempt that a message stands for, if it is still to be made.
+/// Which queue a message comes from: the event source says it by its name.
+fn speed_of(app: &App, message: &SqsMessage) -> Speed {
+    let Some(source) = message.event_source_arn.as_deref() else { return Speed::Fast };
+    let slow = app.config.queue_url(SLOW_QUEUE);
+    let is_slow = source.rsplit(':').next() == slow.rsplit('/').next();
+    if is_slow { Speed::Slow } else { Speed::Fast }
+}
+
+/// Makes the attempt that a message of the fast queue stands for, if it is still to be made.
 ///
 /// # Errors
 /// 503 when the table or the secrets cannot be reached: the message is received again.
 pub async fn attempt(app: &App, message: &DeliveryMessage) -> Result<(), Problem> {
+    attempt_at(app, message, Speed::Fast).await
+}
+
+/// As [`attempt`], for a message of either queue.
+///
+/// # Errors
+/// As [`attempt`]; also when a message cannot be handed on to the slow queue.
+pub async fn attempt_at(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
     let key = app.secrets.webhook_key().await?;
     // A claim that is lost to another writer is decided anew, on what that writer left.
-    match table::retry(|| begin::begin(app, message)).await? {
+    match table::retry(|| begin::begin(app, message, speed)).await? {
         Begun::Nothing => Ok(()),
+        Begun::TooSlow => app.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
         Begun::PutOff(delivery) => {
-            finish::queue(app, &delivery).await;
+            finish::queue(app, &delivery, speed).await;
             Ok(())
         }
         Begun::GivenUp { ended, exhausted } => {
             wake_next(app, &ended).await;
             if exhausted {
-                finish::report(app, &message.subscription_key(), finish::Report::Expired).await;
+                finish::report(app, &message.subscription_key(), Report::Expired, None).await;
             }
             Ok(())
         }
-        Begun::Claimed(job) => {
-            let sent = send::send(app, &job, &key).await;
-            finish::finish(app, &job, sent).await
+        Begun::Claimed(mut job) => {
+            let sent = send_watched(app, &job, message, &key).await;
+            let places = std::mem::take(&mut job.places);
+            let outcome = finish::finish(app, &job, sent).await;
+            places.leave(app).await;
+            outcome
         }
     }
+}
+
+/// Sends, and tells the subscription of an attempt that is not counted as soon as it is late: those
+/// after it are.
+async fn send_watched(
+    app: &App,
+    job: &Job,
+    message: &DeliveryMessage,
+    key: &SealKey,
+) -> SentAttempt {
+    let mut sending = pin!(send::send(app, job, key));
+    if job.places.are_held() {
+        return sending.await;
+    }
+    if let Ok(sent) = tokio::time::timeout(PROMPT, sending.as_mut()).await {
+        return sent;
+    }
+    let subscription = message.subscription_key();
+    let late = finish::report(app, &subscription, Report::Late, None);
+    tokio::join!(sending, late).0
 }

@@ -12,8 +12,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
 
-/// Time for all of an attempt: resolver, handshakes, headers and body (docs/conventions.md §10).
-const DEADLINE: Duration = Duration::from_secs(15);
 /// What is read and recorded of an answer (docs/conventions.md §10).
 const MAX_ANSWER: usize = 16 * 1_024;
 
@@ -57,7 +55,7 @@ async fn post(
     seal: &SealKey,
     now: Timestamp,
 ) -> Result<Incoming, AttemptOutcome> {
-    let Job { delivery, event, subscription } = job;
+    let Job { delivery, event, subscription, speed, .. } = job;
     let destination = Destination::parse(&subscription.url, app.egress.policy())
         .map_err(|refusal| AttemptOutcome::from(gateway::egress::SendError::Blocked(refusal)))?;
     let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
@@ -70,7 +68,7 @@ async fn post(
         destination,
         headers: header_map(headers(event, delivery, &keys, &custom, now)),
         body: Bytes::copy_from_slice(event.body.as_bytes()),
-        deadline: DEADLINE,
+        deadline: speed.deadline(),
         max_body: MAX_ANSWER,
     };
     app.egress.send(request).await.map_err(AttemptOutcome::from)

@@ -16,8 +16,10 @@ mod attempt;
 mod hold;
 mod lane;
 mod message;
+mod places;
 mod retry;
 mod signing;
+mod speed;
 mod view;
 
 use std::time::Duration;
@@ -37,12 +39,17 @@ pub use attempt::{AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt};
 pub use hold::Hold;
 pub use lane::{Lane, LanePosition, head_before, wake_next};
 pub use message::{DeliveryMessage, Turn};
+pub use places::{MOST_FOR_SCOPE, MOST_TO_HOST, Places};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, headers, signatures};
+pub use speed::{Speed, TIMEOUT};
 pub use view::DeliveryView;
 
-/// Webhook deliveries on their way.
+/// Webhook deliveries on their way. Whoever makes one sends it here; who finds that its receiver is
+/// slow hands it on to [`SLOW_QUEUE`].
 pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
+/// Webhook deliveries on their way to slow receivers.
+pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
 /// How long deliveries are kept.
 pub const KEPT: Duration = DAY.saturating_mul(30);
 /// How long an attempt may take with everything around it.

@@ -21,6 +21,7 @@ mod view;
 use std::time::Duration;
 
 use gateway::clock::Timestamp;
+use gateway::egress::Destination;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
@@ -33,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, OwnSecret};
 pub use filter::{Payload, PayloadFilter};
-pub use health::{Circuit, Gate, HealthWord, ReceiverHealth};
+pub use health::{Circuit, Gate, HealthWord, PROMPT, ReceiverHealth, SLOW};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{RotationView, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
@@ -291,8 +292,14 @@ impl Subscription {
         }
     }
 
-    /// The subscription with events going to `url`. Another receiver starts with a clean bill of
-    /// health, and also after the service gave up the one before.
+    /// Whether `url` leads to another host, of which nothing is known. Another path on the same one
+    /// is no reason to forget that it fails.
+    pub fn is_elsewhere(&self, url: &str) -> bool {
+        Destination::receiver_of(url) != Destination::receiver_of(&self.url)
+    }
+
+    /// The subscription with events going to `url`, also after the service gave up the receiver
+    /// before. Another host starts with a clean bill of health.
     #[must_use]
     pub fn moved_to(&self, url: String, now: Timestamp) -> Self {
         let moved = self.changed(now);
@@ -303,7 +310,14 @@ impl Subscription {
             SubscriptionStatus::DisabledBySystem => SubscriptionStatus::Enabled,
             kept => kept,
         };
-        Self { url, status, disabled_reason: None, health: self.health.renewed(), ..moved }
+        let health = if self.is_elsewhere(&url) {
+            self.health.of_another()
+        } else if status == self.status {
+            self.health.clone()
+        } else {
+            self.health.pardoned()
+        };
+        Self { url, status, disabled_reason: None, health, ..moved }
     }
 
     /// The old secret, while it still signs.

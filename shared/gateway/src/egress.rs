@@ -64,8 +64,8 @@ pub struct Outgoing {
     pub headers: HeaderMap,
     /// Its body: exactly these bytes are sent, since exactly these were signed.
     pub body: Bytes,
-    /// Time for all of it: resolver, handshakes, headers and body (webhooks: 15 s,
-    /// docs/conventions.md §10).
+    /// Time for all of it: resolver, handshakes, headers and body (webhooks: 5 s, or 15 for a slow
+    /// receiver, docs/conventions.md §10).
     pub deadline: Duration,
     /// Bytes of the response's body to read before hanging up (webhooks: 16 KiB,
     /// docs/conventions.md §10).

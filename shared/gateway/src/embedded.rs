@@ -37,6 +37,8 @@ pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 pub const TABLE: &str = "commerce";
 /// The queue of webhook deliveries.
 pub const WEBHOOK_QUEUE: &str = "webhooks";
+/// The queue of webhook deliveries to slow receivers.
+pub const SLOW_WEBHOOK_QUEUE: &str = "slow-webhooks";
 /// The queue of mails.
 pub const MAIL_QUEUE: &str = "mail";
 /// The queue of due work.
@@ -56,9 +58,10 @@ const SECRET_NAMES: [(&str, &str); 9] = [
     ("MailServer", documents::MAIL_SERVER),
 ];
 /// Every variable that is made of a reference: what [`Embedded::app`] has.
-const EVERYTHING: [(&str, &str); 17] = [
+const EVERYTHING: [(&str, &str); 18] = [
     ("TABLE_NAME", "Table"),
     ("WEBHOOK_QUEUE_URL", "WebhookQueue"),
+    ("SLOW_WEBHOOK_QUEUE_URL", "SlowWebhookQueue"),
     ("MAIL_QUEUE_URL", "MailQueue"),
     ("DUE_QUEUE_URL", "DueQueue"),
     ("SIGNING_KEYS_SECRET", "SigningKeys"),
@@ -175,6 +178,7 @@ impl Embedded {
         let emulators = Emulators::start_on(options.data.as_deref(), options.ports).await?;
         emulators.create_table(&table_definition(TABLE))?;
         let webhooks = emulators.create_queue(WEBHOOK_QUEUE, options.visibility).await?;
+        let slow = emulators.create_queue(SLOW_WEBHOOK_QUEUE, options.visibility).await?;
         let mail = emulators.create_queue(MAIL_QUEUE, options.visibility).await?;
         let due = emulators.create_queue(DUE_QUEUE, options.visibility).await?;
         let endpoints = Endpoints {
@@ -189,6 +193,8 @@ impl Embedded {
             ("Table", TABLE.to_owned()),
             ("WebhookQueue", webhooks.url),
             ("WebhookDeadLetters", webhooks.dead_letter_url),
+            ("SlowWebhookQueue", slow.url),
+            ("SlowWebhookDeadLetters", slow.dead_letter_url),
             ("MailQueue", mail.url),
             ("MailDeadLetters", mail.dead_letter_url),
             ("DueQueue", due.url),

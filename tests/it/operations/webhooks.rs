@@ -3,6 +3,7 @@
 mod apps;
 mod boundaries;
 mod delivered;
+mod fairness;
 mod filters;
 mod ordering;
 mod outbox;

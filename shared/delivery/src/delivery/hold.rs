@@ -1,5 +1,7 @@
 //! What keeps a delivery from being attempted although its time has come.
 
+use std::time::Duration;
+
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::queue;
 
@@ -7,13 +9,20 @@ use super::{Delivery, DeliveryStatus, QUEUE_GRACE, due_for};
 
 /// How long before its turn the sweep hands a delivery to the queue, which then holds it back to
 /// the second: shorter than a queue can, and longer than a sweep may be late.
-const HANDED_OVER: std::time::Duration = MINUTE.saturating_mul(10);
+const HANDED_OVER: Duration = MINUTE.saturating_mul(10);
+/// How long a delivery that found no place waits at first, …
+const CROWDED_FIRST: Duration = Duration::from_secs(1);
+/// … and at last, before its jitter: it waits twice as long each time, so that what a full house
+/// costs does not grow with what waits before it (our choice).
+const CROWDED_MOST: Duration = Duration::from_secs(30);
 
 gateway::words! {
     /// What a delivery waits for besides its time.
     Hold {
         /// Its receiver failed so often that its circuit is open.
         Circuit = "circuit",
+        /// As many attempts for its store, or at its receiver's host, as there may be at once.
+        Concurrency = "concurrency",
         /// An earlier delivery about the same entity, which has not ended.
         Entity = "entity",
         /// Its turn at the subscription's rate.
@@ -37,6 +46,23 @@ impl Delivery {
             next_attempt_at: Some(until),
             due_at: Some(due_for(until, now)),
             ..self.held(Hold::Circuit, now)
+        }
+    }
+
+    /// The delivery put off because no place was free, for twice as long as the last time, half less
+    /// or more as `draw` says, which is spread over all of `u32`.
+    #[must_use]
+    pub fn crowded(&self, draw: u32, now: Timestamp) -> Self {
+        let has_waited = self.next_attempt_at.filter(|_| self.held_by == Some(Hold::Concurrency));
+        let last = has_waited.map_or(Duration::ZERO, |until| self.updated_at.until(until));
+        let wait = last.saturating_mul(2).clamp(CROWDED_FIRST, CROWDED_MOST);
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let spread = millis.saturating_mul(u64::from(draw)) >> 32_u32;
+        let until = now.plus(Duration::from_millis(millis.div_euclid(2).saturating_add(spread)));
+        Self {
+            next_attempt_at: Some(until),
+            due_at: Some(due_for(until, now)),
+            ..self.held(Hold::Concurrency, now)
         }
     }
 

@@ -213,3 +213,62 @@ fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
     );
     assert_eq!((position.forget_at(), position.version()), (Some(NOW.plus(KEPT)), 1));
 }
+
+#[test]
+fn whoever_finds_no_place_waits_twice_as_long_each_time_and_counts_no_attempt() {
+    let mut waiting = delivery();
+    let mut now = NOW;
+    for seconds in [1, 2, 4, 8, 16, 30, 30] {
+        waiting = waiting.crowded(1 << 31, now);
+        let until = now.plus(Duration::from_secs(seconds));
+        assert_eq!(
+            (waiting.held_by, waiting.next_attempt_at),
+            (Some(Hold::Concurrency), Some(until))
+        );
+        assert_eq!(waiting.due_at, Some(until.plus(MINUTE)));
+        assert_eq!((waiting.attempt, waiting.status), (0, DeliveryStatus::Pending));
+        assert_eq!(waiting.turn(1, until), Turn::Ready);
+        now = until;
+    }
+    let claimed = waiting.claimed(now);
+    assert_eq!((claimed.attempt, claimed.held_by), (1, None));
+    let failed = claimed.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 0, now);
+    let again = failed.crowded(1 << 31, now);
+    assert_eq!(again.next_attempt_at, Some(now.plus(Duration::from_secs(1))), "it begins anew");
+    assert_eq!(again.status, DeliveryStatus::Retrying);
+}
+
+#[test]
+fn the_wait_for_a_place_is_spread_half_either_way() {
+    let wait = |draw| NOW.until(delivery().crowded(draw, NOW).next_attempt_at.unwrap());
+    assert_eq!(wait(0), Duration::from_millis(500));
+    assert_eq!(wait(u32::MAX), Duration::from_millis(1_499));
+}
+
+#[test]
+fn a_duplicate_message_of_what_was_put_off_finds_nothing_to_do() {
+    let waiting = delivery().crowded(1 << 31, NOW).crowded(1 << 31, NOW).crowded(1 << 31, NOW);
+    assert_eq!(waiting.turn(1, NOW), Turn::Stale);
+    assert_eq!(waiting.turn(1, NOW.plus(Duration::from_secs(4))), Turn::Ready);
+}
+
+#[test]
+fn what_was_not_answered_in_time_goes_to_the_slow_queue_and_so_does_all_for_a_slow_receiver() {
+    let store = StoreId::mint(NOW);
+    let id = SubscriptionId::mint(NOW);
+    let types = vec!["*".to_owned()];
+    let quick = Subscription::for_store(&store, "mer_x", id, "u".into(), types, "s".into(), NOW);
+    let fresh = delivery();
+    assert_eq!(Speed::of(&fresh, &quick), Speed::Fast);
+    let outcome = AttemptOutcome::failed(TIMEOUT);
+    let timed_out = fresh.claimed(NOW).with_outcome(&outcome, Duration::from_secs(5), 0, NOW);
+    assert_eq!(Speed::of(&timed_out, &quick), Speed::Slow);
+    let outcome = AttemptOutcome::answered(500, None);
+    let answered = timed_out.claimed(NOW).with_outcome(&outcome, Duration::from_secs(6), 0, NOW);
+    assert_eq!(Speed::of(&answered, &quick), Speed::Fast);
+    let slow = quick.with_health(quick.health.timed(Duration::from_secs(6)).unwrap());
+    assert_eq!(Speed::of(&answered, &slow), Speed::Slow);
+    assert_eq!(gateway::egress::SendError::Timeout.class(), TIMEOUT);
+    assert_eq!((Speed::Fast.queue().0, Speed::Slow.queue().0), (QUEUE.0, SLOW_QUEUE.0));
+    assert!(Speed::Slow.deadline() < LEASE);
+}

@@ -22,7 +22,7 @@ ground::view! {
         attempts: u32 = delivery.attempt,
         /// When the next attempt is to be made.
         next_attempt_at: Option<Timestamp>,
-        /// What it waits for besides its time: `circuit`, `entity` or `rate`.
+        /// What it waits for besides its time: `circuit`, `concurrency`, `entity` or `rate`.
         held_by: Option<Hold>,
         /// When it was attempted last.
         last_attempt_at: Option<Timestamp>,

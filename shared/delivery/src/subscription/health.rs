@@ -4,10 +4,14 @@
 //! Written only when something changes: on failure, on recovery, and otherwise at most every five
 //! minutes, so that a healthy receiver of many events is not a hot item.
 
+mod promptness;
+
 use std::time::Duration;
 
 use gateway::clock::{HOUR, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
+
+pub use promptness::{PROMPT, SLOW};
 
 /// Failures in a row that open the circuit.
 const TRIPS_AT: u32 = 10;
@@ -53,6 +57,9 @@ pub struct ReceiverHealth {
     pub last_failure_at: Option<Timestamp>,
     /// The breaker, once it has tripped.
     pub circuit: Option<Circuit>,
+    /// How many milliseconds the last attempts took, oldest first, as far as they were written.
+    #[serde(default)]
+    pub recent_ms: Vec<u32>,
 }
 
 /// A tripped breaker.
@@ -91,15 +98,34 @@ impl ReceiverHealth {
         Self { revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
-    /// Nothing held against the receiver: what switching a subscription on, or moving it, does.
+    /// Nothing held against the receiver: what switching a subscription on does. How long it takes
+    /// to answer is no reproach, and stays.
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self {
             revision: self.revision.saturating_add(1),
             last_success_at: self.last_success_at,
             last_failure_at: self.last_failure_at,
+            recent_ms: self.recent_ms.clone(),
             ..Self::default()
         }
+    }
+
+    /// A receiver that had been given up and is tried again: nothing counts towards giving it up, but
+    /// its breaker stays as it is.
+    #[must_use]
+    pub fn pardoned(&self) -> Self {
+        Self {
+            consecutive_failures: self.consecutive_failures,
+            circuit: self.circuit.clone(),
+            ..self.renewed()
+        }
+    }
+
+    /// What is known of another receiver: nothing.
+    #[must_use]
+    pub fn of_another(&self) -> Self {
+        Self { recent_ms: Vec::new(), ..self.renewed() }
     }
 
     /// Whether an attempt may be made now.

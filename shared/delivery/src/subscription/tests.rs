@@ -73,6 +73,26 @@ fn another_url_is_another_receiver_and_the_same_one_is_not() {
 }
 
 #[test]
+fn another_path_on_the_same_host_keeps_its_breaker_also_of_a_receiver_that_was_given_up() {
+    let (subscription, _) = subscription(&StoreId::mint(NOW), &SealKey::generate(), &["*"]);
+    let health = (0..20).fold(subscription.health.clone(), |it, _| it.failed(true, NOW));
+    let tripped = subscription.with_health(health.timed(SLOW).unwrap());
+    for same in ["https://hooks.example.com/b", "https://HOOKS.example.com:443/?c=1"] {
+        let moved = tripped.moved_to(same.into(), NOW);
+        assert_eq!(moved.health, tripped.health, "{same}");
+        let off = tripped.disabled_by_system(DisabledReason::Failing, NOW);
+        let again = off.moved_to(same.into(), NOW);
+        assert!(again.is_enabled() && again.health.circuit == tripped.health.circuit);
+        assert!(again.health.circuit.is_some() && again.health.is_slow());
+        assert_eq!((again.health.exhausted_since_success, again.health.failing_since), (0, None));
+    }
+    for other in ["https://hooks.example.com:8443/", "https://b.example.com/"] {
+        let moved = tripped.moved_to(other.into(), NOW);
+        assert!(moved.health.circuit.is_none() && moved.health.recent_ms.is_empty(), "{other}");
+    }
+}
+
+#[test]
 fn an_app_s_own_subscription_takes_events_about_it_on_any_store() {
     let (app, other) = (AppId::mint(NOW), AppId::mint(NOW));
     let store = StoreId::mint(NOW);

@@ -188,6 +188,17 @@ impl Destination {
         self.0.host_str().unwrap_or_default()
     }
 
+    /// Whom a URL leads to: the host in normal form, and the port unless it is that of `https`. What
+    /// is no URL leads to nobody. It is not judged, and says nothing about addresses.
+    pub fn receiver_of(url: &str) -> String {
+        let Ok(url) = Url::parse(url) else { return String::new() };
+        let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+        match url.port_or_known_default() {
+            Some(443) | None => host.to_owned(),
+            Some(port) => format!("{host}:{port}"),
+        }
+    }
+
     pub(super) fn judge(&self, policy: &Policy) -> Result<(), Refusal> {
         match self.0.scheme() {
             "https" => {}

@@ -566,3 +566,17 @@ async fn in_time<F: Future>(cut_off: F) -> F::Output {
     let limit = Duration::from_secs(30);
     tokio::time::timeout(limit, cut_off).await.expect("the deadline cuts it off")
 }
+
+#[test]
+fn a_receiver_is_its_host_in_normal_form_and_its_port() {
+    for (url, receiver) in [
+        ("https://Hooks.Example.com/secret?token=1", "hooks.example.com"),
+        ("https://hooks.example.com:443/", "hooks.example.com"),
+        ("https://hooks.example.com./", "hooks.example.com"),
+        ("https://hooks.example.com:8443/a", "hooks.example.com:8443"),
+        ("http://127.0.0.1:3000/", "127.0.0.1:3000"),
+        ("nonsense", ""),
+    ] {
+        assert_eq!(Destination::receiver_of(url), receiver, "{url}");
+    }
+}

@@ -96,6 +96,14 @@ pub fn lane_position(subscription: &SubscriptionId, entity: &str, order: &str) -
 pub fn delivery_pace(subscription: &SubscriptionId) -> Key {
     Key::new(format!("WHS#{subscription}"), "PACE")
 }
+/// The places of a host that receives, on a queue of deliveries.
+pub fn places_of_host(host: &str, queue: &str) -> Key {
+    Key::new(format!("PLC#HOST#{host}"), queue)
+}
+/// The places of whoever subscribed, on a queue of deliveries.
+pub fn places_of_scope(scope: &str, queue: &str) -> Key {
+    Key::new(format!("PLC#{scope}"), queue)
+}
 /// A mail on its way.
 pub fn mail(id: &MailId) -> Key {
     Key::new(format!("MAI#{id}"), "A")
