@@ -196,6 +196,34 @@ async fn a_delivery_without_a_place_is_put_off_and_a_prompt_receiver_needs_none(
     .await;
 }
 
+#[tokio::test]
+async fn at_a_host_whose_places_are_taken_a_store_takes_none_of_its_own_either() {
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let (table, now) = (&watched.gateway.app().table, watched.gateway.now());
+    let host = key::places_of_host(&host_of(&watched.receiver), Speed::Fast.as_str());
+    for _ in 0..MOST_TO_HOST {
+        let place = table.take_place(&host, MOST_TO_HOST, now.plus(MINUTE), now).await;
+        assert!(place.unwrap().is_some());
+    }
+    watched.rename("Crowded").await;
+    eventually(DEADLINE, || async {
+        let found = watched.stored_for(&watched.subscription).await;
+        found.iter().any(|item| item["held_by"] == "concurrency").then_some(())
+    })
+    .await;
+    let others = usize::try_from(MOST_TO_HOST).unwrap();
+    eventually(DEADLINE, || async { (watched.places_held().await == others).then_some(()) }).await;
+    assert_eq!(watched.receiver.connections(), 0);
+    watched.gateway.advance(2 * MINUTE);
+    eventually(DEADLINE, || async {
+        watched.gateway.sweep().await;
+        let found = watched.stored_for(&watched.subscription).await;
+        found.iter().any(|item| item["status"] == "succeeded").then_some(())
+    })
+    .await;
+    assert_eq!(watched.receiver.requests().len(), 1);
+}
+
 fn host_of(receiver: &Receiver) -> String {
     format!("127.0.0.1:{}", receiver.port())
 }
