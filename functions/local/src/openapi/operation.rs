@@ -105,7 +105,7 @@ fn join(success: &mut Value, mut refusal: Value) {
 fn content(content: &Content, example: Option<&Value>) -> (String, Value) {
     let mut members = json!({"schema": content.schema});
     if let (Some(example), Value::Object(members)) = (example, &mut members)
-        && content.media_type == "application/json"
+        && content.media_type.ends_with("json")
     {
         members.insert("example".to_owned(), example.clone());
     }

@@ -71,9 +71,12 @@ impl<T> fmt::Debug for Setting<T> {
     }
 }
 
+/// What the environment says of a name.
+type Environment = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// Settings that are named by who uses them.
 pub(crate) struct NamedSettings {
-    given: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    given: Environment,
     known: Mutex<BTreeMap<&'static str, Setting<String>>>,
 }
 
