@@ -9,7 +9,6 @@ use super::{Merchant, MerchantStatus};
 
 ground::view! {
     /// An account as its owner sees it.
-    #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
     MerchantView of (merchant: Merchant, config: &Config) {
         /// The id.
         id: MerchantId,

@@ -196,9 +196,9 @@ ground::view! {
     #[derive(Default)]
     BrandingView of (branding: Branding, base_url: &str, subdomain: &Subdomain) {
         /// The picture that stands for it.
-        logo: Option<PictureView> = PictureView::of(&branding.logo, base_url, subdomain),
+        logo: Option<PictureView> = PictureView::of(branding.logo.as_ref(), base_url, subdomain),
         /// The picture that browsers show beside its name.
-        favicon: Option<PictureView> = PictureView::of(&branding.favicon, base_url, subdomain),
+        favicon: Option<PictureView> = PictureView::of(branding.favicon.as_ref(), base_url, subdomain),
         /// What stands out.
         primary_color: Option<Color>,
         /// What goes with it.
@@ -214,8 +214,8 @@ ground::view! {
 
 impl PictureView {
     /// A picture, on the storefront of this subdomain.
-    fn of(id: &Option<MediaId>, base_url: &str, subdomain: &Subdomain) -> Option<Self> {
-        let media_id = id.clone()?;
+    fn of(id: Option<&MediaId>, base_url: &str, subdomain: &Subdomain) -> Option<Self> {
+        let media_id = id?.clone();
         let url = image::url(&media_id, base_url, subdomain);
         Some(Self { media_id, url })
     }
