@@ -50,7 +50,9 @@ pub async fn cancel<R: Reply>(
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
     let spending = Spending::default();
-    let reserved = inventory::persist(|| once(app, (store, id), ask, &spending, &answer)).await?;
+    // A future of many kilobytes stays out of its caller's.
+    let reserved = inventory::persist(|| once(app, (store, id), ask, &spending, &answer));
+    let reserved = Box::pin(reserved).await?;
     let answered = refund_order::finish(app, reserved, &answer).await?;
     close_payments_or_warn(app, store, id).await;
     Ok(answered)
