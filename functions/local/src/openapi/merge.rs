@@ -97,7 +97,8 @@ pub(super) fn name_bodies(paths: &mut Value, all: &mut Map<String, Value>) {
     let kind = |name: &str| name.trim_end_matches(|last: char| last.is_ascii_digit()).to_owned();
     let mut of_kind: BTreeMap<String, usize> = BTreeMap::new();
     for name in all.keys() {
-        *of_kind.entry(kind(name)).or_default() += 1;
+        let count = of_kind.entry(kind(name)).or_default();
+        *count = count.saturating_add(1);
     }
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     for operation in operations(paths) {
