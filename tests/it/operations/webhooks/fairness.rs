@@ -306,7 +306,13 @@ async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_ho
 }
 
 #[tokio::test]
-async fn the_slow_function_keeps_the_order_of_an_entity_and_forgets_what_is_gone() {
+async fn both_functions_keep_the_order_of_an_entity_and_forget_what_is_gone() {
+    for (function, speed) in [("Webhooks", Speed::Fast), ("SlowWebhooks", Speed::Slow)] {
+        keeps_the_order_and_forgets_what_is_gone(function, speed).await;
+    }
+}
+
+async fn keeps_the_order_and_forgets_what_is_gone(function: &str, speed: Speed) {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let ordered = json!({"ordering": "entity"});
     let watched = Watched::with(gateway, Behaviour::Status(200), ordered).await;
@@ -324,8 +330,8 @@ async fn the_slow_function_keeps_the_order_of_an_entity_and_forgets_what_is_gone
     let delete = table.delete_item().table_name(TABLE);
     delete.key("PK", text("PK")).key("SK", text("SK")).send().await.unwrap();
     let second: delivery::delivery::Delivery = serde_json::from_value(second.clone()).unwrap();
-    let slow = watched.gateway.system().functions().named("SlowWebhooks").unwrap().app();
-    webhooks::attempt_at(slow, &second.message(), Speed::Slow).await.unwrap();
+    let app = watched.gateway.system().functions().named(function).unwrap().app();
+    webhooks::attempt_at(app, &second.message(), speed).await.unwrap();
     let received = watched.receiver.wait_for(2).await;
     let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
     assert_eq!(names, ["Second", "Third"]);
