@@ -253,13 +253,14 @@ impl JsonSchema for Items {
 /// An item with those below it, down to the last level; each has these members.
 fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
     let kind = generator.subschema_for::<MenuItemKind>();
+    let title = generator.subschema_for::<Text<1, MAX_TITLE>>();
     let item = |children: Schema| {
         json_schema!({
             "type": "object",
             "additionalProperties": false,
             "required": required,
             "properties": {
-                "title": {"type": "string", "minLength": 1, "maxLength": MAX_TITLE},
+                "title": title,
                 "type": kind,
                 "ref": {"type": "string"},
                 "url": {"type": "string"},
