@@ -65,7 +65,7 @@ def places():
 
 
 def citations():
-    """`docs/page.md §3` stands for the heading `3. …` of that page."""
+    """`docs/conventions.md §3` stands for the heading `3. …` of that page."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard",
          "*.rs", "*.py", "*.toml", "*.yaml"],

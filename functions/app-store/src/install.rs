@@ -65,7 +65,8 @@ impl InstallResponse {
 
 /// `POST /v1/app-store/apps/{id}/install`: Installs an app on the store.
 ///
-/// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a pending app again changes nothing and
+/// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a
+/// pending app again changes nothing and
 /// answers 200 (our choice).
 ///
 /// # Errors

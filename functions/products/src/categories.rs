@@ -173,7 +173,8 @@ impl UpdateRequest {
 /// `PATCH /v1/products/categories/{id}`: renames or moves a category, with all below it.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as faults of
+/// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep`
+/// as faults of
 /// `parent_id`.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,

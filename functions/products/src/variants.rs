@@ -50,7 +50,8 @@ pub async fn list(
 /// `POST /v1/products/{id}/variants`: one more variant of a product.
 ///
 /// # Errors
-/// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as faults of their
+/// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as
+/// faults of their
 /// fields.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,

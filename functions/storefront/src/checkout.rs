@@ -86,7 +86,8 @@ pub struct PlacedOrder {
 /// charged yet: the order holds its stock while it waits for its payment.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`, `price_changed`, `store_not_accepting_orders`,
+/// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`,
+/// `price_changed`, `store_not_accepting_orders`,
 /// `account_required`, `version_conflict`; `empty_cart`, `unknown_variant`, `required` and the
 /// faults of gift cards as faults of their fields; `too_many_attempts`, after five wrong gift cards
 /// in a minute.
@@ -247,7 +248,8 @@ pub struct CancelRequest {
 /// `POST /v1/storefront/{subdomain}/orders/{id}/cancel`: cancels an unpaid order.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`, `not_found`, `already_fulfilled`, `version_conflict`;
+/// `unauthenticated` with a credential that holds no more; `store_not_found`, `not_found`,
+/// `already_fulfilled`, `version_conflict`;
 /// `invalid_state_transition`: it was paid, authorized, confirmed, or is over.
 pub async fn cancel(
     caller: Shopper,

@@ -59,7 +59,8 @@ struct EmailChange {
 }
 
 /// Mails a code to another address. It takes the current password, or a code to the present
-/// address where there is none: a stolen token must not be enough. Counted by account, so that nobody has mails sent to one address after the
+/// address where there is none: a stolen token must not be enough. Counted by account, so that
+/// nobody has mails sent to one address after the
 /// other; and under a kind of its own, which remembers no challenge, so that the code does not
 /// sign in whoever knows nothing but the address.
 ///

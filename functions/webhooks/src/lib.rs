@@ -7,9 +7,9 @@
 //!    write. Two messages for one attempt, at the same moment or an hour apart: one claims, the
 //!    other finds it taken and is done (docs/platform.md §2).
 //! 2. *Send*: 5 seconds for everything, or 15 for a slow receiver, no redirects, 16 KiB read
-//!    (docs/platform.md §4). A crash here leaves the lease; its due mark brings the delivery back a minute later, the lost attempt
-//!    is recorded as `interrupted`, and the next one is made. The receiver may see the event twice
-//!    and tells it by its id: at least once.
+//!    (docs/platform.md §4). A crash here leaves the lease; its due mark brings the delivery back a
+//!    minute later, the lost attempt is recorded as `interrupted`, and the next one is made. The
+//!    receiver may see the event twice and tells it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one transaction, on the condition
 //!    that the claim still stands; then the circuit breaker; then the message for the next
 //!    attempt. A crash before the message leaves the due mark a minute after its time.

@@ -147,7 +147,8 @@ fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
 /// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as faults of their
+/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
+/// faults of their
 /// fields.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,

@@ -129,7 +129,8 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
 /// bring is proof of nothing but that they were there; the provider is asked about the money.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `signature_mismatch`, also for another order's payment; `store_not_found`, `unknown_provider`,
+/// `unauthenticated` with a credential that holds no more; `signature_mismatch`, also for another
+/// order's payment; `store_not_found`, `unknown_provider`,
 /// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
 /// `provider_timeout`; `required` as a fault of its field.
 pub async fn verify(

@@ -1,4 +1,5 @@
-//! What is announced of apps; of their way into the catalogue and out of it, see [`publication`](super::publication).
+//! What is announced of apps; of their way into the catalogue and out of it, see
+//! [`publication`](super::publication).
 
 use super::AppView;
 
