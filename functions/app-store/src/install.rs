@@ -66,8 +66,7 @@ impl InstallResponse {
 /// `POST /v1/app-store/apps/{id}/install`: Installs an app on the store.
 ///
 /// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a
-/// pending app again changes nothing and
-/// answers 200 (our choice).
+/// pending app again changes nothing and answers 200 (our choice).
 ///
 /// # Errors
 /// `not_found` for an app that is not in the catalogue; `app_suspended`; `already_installed`.

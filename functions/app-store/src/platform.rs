@@ -27,8 +27,8 @@ pub struct SuspendAppRequest {
 /// `POST /v1/app-store/apps/{id}/suspend`: Suspends an app everywhere.
 ///
 /// With the next request the app is in no catalogue, nobody can install or authorize it, no code or
-/// refresh token of it is redeemed, every token of it is
-/// refused, and it hears of nothing that happens on a store. Nothing of it is lost meanwhile.
+/// refresh token of it is redeemed, every token of it is refused, and it hears of nothing that
+/// happens on a store. Nothing of it is lost meanwhile.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

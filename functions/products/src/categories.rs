@@ -174,8 +174,7 @@ impl UpdateRequest {
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep`
-/// as faults of
-/// `parent_id`.
+/// as faults of `parent_id`.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,

@@ -300,9 +300,8 @@ pub struct DeactivateRequest {
 /// # Errors
 /// `not_found`; `location_has_stock`: stock lies there and nobody says where it goes, or orders
 /// wait for it; `insufficient_quantity`, `last_active_location`, `location_inactive` (the other
-/// one), `invalid_state_transition`;
-/// `location_emptying`: send it again; `precondition_failed`, `version_conflict`; `unknown_location`
-/// as a fault of its field.
+/// one), `invalid_state_transition`; `location_emptying`: send it again; `precondition_failed`,
+/// `version_conflict`; `unknown_location` as a fault of its field.
 pub async fn deactivate(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,

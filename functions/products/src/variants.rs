@@ -51,8 +51,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as
-/// faults of their
-/// fields.
+/// faults of their fields.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,

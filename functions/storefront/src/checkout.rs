@@ -87,10 +87,9 @@ pub struct PlacedOrder {
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`,
-/// `price_changed`, `store_not_accepting_orders`,
-/// `account_required`, `version_conflict`; `empty_cart`, `unknown_variant`, `required` and the
-/// faults of gift cards as faults of their fields; `too_many_attempts`, after five wrong gift cards
-/// in a minute.
+/// `price_changed`, `store_not_accepting_orders`, `account_required`, `version_conflict`;
+/// `empty_cart`, `unknown_variant`, `required` and the faults of gift cards as faults of their
+/// fields; `too_many_attempts`, after five wrong gift cards in a minute.
 pub async fn order(
     caller: Shopper,
     State(app): State<App>,
@@ -249,8 +248,8 @@ pub struct CancelRequest {
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `not_found`,
-/// `already_fulfilled`, `version_conflict`;
-/// `invalid_state_transition`: it was paid, authorized, confirmed, or is over.
+/// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it was paid, authorized,
+/// confirmed, or is over.
 pub async fn cancel(
     caller: Shopper,
     State(app): State<App>,

@@ -219,8 +219,7 @@ pub(crate) struct DeleteCustomerAccountRequest {
 /// `DELETE /v1/storefront/customer/me`: Removes the account.
 ///
 /// With its addresses, wishlist and sessions, at once (our choice). Orders stay, as the store must
-/// keep them; reviews stay under
-/// the first name they show.
+/// keep them; reviews stay under the first name they show.
 ///
 /// **What a crash leaves behind.** Before the account itself is removed: an account with fewer
 /// addresses and wishes, to be deleted again. After it: items that nobody can reach.

@@ -58,11 +58,10 @@ struct EmailChange {
     sent: CodeSent,
 }
 
-/// Mails a code to another address. It takes the current password, or a code to the present
-/// address where there is none: a stolen token must not be enough. Counted by account, so that
-/// nobody has mails sent to one address after the
-/// other; and under a kind of its own, which remembers no challenge, so that the code does not
-/// sign in whoever knows nothing but the address.
+/// Mails a code to another address. It takes the current password, or a code to the present address
+/// where there is none: a stolen token must not be enough. Counted by account, so that nobody has
+/// mails sent to one address after the other; and under a kind of its own, which remembers no
+/// challenge, so that the code does not sign in whoever knows nothing but the address.
 ///
 /// # Errors
 /// 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;

@@ -1,7 +1,7 @@
 //! Rate limiting by query cost: a token bucket as GCRA, one item and one conditional write
-//! ([`bucket`]), of which a process takes a little more than it needs ([`lease`]). Whoever is refused
-//! before it is known whose bucket pays costs the network they come from: a refusal is no cheaper for
-//! us than an answer.
+//! ([`bucket`]), of which a process takes a little more than it needs ([`lease`]). Whoever is
+//! refused before it is known whose bucket pays costs the network they come from: a refusal is no
+//! cheaper for us than an answer.
 
 mod admission;
 mod bucket;

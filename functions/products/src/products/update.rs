@@ -148,8 +148,7 @@ fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
-/// faults of their
-/// fields.
+/// faults of their fields.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,

@@ -14,9 +14,8 @@
 //!   its deferred work. When it is refused after all, the product stays, whole and archived.
 //! - What does not fit of *a new product* is written before it, and is invisible, because nothing
 //!   leads to a variant but its product. When the last transaction is refused, that is taken back;
-//! when a crash
-//!   prevents even that, only claims of SKUs are left over, and these are given up when somebody
-//!   asks for them ([`release_orphans`]).
+//!   when a crash prevents even that, only claims of SKUs are left over, and these are given up
+//!   when somebody asks for them ([`release_orphans`]).
 
 mod steps;
 

@@ -130,9 +130,9 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `signature_mismatch`, also for another
-/// order's payment; `store_not_found`, `unknown_provider`,
-/// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
-/// `provider_timeout`; `required` as a fault of its field.
+/// order's payment; `store_not_found`, `unknown_provider`, `not_found`, `amount_mismatch`,
+/// `version_conflict`, `provider_not_connected`, `provider_error`, `provider_timeout`; `required`
+/// as a fault of its field.
 pub async fn verify(
     caller: Shopper,
     State(app): State<App>,

@@ -67,8 +67,8 @@ impl Delivery {
     }
 
     /// The delivery put off until `at`, with its `turn` kept. A time that is too far away for a
-    /// message is handed to the
-    /// queue shortly before, so that those of a minute do not all come up with one sweep.
+    /// message is handed to the queue shortly before, so that those of a minute do not all come up
+    /// with one sweep.
     #[must_use]
     pub fn paced(&self, at: Timestamp, turn: Timestamp, now: Timestamp) -> Self {
         let is_near = now.until(at) <= queue::MAX_DELAY;

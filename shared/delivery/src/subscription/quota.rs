@@ -9,8 +9,7 @@ use ground::key;
 use super::{MAX_PER_STORE, Subscription};
 
 /// Counts a subscription of the store, which has at most [`MAX_PER_STORE`]: a counter that moves
-/// only with the
-/// subscription it counts, in one transaction, so that no race passes the limit.
+/// only with the subscription it counts, in one transaction, so that no race passes the limit.
 pub fn claim_quota(write: Write, store: &StoreId) -> Write {
     let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
         .only_if("attribute_not_exists(#count) OR #count < :most")
