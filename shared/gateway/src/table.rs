@@ -13,6 +13,7 @@ mod counter;
 mod pace;
 mod places;
 mod read;
+mod slots;
 mod write;
 
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! A pace that is kept: at most so many passes in any second.
 //!
-//! The item has one slot for each pass of a second, which holds when it was taken last, and is taken
-//! again a second later at the earliest. So there are at most as many passes as slots in *any* window
-//! of a second, however many ask at once: of one more, two would have the same slot.
+//! The item has one [slot](super::slots) for each pass of a second, which holds when it was taken last,
+//! and is taken again a second later at the earliest. So there are at most as many passes as slots in
+//! *any* window of a second, however many ask at once: of one more, two would have the same slot.
 //!
 //! Whoever comes while others wait gets a turn behind them: a time, to come back at. Turns are handed
 //! out in the order of asking, one after the other.
@@ -13,11 +13,14 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
 
-use super::{Table, count, random_up_to, unavailable};
+use super::slots::{Take, Taking, free_slots, number, number_of};
+use super::{Table, count, unavailable};
 use crate::clock::{DAY, Timestamp};
 use crate::item::{Attributes, Key};
 use crate::problem::Problem;
 
+/// What the item is called.
+const ENTITY: &str = "pace";
 /// The window that the rate is of.
 const WINDOW: Duration = Duration::from_secs(1);
 /// Turns are handed out at 95 % of the rate (our choice): whoever comes a moment late finds a slot
@@ -67,8 +70,10 @@ impl Table {
     ) -> Result<Pass, Problem> {
         let pace = self.read_pace(key).await?;
         if turn.is_some() || pace.tail <= micros(now) {
-            for slot in pace.free_slots(rate, now).into_iter().take(TRIES) {
-                if self.take_slot(key, slot, now).await? {
+            let free = now.minus(WINDOW);
+            let take = Take { entity: ENTITY, time: now, free, forget_at: now.plus(KEPT) };
+            for slot in free_slots(&pace.attributes, rate, free).into_iter().take(TRIES) {
+                if let Taking::Taken = self.take_slot(key, slot, take).await? {
                     return Ok(Pass::Granted);
                 }
             }
@@ -92,36 +97,7 @@ impl Table {
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());
         let attributes = answer.item.unwrap_or_default();
-        Ok(Pace { tail: number(&attributes, "tail").unwrap_or(0), attributes })
-    }
-
-    /// Takes a slot, unless somebody else has within a second.
-    async fn take_slot(&self, key: &Key, slot: u32, now: Timestamp) -> Result<bool, Problem> {
-        let outcome = self
-            .client
-            .update_item()
-            .table_name(self.name())
-            .set_key(Some(key.attributes()))
-            .update_expression("SET #slot = :now, #entity = :entity, #ttl = :ttl")
-            .condition_expression("attribute_not_exists(#slot) OR #slot <= :before")
-            .expression_attribute_names("#slot", slot_name(slot))
-            .expression_attribute_names("#entity", "entity")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":now", attribute(now.millis()))
-            .expression_attribute_values(":before", attribute(now.minus(WINDOW).millis()))
-            .expression_attribute_values(":entity", AttributeValue::S("pace".to_owned()))
-            .expression_attribute_values(":ttl", attribute(now.plus(KEPT).seconds()))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
-        match outcome {
-            Ok(answer) => {
-                count(answer.consumed_capacity());
-                Ok(true)
-            }
-            Err(error) if is_refused(&error) => Ok(false),
-            Err(error) => Err(unavailable(&error)),
-        }
+        Ok(Pace { tail: number_of(&attributes, "tail").unwrap_or(0), attributes })
     }
 
     /// The turn after the last one; a second from now when nobody waits.
@@ -141,18 +117,18 @@ impl Table {
                 .expression_attribute_names("#tail", "tail")
                 .expression_attribute_names("#entity", "entity")
                 .expression_attribute_names("#ttl", "ttl")
-                .expression_attribute_values(":first", attribute(first))
-                .expression_attribute_values(":entity", AttributeValue::S("pace".to_owned()))
-                .expression_attribute_values(":ttl", attribute(now.plus(KEPT).seconds()))
+                .expression_attribute_values(":first", number(first))
+                .expression_attribute_values(":entity", AttributeValue::S(ENTITY.to_owned()))
+                .expression_attribute_values(":ttl", number(now.plus(KEPT).seconds()))
                 .return_values(ReturnValue::UpdatedNew)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
             if update.contains(":one") {
-                request = request.expression_attribute_values(":one", attribute(interval(rate)));
+                request = request.expression_attribute_values(":one", number(interval(rate)));
             }
             match request.send().await {
                 Ok(answer) => {
                     count(answer.consumed_capacity());
-                    let tail = answer.attributes.as_ref().and_then(|all| number(all, "tail"));
+                    let tail = answer.attributes.as_ref().and_then(|all| number_of(all, "tail"));
                     let tail = tail.unwrap_or(first);
                     let turn = Timestamp::from_millis(tail.div_euclid(1_000));
                     return Ok(Pass::Later { at: turn, turn });
@@ -166,42 +142,14 @@ impl Table {
     }
 }
 
-impl Pace {
-    /// Slots that nobody took within a second, beginning anywhere: those who ask at the same moment
-    /// try different ones first.
-    fn free_slots(&self, rate: u32, now: Timestamp) -> Vec<u32> {
-        let before = now.minus(WINDOW).millis();
-        let is_free = |slot: &u32| {
-            number(&self.attributes, &slot_name(*slot)).is_none_or(|taken| taken <= before)
-        };
-        let mut free: Vec<u32> = (0..rate).filter(is_free).collect();
-        let draw = random_up_to(Duration::from_nanos(u64::from(u32::MAX))).as_nanos();
-        let shift = usize::try_from(draw).unwrap_or(0).checked_rem(free.len()).unwrap_or(0);
-        free.rotate_left(shift);
-        free
-    }
-}
-
 /// Microseconds from a turn to the next.
 fn interval(rate: u32) -> i64 {
     let turns = u64::from(rate.max(1)).saturating_mul(TURNS_PERCENT);
     i64::try_from(100_000_000_u64.div_ceil(turns)).unwrap_or(i64::MAX)
 }
 
-fn slot_name(slot: u32) -> String {
-    format!("slot_{slot}")
-}
-
 fn micros(at: Timestamp) -> i64 {
     at.millis().saturating_mul(1_000)
-}
-
-fn attribute(number: i64) -> AttributeValue {
-    AttributeValue::N(number.to_string())
-}
-
-fn number(attributes: &Attributes, name: &str) -> Option<i64> {
-    attributes.get(name)?.as_n().ok()?.parse().ok()
 }
 
 fn is_refused<R>(error: &SdkError<UpdateItemError, R>) -> bool {
@@ -215,17 +163,5 @@ mod tests {
     #[test]
     fn turns_are_a_little_further_apart_than_the_rate_allows() {
         assert_eq!((interval(1), interval(5), interval(100)), (1_052_632, 210_527, 10_527));
-    }
-
-    #[test]
-    fn a_slot_is_free_a_second_after_it_was_taken() {
-        let now = Timestamp::from_millis(1_795_244_400_000);
-        let taken = |ago: u64| attribute(now.minus(Duration::from_millis(ago)).millis());
-        let attributes = [("slot_0".to_owned(), taken(999)), ("slot_1".to_owned(), taken(1_000))];
-        let pace = Pace { tail: 0, attributes: attributes.into() };
-        let mut free = pace.free_slots(3, now);
-        free.sort_unstable();
-        assert_eq!(free, [1, 2]);
-        assert!(pace.free_slots(1, now).is_empty());
     }
 }
