@@ -48,15 +48,34 @@ pub enum Index {
     Gsi2,
     /// Sparse, keys only: work that is due.
     Gsi3,
+    /// Third list order.
+    Gsi4,
+    /// Keys only: lists of what is written far more often than listed. A row never changes, and a
+    /// page reads its items by their keys.
+    Gsi5,
+    /// Keys only: second order of such lists.
+    Gsi6,
 }
 
 impl Index {
+    /// All of them, in the order of the table definition.
+    pub const ALL: [Self; 6] =
+        [Self::Gsi1, Self::Gsi2, Self::Gsi3, Self::Gsi4, Self::Gsi5, Self::Gsi6];
+
+    /// Whether it holds the keys of items alone.
+    pub const fn is_keys_only(self) -> bool {
+        matches!(self, Self::Gsi3 | Self::Gsi5 | Self::Gsi6)
+    }
+
     /// The name in the table definition.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gsi1 => "GSI1",
             Self::Gsi2 => "GSI2",
             Self::Gsi3 => "GSI3",
+            Self::Gsi4 => "GSI4",
+            Self::Gsi5 => "GSI5",
+            Self::Gsi6 => "GSI6",
         }
     }
 
@@ -66,6 +85,9 @@ impl Index {
             Self::Gsi1 => ("GSI1PK", "GSI1SK"),
             Self::Gsi2 => ("GSI2PK", "GSI2SK"),
             Self::Gsi3 => ("GSI3PK", "GSI3SK"),
+            Self::Gsi4 => ("GSI4PK", "GSI4SK"),
+            Self::Gsi5 => ("GSI5PK", "GSI5SK"),
+            Self::Gsi6 => ("GSI6PK", "GSI6SK"),
         }
     }
 }

@@ -11,17 +11,17 @@ pub const TTL_ATTRIBUTE: &str = "ttl";
 /// The table of this name, in the words of the `DynamoDB` API; `CloudFormation` has the
 /// same ones, except that it spells `StreamEnabled` by giving a view type.
 ///
-/// Lists are read whole from GSI1 and GSI2; GSI3 is sparse and leads to work that is due, so keys
-/// are enough. The stream shows new images only: nobody asks what an item was before.
+/// Lists are read whole from GSI1, GSI2 and GSI4; GSI3 is sparse and leads to work that is due, GSI5
+/// and GSI6 lead to what is seldom listed, so keys are enough. The stream shows new images only: nobody asks what an item was before.
 pub fn table_definition(name: &str) -> Value {
-    let indexes = [(Index::Gsi1, "ALL"), (Index::Gsi2, "ALL"), (Index::Gsi3, "KEYS_ONLY")];
     let mut keys = vec![("PK", "SK")];
-    keys.extend(indexes.map(|(index, _)| index.key_names()));
+    keys.extend(Index::ALL.map(Index::key_names));
     let attribute = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
     let attributes: Vec<Value> =
         keys.into_iter().flat_map(|(pk, sk)| [attribute(pk), attribute(sk)]).collect();
-    let secondary = indexes.map(|(index, projection)| {
+    let secondary = Index::ALL.map(|index| {
         let (pk, sk) = index.key_names();
+        let projection = if index.is_keys_only() { "KEYS_ONLY" } else { "ALL" };
         json!({
             "IndexName": index.name(),
             "KeySchema": key_schema(pk, sk),

@@ -32,6 +32,8 @@ pub struct Query {
     range: Range,
     newest_first: bool,
     consistent: bool,
+    /// How the sort keys end that are meant.
+    ending: Option<String>,
     /// Items that one round trip looks at, at least.
     ahead: usize,
     /// Round trips for one page, at most.
@@ -54,6 +56,7 @@ impl Query {
             range: Range::Everything,
             newest_first: false,
             consistent: true,
+            ending: None,
             ahead: 0,
             trips: MAX_PAGES,
         }
@@ -83,6 +86,14 @@ impl Query {
         self
     }
 
+    /// Only sort keys that end with this. Others are looked at, but of an index that holds keys alone
+    /// their items are not read.
+    #[must_use]
+    pub fn ends_with(mut self, suffix: impl Into<String>) -> Self {
+        self.ending = Some(suffix.into());
+        self
+    }
+
     /// For a filter that lets little through: each round trip looks at `ahead` items, and a page
     /// takes at most `trips` of them. Then it ends early, with a cursor.
     #[must_use]
@@ -97,6 +108,13 @@ impl Query {
     pub fn glancing(mut self) -> Self {
         self.consistent = false;
         self
+    }
+
+    /// Whether the sort key of a row ends as it should.
+    fn means(&self, row: &Attributes) -> bool {
+        let name = self.index.map_or("SK", |index| index.key_names().1);
+        let key = row.get(name).and_then(|key| key.as_s().ok());
+        self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))
     }
 
     /// The partition.
@@ -277,10 +295,15 @@ impl Table {
             let (found, next) = self.query_once(query, ahead, scanned.next.take()).await?;
             let all = found.len();
             let last = all.saturating_sub(1);
+            let mut items = self.named(query, &found).await?;
             for (position, attributes) in found.into_iter().enumerate() {
                 let after = position_of(query.index, &attributes);
-                let parsed: T = item::parse(attributes)?;
-                if filter(&parsed) {
+                let parsed: Option<T> = match &mut items {
+                    None if query.means(&attributes) => Some(item::parse(attributes)?),
+                    None => None,
+                    Some(items) => Key::of(&attributes).map_or(Ok(None), |key| items.take(&key))?,
+                };
+                if let Some(parsed) = parsed.filter(&filter) {
                     scanned.push(parsed, Some(after));
                 }
                 if scanned.items.len() >= limit {
@@ -297,6 +320,16 @@ impl Table {
             }
         }
         Ok(scanned)
+    }
+
+    /// The items that rows of an index name which holds keys alone; none of the other indexes.
+    async fn named(&self, query: &Query, rows: &[Attributes]) -> Result<Option<Batch>, Problem> {
+        if !query.index.is_some_and(Index::is_keys_only) {
+            return Ok(None);
+        }
+        let keys: Vec<Key> =
+            rows.iter().filter(|row| query.means(row)).filter_map(Key::of).collect();
+        self.glance(&keys.iter().collect::<Vec<_>>()).await.map(Some)
     }
 
     /// Only the keys, as GSI3 projects nothing else.
