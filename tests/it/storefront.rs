@@ -2,6 +2,7 @@
 
 mod checkout;
 mod customers;
+mod kept;
 mod lists;
 mod page;
 mod revalidated;

@@ -11,6 +11,8 @@ use gateway::config::MailConfig;
 use gateway::embedded::{self, TABLE};
 use local::{Options, System};
 use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::{Client, Mailbox, Reply};
 
@@ -23,6 +25,12 @@ pub struct Gateway {
     system: System,
     http: reqwest::Client,
     mails: PathBuf,
+}
+
+/// An instance beside a [`Gateway`], until it is dropped.
+pub struct Instance {
+    pub url: String,
+    _tasks: JoinSet<()>,
 }
 
 impl Gateway {
@@ -84,6 +92,18 @@ impl Gateway {
 
     pub fn now(&self) -> Timestamp {
         self.app().clock.now()
+    }
+
+    /// The same system as another instance serves it: over the same table, with a memory of its own.
+    pub async fn beside(&self) -> Instance {
+        let embedded = self.system.embedded();
+        let app = embedded.app_with_table_at(embedded.emulators().dynamodb_endpoint());
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = local::routes().into_router(app);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Instance { url, _tasks: tasks }
     }
 
     /// Moves the clock; what becomes due by that waits for [`Gateway::sweep`].

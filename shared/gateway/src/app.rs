@@ -16,6 +16,7 @@ use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::egress::Egress;
+use crate::kept::Kept;
 use crate::queue::{Queue, QueueName};
 use crate::secrets::Secrets;
 use crate::table::Table;
@@ -41,6 +42,8 @@ pub struct Parts {
     pub egress: Egress,
     /// What may be a few seconds old.
     pub cache: Cache,
+    /// What is answered again for a moment.
+    pub kept: Kept,
     /// What is remembered of callers.
     pub admissions: Admissions,
     /// What is held of budgets.
@@ -84,13 +87,15 @@ impl Endpoints {
 }
 
 impl App {
-    /// The service over these settings; connects to nothing before it is used.
+    /// The service over these settings; connects to nothing before it is used. Functions of one process
+    /// share what is `kept`, so that each sees the others' writes.
     pub fn new(
         config: impl Into<Arc<Config>>,
         clock: Clock,
         egress: Egress,
         aws: &SdkConfig,
         to: &Endpoints,
+        kept: Kept,
     ) -> Self {
         let config = config.into();
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
@@ -108,6 +113,7 @@ impl App {
             table: Table::new(
                 aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
                 config.table.share(),
+                kept.clone(),
             ),
             sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
             secrets: Secrets::new(
@@ -117,6 +123,7 @@ impl App {
             ),
             egress,
             cache: Cache::default(),
+            kept,
             admissions: Admissions::default(),
             leases: Leases::default(),
             clock,
@@ -134,7 +141,7 @@ impl App {
         let config = Config::from_env();
         let aws = aws(credentials_from_env(), &config.region);
         let egress = Egress::new(config.egress.clone());
-        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env())
+        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env(), Kept::default())
     }
 }
 

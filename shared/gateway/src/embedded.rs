@@ -26,6 +26,7 @@ use crate::app::{App, Endpoints, aws};
 use crate::clock::Clock;
 use crate::config::{Config, MailConfig, PaymentBaseUrls};
 use crate::egress::{Egress, Policy};
+use crate::kept::Kept;
 use crate::secrets::documents;
 use emulators::{Emulators, Ports};
 use guard::Guard;
@@ -150,6 +151,7 @@ struct Settings {
     trust_proxy: bool,
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
+    kept: Kept,
 }
 
 impl Settings {
@@ -168,7 +170,7 @@ impl Settings {
             region: emulators::REGION.to_owned(),
             ..Config::read(move |name| environment.get(name).cloned())
         };
-        App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints)
+        App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints, self.kept.clone())
     }
 }
 
@@ -213,6 +215,7 @@ impl Embedded {
             trust_proxy: options.trust_proxy,
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
+            kept: Kept::default(),
         };
         let everything = EVERYTHING.iter().filter_map(|(variable, reference)| {
             let value = resources.get(reference).or_else(|| parameters.get(reference))?;
@@ -246,7 +249,8 @@ impl Embedded {
     }
 
     /// The same service, which reaches its table through another endpoint: a proxy that loses
-    /// replies, throttles or hangs, as the emulator never does (docs/platform.md §1).
+    /// replies, throttles or hangs, as the emulator never does (docs/platform.md §1). It keeps answers
+    /// of its own, as another instance does.
     pub fn app_with_table_at(&self, endpoint: &str) -> App {
         let endpoints = Endpoints { dynamodb: Some(endpoint.to_owned()), ..self.endpoints.clone() };
         let clock = self.app.clock.clone();
@@ -256,6 +260,7 @@ impl Embedded {
             self.app.egress.clone(),
             &self.sdk,
             &endpoints,
+            Kept::default(),
         )
     }
 
@@ -270,6 +275,7 @@ impl Embedded {
             self.app.egress.clone(),
             &self.sdk,
             &endpoints,
+            self.app.kept.clone(),
         )
     }
 

@@ -5,7 +5,7 @@
 //!
 //! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`],
 //!   [`budget`], [`idempotency`] → a [`handler`] with arguments of [`request`] → a [`reply`] or
-//!   a [`problem`], sent as an [`answer`].
+//!   a [`problem`], sent as an [`answer`]; public ones are [`kept`] for a moment.
 //! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
 //! - Outside: [`queue`], [`secrets`], [`egress`]; what comes back in from there is [`bridged`].
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
@@ -28,6 +28,7 @@ pub mod handler;
 pub mod id;
 pub mod idempotency;
 pub mod item;
+pub mod kept;
 pub mod lambda;
 pub mod log;
 pub mod outbox;

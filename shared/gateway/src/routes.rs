@@ -30,6 +30,7 @@ use crate::context::Context;
 use crate::describe::Operation;
 use crate::handler::{Handler, Refusal};
 use crate::idempotency::{self, Claim, Claimed};
+use crate::kept;
 use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 
@@ -60,6 +61,8 @@ pub struct Row {
     /// Whether it is refused when its budget cannot be read: it signs somebody in, or sends mail to
     /// whoever is named.
     pub fails_closed: bool,
+    /// Whether what it answers to anybody may be served again for a moment ([`kept`]).
+    pub is_kept: bool,
 }
 
 #[cfg(test)]
@@ -67,7 +70,8 @@ impl Row {
     /// A free row that takes a body of one byte.
     pub(crate) fn example(method: Method, path: &'static str, access: Access) -> Self {
         let cost = Cost::FREE;
-        Self { method, path, cost, access, oauth: false, body_limit: 1, fails_closed: false }
+        let (oauth, fails_closed, is_kept) = (false, false, false);
+        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_kept }
     }
 }
 
@@ -117,6 +121,14 @@ impl Routes {
         self.row((Method::GET, MethodFilter::GET), path, cost, handler)
     }
 
+    /// `GET`, and `HEAD`, of a page that everybody looks at: what is answered to anybody is kept for a
+    /// moment ([`kept`]), where it says `public, max-age=…` and is a store's.
+    #[must_use]
+    pub fn get_kept<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        let row = Row { is_kept: true, ..self.row_of::<H, A>(Method::GET, path, cost) };
+        self.add(row, MethodFilter::GET, handler)
+    }
+
     /// `POST`.
     #[must_use]
     pub fn post<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
@@ -126,8 +138,8 @@ impl Routes {
     /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
     pub fn post_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
-        let post = (Method::POST, MethodFilter::POST);
-        self.row_of(post, path, cost, LARGE_BODY_LIMIT, handler)
+        let row = self.row_of::<H, A>(Method::POST, path, cost);
+        self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::POST, handler)
     }
 
     /// `PUT`.
@@ -150,25 +162,25 @@ impl Routes {
 
     fn row<H: Handler<A>, A>(
         self,
-        method: (Method, MethodFilter),
-        path: &'static str,
-        cost: Cost,
-        handler: H,
-    ) -> Self {
-        self.row_of(method, path, cost, BODY_LIMIT, handler)
-    }
-
-    fn row_of<H: Handler<A>, A>(
-        mut self,
         (method, filter): (Method, MethodFilter),
         path: &'static str,
         cost: Cost,
-        body_limit: usize,
         handler: H,
     ) -> Self {
+        let row = self.row_of::<H, A>(method, path, cost);
+        self.add(row, filter, handler)
+    }
+
+    /// A row as most are.
+    fn row_of<H: Handler<A>, A>(&self, method: Method, path: &'static str, cost: Cost) -> Row {
         let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
-        let row = Row { method, path, cost, access, oauth, body_limit, fails_closed };
+        let (body_limit, is_kept) = (BODY_LIMIT, false);
+        Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept }
+    }
+
+    fn add<H: Handler<A>, A>(mut self, row: Row, filter: MethodFilter, handler: H) -> Self {
+        let path = row.path;
         self.rows.push(row.clone());
         #[cfg(feature = "openapi")]
         self.described.push(Described {
@@ -233,6 +245,9 @@ async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Reque
     };
     let handled = async {
         match H::judge(&app, &inbound).await {
+            Ok(()) if row.is_kept => {
+                kept::answer(&app, &inbound, handler.call(parts, app.clone())).await
+            }
             Ok(()) => handler.call(parts, app.clone()).await,
             Err(problem) => H::Refusal::from(problem).into_response(),
         }

@@ -30,6 +30,7 @@ pub use write::{Change, Condition, Write, retry};
 
 use crate::config::Setting;
 use crate::context::Context;
+use crate::kept::Kept;
 use crate::problem::Problem;
 
 /// The table. Cheap to clone.
@@ -37,12 +38,13 @@ use crate::problem::Problem;
 pub struct Table {
     client: Client,
     name: Arc<Setting<String>>,
+    kept: Kept,
 }
 
 impl Table {
-    /// A table of this name behind the client.
-    pub fn new(client: Client, name: Setting<String>) -> Self {
-        Self { client, name: Arc::new(name) }
+    /// A table of this name behind the client; a write ends what is `kept` of it.
+    pub fn new(client: Client, name: Setting<String>, kept: Kept) -> Self {
+        Self { client, name: Arc::new(name), kept }
     }
 
     /// The client, for the rate bucket and the idempotency record: their writes are single

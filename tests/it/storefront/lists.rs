@@ -160,6 +160,8 @@ async fn a_busy_storefront_costs_few_round_trips() {
     front.gateway.advance(KEPT);
     let cold = front.get("/products").await.expect(200);
     assert_eq!((cold.data().len(), cold.trips()), (20, 3), "store, page and stock");
+    // Longer than the answer itself is.
+    front.gateway.advance(gateway::kept::LIFE);
     let warm = front.get("/products").await.expect(200);
     assert_eq!(warm.trips(), 2, "the store is kept");
     front.has_candidates(30).await;

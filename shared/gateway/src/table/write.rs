@@ -307,19 +307,32 @@ impl Write {
         if let Some(defect) = self.defect {
             return Err(defect);
         }
-        let (actions, refusals): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
-        if actions.is_empty() {
+        if self.actions.is_empty() {
             return Ok(());
         }
+        let (actions, refusals): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
+        let outcome = self.table.send(&actions, &refusals).await;
+        // Also after a failure, which may be a reply that was lost.
+        self.table.kept.forget(actions.iter().filter_map(partition));
+        outcome
+    }
+}
+
+impl Table {
+    /// Sends a transaction, again while it meets others.
+    async fn send(
+        &self,
+        actions: &[TransactWriteItem],
+        refusals: &[Problem],
+    ) -> Result<(), Problem> {
         // One token for all attempts: whichever of them was applied, it was applied once.
         let token = crate::id::mint("", Timestamp::from_millis(0));
         let mut attempt = 0;
         loop {
             let sent = self
-                .table
                 .client
                 .transact_write_items()
-                .set_transact_items(Some(actions.clone()))
+                .set_transact_items(Some(actions.to_vec()))
                 .client_request_token(&token)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
@@ -332,7 +345,7 @@ impl Write {
                 Err(error) => error,
             };
             count([]);
-            match judge(error.as_service_error(), &refusals) {
+            match judge(error.as_service_error(), refusals) {
                 FailureKind::Refused(problem) => return Err(*problem),
                 FailureKind::TryAgain if attempt < ATTEMPTS => {
                     back_off(attempt, BASE, CAP).await;
@@ -342,6 +355,14 @@ impl Write {
             }
         }
     }
+}
+
+/// The partition of the item that an action changes.
+fn partition(action: &TransactWriteItem) -> Option<&str> {
+    let put = action.put().map(Put::item);
+    let update = action.update().map(Update::key);
+    let delete = action.delete().map(Delete::key);
+    put.or(update).or(delete)?.get("PK")?.as_s().ok().map(String::as_str)
 }
 
 /// What a failed transaction means.
