@@ -4,6 +4,7 @@ mod checkout;
 mod customers;
 mod kept;
 mod lists;
+mod narrow;
 mod page;
 mod revalidated;
 mod store;

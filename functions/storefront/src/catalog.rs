@@ -10,6 +10,7 @@ mod view;
 use axum::extract::State;
 use catalogue::product::Product;
 use gateway::app::App;
+use gateway::budget::has_read_enough;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
@@ -55,7 +56,8 @@ pub async fn list(
         let shown = |product: &Product| wanted.is_none_or(|w| stock.has(product, store) == w);
         let card = |product| shown(&product).then(|| ProductCard::of(&product, &stock, store));
         cards.extend(found.filter_map(card));
-        if cards.next.is_none() || cards.items.len() >= paging.limit() {
+        let is_full = cards.items.len() >= paging.limit();
+        if cards.next.is_none() || is_full || has_read_enough() {
             break;
         }
     }

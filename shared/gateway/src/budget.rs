@@ -8,6 +8,7 @@ mod bucket;
 mod cost;
 mod lease;
 mod leases;
+mod reading;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::{Value, json};
@@ -22,8 +23,10 @@ pub use admission::Admissions;
 use bucket::{Bucket, Paid, Taken, micros};
 pub use cost::{Cost, Tier};
 pub use leases::Leases;
+pub use reading::has_read_enough;
+pub(crate) use reading::{begin, count_read};
 
-/// What a request really cost, where that is less than what was charged ahead.
+/// What a request really cost, where that is not what was charged ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ActualCost(pub(crate) u32);
 
@@ -52,14 +55,17 @@ impl Charge {
         Self { bucket, requested, paid: None, available }
     }
 
-    /// Writes the cost headers; `spent` says what the request really cost, where that is less than
-    /// what was taken.
+    /// Writes the cost headers; `spent` says what the request really cost, where that is not what
+    /// was taken.
     pub(crate) fn write_headers(&self, spent: Option<ActualCost>, headers: &mut HeaderMap) {
         let tier = self.bucket.tier;
         let taken = self.taken();
-        let actual = spent.map_or(taken, |spent| spent.0).min(taken);
+        // Where nothing could be taken, nothing is owed either.
+        let actual = spent.filter(|_| taken > 0).map_or(taken, |spent| spent.0);
         let refund = taken.saturating_sub(actual);
+        let owed = actual.saturating_sub(taken);
         let available = self.available.saturating_add(refund).min(tier.capacity());
+        let available = available.saturating_sub(owed);
         let (name, capacity, rate) = (tier.name(), tier.capacity(), tier.restore_rate());
         let full_in = capacity.saturating_sub(available).div_ceil(rate);
         let window = capacity.div_ceil(rate);
@@ -251,11 +257,15 @@ pub(crate) async fn refused(
     }
 }
 
-/// Gives back what a request did not use.
-pub(crate) fn refund(app: &App, charge: &Charge, actual: u32) {
+/// Gives back what a request did not use, or takes what it used beyond.
+pub(crate) async fn settle_with(app: &App, charge: &Charge, actual: u32) {
+    let Some(paid) = &charge.paid else { return };
     let unused = charge.requested.saturating_sub(actual);
-    if let Some(paid) = charge.paid.as_ref().filter(|_| unused > 0) {
+    let owed = actual.saturating_sub(charge.requested);
+    if unused > 0 {
         paid.refund(app, unused);
+    } else if owed > 0 {
+        charge.bucket.owe(app, owed).await;
     }
 }
 
@@ -305,6 +315,7 @@ mod tests {
         let taken = Charge { paid, ..charge };
         assert_eq!(told(&taken, None), ["7", "7", "5"]);
         assert_eq!(told(&taken, Some(3)), ["7", "3", "9"], "what was not used is back");
-        assert_eq!(told(&taken, Some(9)), ["7", "7", "5"], "no more than was taken");
+        assert_eq!(told(&taken, Some(9)), ["7", "9", "3"], "what was used beyond is owed");
+        assert_eq!(told(&taken, Some(90)), ["7", "90", "0"]);
     }
 }

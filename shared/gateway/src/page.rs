@@ -221,7 +221,7 @@ impl<E: Serialize> Paging<E> {
                 let partition = AttributeValue::S(query.partition_key().to_owned());
                 Attributes::from([(query.partition_name().to_owned(), partition)])
             };
-            if left == 0 {
+            if left == 0 || budget::has_read_enough() {
                 found.next = Some(beginning());
                 break;
             }
@@ -327,7 +327,7 @@ impl<E: Serialize> Paging<E> {
     }
 
     /// What the page costs that shows so many items. What was read to find little is not given
-    /// back, and nothing is charged afterwards.
+    /// back; where that was more than is charged ahead, it is charged afterwards ([`budget`]).
     fn cost(&self, context: &Context, shown: usize) -> u32 {
         let read: Listed = context.kept().unwrap_or_default();
         let items = u32::try_from(shown.max(read.items)).unwrap_or(u32::MAX);

@@ -289,6 +289,7 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
         }
         due => due.map(Box::new),
     };
+    budget::begin(inbound.row.cost);
     match idempotency::claim(app, &identity, &inbound).await? {
         Claimed::NotAsked => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),
@@ -369,8 +370,9 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
             Response::from_parts(parts, Body::from(bytes))
         }
     };
+    budget::count_read(&context);
     if let (Some(charge), Some(ActualCost(actual))) = (context.kept::<Charge>(), context.kept()) {
-        budget::refund(app, &charge, actual);
+        budget::settle_with(app, &charge, actual).await;
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(route = inbound.row.path, "internal error");

@@ -9,6 +9,7 @@ use catalogue::category::Tree;
 use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
 use catalogue::product::{Product, visible};
 use gateway::app::App;
+use gateway::budget::has_read_enough;
 use gateway::item::{Attributes, Key};
 use gateway::page;
 use gateway::problem::{Code, Problem};
@@ -146,7 +147,7 @@ impl Source {
                     found.push(product.clone(), page::position_at(&keys, next));
                 }
             }
-            if found.items.len() >= limit || next >= listed.len() {
+            if found.items.len() >= limit || next >= listed.len() || has_read_enough() {
                 break;
             }
         }
@@ -157,7 +158,7 @@ impl Source {
 
 /// All visible products, to be sorted.
 async fn whole(app: &App, store: &StoreId) -> Result<Vec<Product>, Problem> {
-    let found = app.table.page(&visible(store), MAX_SORTED, None, |_| true).await?;
+    let found = app.table.page(&visible(store).whole(), MAX_SORTED, None, |_| true).await?;
     if found.next.is_some() {
         let detail = format!(
             "More than {MAX_SORTED} products can only be listed by `-created_at` or `created_at`; \

@@ -106,7 +106,8 @@ impl Bucket {
             return Err(Problem::unavailable("no charge of this bucket reached the table"));
         }
         self.give_back(app, &slot).await;
-        let (taken, ()) = join(self.ask(app, &slot, amount), end_others(app, &slot)).await;
+        let asked = self.ask(app, &slot, amount, |plan| plan);
+        let (taken, ()) = join(asked, end_others(app, &slot)).await;
         if taken.is_err() {
             slot.failed();
         }
@@ -115,8 +116,30 @@ impl Bucket {
         taken
     }
 
+    /// Takes what a request cost beyond what was taken ahead, whether it is there or not: nobody is
+    /// admitted before what is missing has been restored.
+    pub(super) async fn owe(&self, app: &App, more: u32) {
+        let now = || micros(app.clock.now());
+        let (slot, amount) = (app.leases.of(self, now()), self.tier.micros(more));
+        if let Some(Taken::Admitted { .. }) = slot.take(now(), amount) {
+            return;
+        }
+        let asking = slot.asking.lock().await;
+        if let Err(problem) = self.ask(app, &slot, amount, Plan::owed).await {
+            tracing::warn!(cause = %problem, "what was read is not charged");
+        }
+        drop(asking);
+        app.leases.will_end(&slot, now());
+    }
+
     /// Asks the table for what the lease lacks.
-    async fn ask(&self, app: &App, slot: &Arc<Slot>, amount: i64) -> Result<Taken, Problem> {
+    async fn ask(
+        &self,
+        app: &App,
+        slot: &Arc<Slot>,
+        amount: i64,
+        terms: impl Fn(Plan) -> Plan,
+    ) -> Result<Taken, Problem> {
         let attempt = crate::id::mint("", app.clock.now());
         // A bucket that is full, and one that is not, are moved by different writes; a lost race for
         // one makes the other right. With each turn the two overlap a little more, at the caller's
@@ -125,7 +148,7 @@ impl Bucket {
         for turn in 0..TURNS {
             let overlap = OVERLAP_MICROS.saturating_mul(turn.saturating_sub(1).max(0));
             let now = micros(app.clock.now());
-            let plan = slot.lease().plan(now, amount);
+            let plan = terms(slot.lease().plan(now, amount));
             let written = now.saturating_add(if plan.idle { overlap } else { 0 });
             let old = match self.step(app, written, &plan, &attempt).await {
                 BucketStep::Admitted(tat) => return Ok(slot.granted(&plan, tat)),
@@ -136,13 +159,14 @@ impl Bucket {
                 BucketStep::Refused(old) => old,
             };
             let tat = tat_of(&old).unwrap_or(0);
-            if old.get("attempt").and_then(|id| id.as_s().ok()) == Some(&attempt) {
+            if is_of(&old, &attempt) {
                 // The reply to our own success was lost, and the SDK asked again.
                 return Ok(slot.granted(&plan, tat));
             }
             let mut lease = slot.lease();
             lease.refused(tat);
-            if let Some(wait) = lease.wait(now, amount) {
+            let wait = lease.wait(now, amount).filter(|_| !plan.owed);
+            if let Some(wait) = wait {
                 return Ok(Taken::Refused { available: lease.available(now), wait });
             }
         }
@@ -199,6 +223,7 @@ impl Bucket {
                 .expression_attribute_values(":new", number(new))
         } else {
             let ceiling = now.saturating_add(self.tier.burst()).saturating_sub(plan.increment);
+            let ceiling = if plan.owed { i64::MAX } else { ceiling };
             base.update_expression(format!("SET tat = tat + :inc, {set}"))
                 .condition_expression("tat > :now AND tat <= :ceiling AND attempt <> :id")
                 .expression_attribute_values(":inc", number(plan.increment))
@@ -293,6 +318,11 @@ fn refused_item<R>(error: &SdkError<UpdateItemError, R>) -> Option<Attributes> {
         }
         _ => None,
     }
+}
+
+/// Whether an attempt was the last to change the item.
+fn is_of(item: &Attributes, attempt: &str) -> bool {
+    item.get("attempt").and_then(|id| id.as_s().ok()).is_some_and(|id| id == attempt)
 }
 
 pub(super) fn micros(time: Timestamp) -> i64 {

@@ -9,7 +9,8 @@ pub enum Cost {
     /// The same for every request.
     Fixed(u32),
     /// `1 + ceil(limit / 10)`, refunded down to what was returned, or read to find it;
-    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q` or sorted.
+    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q` or sorted. What
+    /// was read beyond that is charged afterwards ([`super::reading`]).
     List,
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Plan {
     pub(super) increment: i64,
     /// Whether the bucket is believed to be full.
     pub(super) idle: bool,
+    /// Whether it is taken even if it is not there.
+    pub(super) owed: bool,
     amount: i64,
     /// What the lease pays of it.
     paid: i64,
@@ -67,6 +69,11 @@ impl Plan {
     /// What the table has to have, at least.
     fn need(&self) -> i64 {
         self.amount.saturating_sub(self.paid).max(1)
+    }
+
+    /// For what has been used already: it is taken whether it is there or not, and nothing beyond it.
+    pub(super) fn owed(self) -> Self {
+        Self { increment: self.need(), owed: true, ..self }
     }
 }
 
@@ -137,7 +144,7 @@ impl Lease {
         let part = block.checked_rem(self.tier.interval()).unwrap_or(0);
         let block = block.saturating_sub(part);
         let idle = self.tat.is_none_or(|tat| tat <= now);
-        let plan = Plan { now, increment: 0, idle, amount, paid };
+        let plan = Plan { now, increment: 0, idle, owed: false, amount, paid };
         Plan { increment: plan.need().max(block), ..plan }
     }
 

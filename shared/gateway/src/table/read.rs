@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedC
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use super::{Listed, Table, back_off, count, unavailable};
+use crate::budget;
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
@@ -38,6 +39,8 @@ pub struct Query {
     ahead: usize,
     /// Round trips for one page, at most.
     trips: u32,
+    /// Whether it is read to its end, however much that is.
+    is_whole: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -59,6 +62,7 @@ impl Query {
             ending: None,
             ahead: 0,
             trips: MAX_PAGES,
+            is_whole: false,
         }
     }
 
@@ -100,6 +104,14 @@ impl Query {
     pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
         self.ahead = ahead;
         self.trips = trips;
+        self
+    }
+
+    /// For what cannot be done in part: it does not end early because of what was read for a list
+    /// ([`budget::has_read_enough`]).
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.is_whole = true;
         self
     }
 
@@ -315,7 +327,7 @@ impl Table {
             }
             Listed::count(1, all);
             scanned.next = next;
-            if scanned.next.is_none() {
+            if scanned.next.is_none() || (!query.is_whole && budget::has_read_enough()) {
                 break;
             }
         }
