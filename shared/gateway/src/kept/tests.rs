@@ -30,13 +30,13 @@ impl Front {
         Name { store: "sto_1".into(), state, path: PAGE.into(), query: query.into() }
     }
 
-    async fn read(&self) -> Response {
+    fn read(&self) -> Response {
         let number = self.reads.fetch_add(1, Ordering::Relaxed);
         Answer::ok(&number).cached(Duration::from_secs(30)).into_response()
     }
 
     async fn ask(&self, query: &str) -> (String, Option<String>) {
-        self.ask_for(&self.name(query), self.read()).await
+        self.ask_for(&self.name(query), async { self.read() }).await
     }
 
     /// The body, and the age that it says it has.
@@ -90,7 +90,7 @@ async fn what_was_begun_before_a_write_is_shown_to_nobody_who_asks_after_it() {
     let (name, go) = (front.name(""), Semaphore::new(0));
     let slow = front.ask_for(&name, async {
         let _ = go.acquire().await;
-        front.read().await
+        front.read()
     });
     let meanwhile = async {
         front.kept.forget(["STO#sto_1"].into_iter());
@@ -110,7 +110,7 @@ async fn one_reads_for_all_who_ask_meanwhile() {
     let one = || {
         front.ask_for(&name, async {
             let _ = go.acquire().await;
-            front.read().await
+            front.read()
         })
     };
     let all = futures_util::future::join_all((0..20).map(|_| one()));
