@@ -27,6 +27,7 @@ impl Row {
             (old <= plan.now).then_some(plan.now + plan.increment)
         } else {
             let ceiling = plan.now + TIER.burst() - plan.increment;
+            let ceiling = if plan.owed { i64::MAX } else { ceiling };
             (plan.now < old && old <= ceiling).then_some(old + plan.increment)
         };
         self.tat = new.or(self.tat);
@@ -278,6 +279,20 @@ fn what_a_charge_did_not_need_pays_for_the_next_one() {
     let later = now + 11 * point();
     process.lease.refund(later, 10 * point(), mark);
     assert_eq!((process.lease.held(later), process.lease.available(later)), (0, 300));
+}
+
+#[test]
+fn what_is_owed_is_taken_though_it_is_not_there_and_nobody_is_admitted_before_it_is_restored() {
+    let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
+    assert!(process.settle(&mut row, now, 290 * point()));
+    let plan = process.lease.plan(now, 40 * point()).owed();
+    assert_eq!(plan.increment, 40 * point(), "no block beside it");
+    let tat = row.take(&plan).unwrap();
+    process.lease.granted(&plan, tat);
+    assert_eq!((tat, process.lease.held(now)), (now + 330 * point(), 0));
+    assert_eq!(process.lease.available(now), 0);
+    assert_eq!(process.lease.judge(now, point()), Some(Verdict::Refused(31 * point())));
+    assert!(process.settle(&mut row, now + 31 * point(), point()));
 }
 
 #[test]
