@@ -16,7 +16,6 @@ use gateway::embedded::guard::{Guard, Permission};
 use gateway::embedded::{AnyError, Embedded};
 use gateway::problem::{Code, Problem};
 use gateway::routes::hand_on;
-use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use crate::reference;
@@ -70,7 +69,6 @@ pub struct Functions {
     hosts: Vec<Host>,
     /// Where it is written down at the end what each has used.
     record: Option<PathBuf>,
-    writes: Arc<Notify>,
 }
 
 impl Functions {
@@ -79,18 +77,12 @@ impl Functions {
     /// # Errors
     /// A template that leaves out a route, or refers to what there is not.
     pub(crate) fn new(embedded: &Arc<Embedded>, record: Option<PathBuf>) -> Result<Self, AnyError> {
-        let writes = Arc::new(Notify::new());
         let (references, names) = (embedded.references(), embedded.resource_names());
         let host = |function: Function| {
             let allowed = function.permissions.clone();
             Ok::<_, AnyError>(Host {
                 environment: function.environment(&references)?,
-                guard: Guard::new(
-                    function.name.clone(),
-                    allowed,
-                    names.clone(),
-                    Arc::clone(&writes),
-                ),
+                guard: Guard::new(function.name.clone(), allowed, names.clone()),
                 function,
                 embedded: Arc::clone(embedded),
                 app: OnceLock::new(),
@@ -98,17 +90,12 @@ impl Functions {
             })
         };
         let hosts = template::functions()?.into_iter().map(host).collect::<Result<_, _>>()?;
-        Ok(Self { hosts, record, writes })
+        Ok(Self { hosts, record })
     }
 
     /// All of them, in the template's order.
     pub fn all(&self) -> &[Host] {
         &self.hosts
-    }
-
-    /// Told when a function is about to change the table.
-    pub(crate) fn writes(&self) -> Arc<Notify> {
-        Arc::clone(&self.writes)
     }
 
     /// The function of this name in the template.

@@ -19,6 +19,10 @@ use local::{Options, System, demo, keys, openapi};
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// A server's many threads allocate and free all the time; glibc's arenas keep what each once needed.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str = "\
 The commerce gateway on this machine.
 

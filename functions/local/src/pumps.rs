@@ -17,18 +17,15 @@ use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
 use gateway::queue::QueueName;
 use serde_json::{Value, json};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::functions::Functions;
 
 /// Records taken off the stream at once, as the event source mapping has it.
 const STREAM_BATCH: usize = 100;
-/// How long an empty stream is left alone while somebody writes, and for [`STREAM_AWAKE`] after.
-const STREAM_IDLE: Duration = Duration::from_millis(20);
-/// How often an empty stream is read after a write: what was announced may take a moment.
-const STREAM_AWAKE: u32 = 100;
-/// How long it is left alone while nobody writes; what others write is found this late.
+/// How long an empty stream is left alone while none of us writes; what others write over loopback is
+/// found this late.
 const STREAM_ASLEEP: Duration = Duration::from_millis(500);
 /// How often a failed stream batch is tried again before it is left to the sweep.
 const STREAM_TRIES: u32 = 3;
@@ -58,7 +55,7 @@ pub(crate) fn start(
 ) -> Result<(), AnyError> {
     let dispatcher = functions.of("dispatcher")?.app();
     if has_stream {
-        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone(), functions.writes()));
+        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone()));
     }
     let settings = &embedded.app().config;
     let queue = |name: QueueName, app: &App, at_once| Source {
@@ -85,21 +82,15 @@ pub(crate) fn start(
 }
 
 /// Hands the table's stream to the dispatcher, in order.
-async fn stream(embedded: Arc<Embedded>, dispatcher: App, writes: Arc<Notify>) {
-    let mut awake = 0_u32;
+async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
+    let writes = embedded.emulators().writes();
     loop {
         match embedded.emulators().stream_records(STREAM_BATCH) {
-            Ok(records) if records.is_empty() && awake > 0 => {
-                awake = awake.saturating_sub(1);
-                tokio::time::sleep(STREAM_IDLE).await;
-            }
             Ok(records) if records.is_empty() => {
-                if tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await.is_ok() {
-                    awake = STREAM_AWAKE;
-                }
+                // A write between the read and here is not missed: it left a permit.
+                let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
             }
             Ok(mut records) => {
-                awake = STREAM_AWAKE;
                 records.retain(is_news);
                 if !records.is_empty() {
                     hand_on(&dispatcher, records).await;

@@ -16,6 +16,7 @@ use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_sdk_sqs::config::StalledStreamProtectionConfig;
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use serde_json::{Map, json};
@@ -189,7 +190,7 @@ impl Embedded {
             secrets_manager: Some(emulators.secrets_endpoint().to_owned()),
             guard: None,
         };
-        let sdk = patient_sdk();
+        let sdk = patient_sdk(emulators.http_client());
         create_secrets(&sdk, &endpoints, options.mail_server.as_deref()).await?;
         let mut resources = BTreeMap::from([
             ("Table", TABLE.to_owned()),
@@ -308,15 +309,13 @@ impl Embedded {
 
 /// SDK settings with longer timeouts than a Lambda's: two cores that run a compiler, a
 /// database and 200 parallel requests miss a deadline of one second.
-fn patient_sdk() -> SdkConfig {
+fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
     let credentials = Credentials::new("local", "local", None, None, "embedded");
     let limits = TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(5))
         .operation_attempt_timeout(Duration::from_secs(30))
         .operation_timeout(Duration::from_mins(1))
         .build();
-    // Plain HTTP to loopback: no certificates to read.
-    let http = aws_smithy_http_client::Builder::new().build_http();
     let sdk = aws(credentials, emulators::REGION).into_builder();
     sdk.timeout_config(limits).http_client(http).build()
 }

@@ -8,11 +8,6 @@ use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 use serde_json::Value;
-use tokio::sync::Notify;
-
-/// What the table's stream tells of.
-const WRITES: [&str; 4] =
-    ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"];
 
 /// An action on a resource: `dynamodb:Query` on `Table/index/GSI1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,20 +28,17 @@ struct Inner {
     allowed: BTreeSet<Permission>,
     names: BTreeMap<String, String>,
     used: Mutex<BTreeSet<Permission>>,
-    writes: Arc<Notify>,
 }
 
 impl Guard {
     /// Lets `function` do what is allowed. `names` has what the template calls a resource by what
-    /// it is called here: a table's or a secret's name, a queue's URL. `writes` is told of every
-    /// call that may change the table.
+    /// it is called here: a table's or a secret's name, a queue's URL.
     pub fn new(
         function: String,
         allowed: BTreeSet<Permission>,
         names: BTreeMap<String, String>,
-        writes: Arc<Notify>,
     ) -> Self {
-        Self(Arc::new(Inner { function, allowed, names, used: Mutex::default(), writes }))
+        Self(Arc::new(Inner { function, allowed, names, used: Mutex::default() }))
     }
 
     /// What was asked for and allowed so far.
@@ -55,7 +47,7 @@ impl Guard {
     }
 
     fn judge(&self, target: &str, body: &Value) -> Result<(), BoxError> {
-        let Inner { function, allowed, names, used, writes } = &*self.0;
+        let Inner { function, allowed, names, used } = &*self.0;
         for asked in asked(target, body, names) {
             if !allowed.contains(&asked) {
                 let Permission { action, resource } = asked;
@@ -65,9 +57,6 @@ impl Guard {
                 );
                 tracing::error!(refusal, "AccessDeniedException");
                 return Err(refusal.into());
-            }
-            if WRITES.contains(&asked.action.as_str()) {
-                writes.notify_one();
             }
             used.lock().unwrap_or_else(PoisonError::into_inner).insert(asked);
         }
@@ -176,7 +165,7 @@ mod tests {
     #[test]
     fn what_is_not_given_is_refused_and_what_is_used_is_remembered() {
         let may = Permission { action: "dynamodb:GetItem".into(), resource: "t".into() };
-        let guard = Guard::new("F".into(), [may.clone()].into(), BTreeMap::new(), Arc::default());
+        let guard = Guard::new("F".into(), [may.clone()].into(), BTreeMap::new());
         let body = json!({"TableName": "t"});
         assert!(guard.used().is_empty());
         guard.judge("DynamoDB_20120810.GetItem", &body).unwrap();
