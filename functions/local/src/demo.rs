@@ -209,6 +209,7 @@ async fn open_store(api: &Api) -> Result<StoreId, AnyError> {
 }
 
 /// The API as a signed-in merchant calls it.
+#[derive(Clone)]
 pub(crate) struct Api {
     router: Router,
     token: String,

@@ -4,12 +4,18 @@
 use gateway::embedded::AnyError;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tracing::instrument::WithSubscriber;
 
 use super::picture::{self, Shape};
 use super::{Api, text};
 
 /// What there is to make: `catalogue.json`. Parents come before their children.
 const DEPARTMENTS: &str = include_str!("catalogue.json");
+
+/// Pictures that are there before their products.
+const PICTURES_AHEAD: usize = 4;
 
 /// A category with its products.
 #[derive(Deserialize)]
@@ -49,13 +55,25 @@ fn departments() -> Result<Vec<Department>, AnyError> {
     Ok(serde_json::from_str(DEPARTMENTS)?)
 }
 
-/// Makes what is not there yet.
+/// Makes what is not there yet. Pictures are drawn and uploaded beside the products that come before
+/// theirs.
 pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     let mut known = handles(api, "/v1/products").await?;
     let departments = departments()?;
     let mut categories = Vec::new();
     let location = location(api).await?;
+    let wanted: Vec<_> = departments
+        .iter()
+        .flat_map(|department| {
+            department.wares.iter().map(|ware| (ware.title.clone(), department.shape))
+        })
+        .zip(1_usize..)
+        .filter(|((title, _), _)| known.iter().all(|(handle, _)| *handle != handle_of(title)))
+        .collect();
     let all: usize = departments.iter().map(|department| department.wares.len()).sum();
+    let (drawn, mut images) = mpsc::channel(PICTURES_AHEAD);
+    let mut artist = JoinSet::new();
+    artist.spawn(draw_all(api.clone(), wanted, drawn).with_current_subscriber());
     let mut place = 0_usize;
     for department in &departments {
         let category = category(api, department, &categories).await?;
@@ -63,7 +81,7 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
             place = place.saturating_add(1);
             api.about(&format!("Preparing the demo store: product {place} of {all}"));
             if known.iter().all(|(handle, _)| *handle != handle_of(&ware.title)) {
-                let image = upload(api, &ware.title, place, department.shape).await?;
+                let image = images.recv().await.ok_or("there are too few pictures")??;
                 let ask = product(ware, department, place, &category, &location, &image);
                 let made = api.call("POST", "/v1/products", Some(ask)).await?;
                 known.push((handle_of(&ware.title), text(&made, "/id")?));
@@ -72,6 +90,20 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
         categories.push((department.name.as_str(), category));
     }
     collections(api, &known).await
+}
+
+/// Uploads the pictures of these titles and places, in their order.
+async fn draw_all(
+    api: Api,
+    wanted: Vec<((String, Shape), usize)>,
+    drawn: mpsc::Sender<Result<Value, AnyError>>,
+) {
+    for ((title, shape), place) in wanted {
+        let image = upload(&api, &title, place, shape).await;
+        if drawn.send(image).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Handles and ids of what a list holds.
