@@ -18,13 +18,17 @@ use super::*;
 type Tested = Result<(), AnyError>;
 
 fn config(endpoint: &str) -> SdkConfig {
+    config_over(endpoint, aws_smithy_http_client::Builder::new().build_http())
+}
+
+fn config_over(endpoint: &str, http: SharedHttpClient) -> SdkConfig {
     use aws_credential_types::provider::SharedCredentialsProvider;
     let credentials = Credentials::new("local", "local", None, None, "local");
     SdkConfig::builder()
         .endpoint_url(endpoint)
         .region(Region::new(REGION))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .http_client(http)
         .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
         .build()
 }
@@ -178,5 +182,67 @@ async fn a_damaged_secrets_file_is_an_error_and_is_left_alone() -> Tested {
     fs::write(scratch.0.join("secrets.json"), "[{")?;
     assert!(Emulators::start(Some(&scratch.0)).await.is_err());
     assert_eq!(fs::read_to_string(scratch.0.join("secrets.json"))?, "[{");
+    Ok(())
+}
+
+/// A client that needs no connection.
+fn own_client(emulators: &Emulators) -> aws_sdk_dynamodb::Client {
+    let config = config_over(emulators.dynamodb_endpoint(), emulators.http_client());
+    aws_sdk_dynamodb::Client::new(&config)
+}
+
+#[tokio::test]
+async fn our_own_clients_read_what_anybody_wrote_before() -> Tested {
+    let scratch = Scratch::new();
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let (others, own) = (with_table(&emulators).await?, own_client(&emulators));
+    for number in 0..100 {
+        let key = number.to_string();
+        let writer = if number % 2 == 0 { &own } else { &others };
+        put(writer, &key).await?;
+        let ask = own.get_item().table_name("commerce").key("PK", AttributeValue::S(key));
+        assert!(ask.send().await?.item.is_some(), "{number}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_our_own_clients_write_is_announced() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    with_table(&emulators).await?;
+    let writes = emulators.writes();
+    let own = own_client(&emulators);
+    own.scan().table_name("commerce").send().await?;
+    let announced = |within| tokio::time::timeout(within, writes.notified());
+    assert!(announced(Duration::ZERO).await.is_err(), "nothing was written");
+    put(&own, "a").await?;
+    announced(Duration::from_secs(10)).await?;
+    assert_eq!(keys(&emulators.stream_records(10)?), [Some("a")]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn our_own_clients_are_refused_in_the_same_words() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let (others, own) = (with_table(&emulators).await?, own_client(&emulators));
+    let refusal = |client: &aws_sdk_dynamodb::Client| {
+        let key = AttributeValue::N("1".to_owned());
+        let ask = client.put_item().table_name("commerce").item("PK", key);
+        async move { ask.send().await.map_err(|cause| cause.into_service_error().to_string()) }
+    };
+    let (theirs, ours) = (refusal(&others).await, refusal(&own).await);
+    assert_eq!(ours.as_ref().err(), theirs.as_ref().err());
+    assert!(ours.is_err_and(|text| text.contains("ValidationException")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn our_own_clients_end_with_the_emulators() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    with_table(&emulators).await?;
+    let own = own_client(&emulators);
+    put(&own, "a").await?;
+    emulators.stop().await;
+    assert!(put(&own, "b").await.is_err());
     Ok(())
 }
