@@ -4,17 +4,18 @@
 //! The stream is the fast path; the sweep alone must be enough (docs/platform.md §2). Both end in
 //! the same functions, and each of those can be repeated at any point:
 //!
-//! - *Crash before the fan-out is written*: the event is still pending. The stream brings it
-//!   again, or after a minute its due mark does.
-//! - *Crash after it, before the queue*: every delivery is in the table with a due mark a minute
-//!   ahead; the sweep queues it.
-//! - *The same record twice, or stream and sweep at once*: the event is no longer pending, so the
-//!   transaction is refused, and that is success.
+//! - *Crash before the event is marked as published*: it is still pending, whatever of its deliveries
+//!   and their messages there is by then. The stream brings it again, or after a minute its due mark
+//!   does; what has been made is left as it is, and what is missing is made.
+//! - *A message that is not sent*: its delivery is in the table with a due mark; the sweep queues it.
+//! - *The same record twice, or stream and sweep at once*: the deliveries are there, and the event is no
+//!   longer pending, so its mark is refused, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
 //!
 //! What asks payment providers goes to workers through a queue ([`work`]), and this function is the
 //! worker as well: a run of the schedule waits for no provider.
 
+mod audience;
 mod category_drains;
 mod jobs;
 mod pending_events;
@@ -22,12 +23,15 @@ mod publish;
 mod related_products;
 mod sweep;
 
+use std::collections::HashMap;
+
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
 use ground::event::{Event, OutboxState};
+use ground::id::{EventId, MailId};
 use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,70 +70,108 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
     let source = payload.pointer("/Records/0/eventSource").and_then(Value::as_str);
     if source == Some("aws:dynamodb") {
         let event: StreamEvent = serde_json::from_value(payload)?;
-        return Ok(serde_json::to_value(handle_stream(app, event).await)?);
+        return Ok(serde_json::to_value(Box::pin(handle_stream(app, event)).await)?);
     }
     if source == Some("aws:sqs") {
         let (answer, worked) = Box::pin(work(app, serde_json::from_value(payload)?)).await;
         tracing::info!(?worked, "worked");
         return Ok(serde_json::to_value(answer)?);
     }
-    let report = sweep(app).await;
+    let report = Box::pin(sweep(app)).await;
     tracing::info!(?report, "swept");
     Ok(serde_json::to_value(report)?)
+}
+
+/// What the stream brings that is to be handed on.
+enum News {
+    Event(Box<Event>),
+    Mail(MailId),
 }
 
 /// A batch of the table's stream: new events are published, new mails queued; then the related
 /// products of the stores whose products changed are rebuilt.
 pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
-    let outcomes = futures_util::stream::iter(event.records)
-        .map(|record| async move {
-            let outcome = take(app, &record).await;
-            (record.change.sequence_number.unwrap_or_default(), outcome)
-        })
-        .buffered(PARALLEL)
-        .collect::<Vec<_>>()
-        .await;
-    let (mut changed, mut failed) = (ChangedProducts::default(), Vec::new());
-    for (sequence, outcome) in outcomes {
+    let (mut events, mut mails, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sequences: HashMap<EventId, String> = HashMap::new();
+    for record in event.records {
+        let sequence = record.change.sequence_number.clone().unwrap_or_default();
+        match news(app, record) {
+            Ok(Some(News::Event(event))) => {
+                sequences.insert(event.id.clone(), sequence);
+                events.push(*event);
+            }
+            Ok(Some(News::Mail(id))) => mails.push((id, sequence)),
+            Ok(None) => {}
+            Err(problem) => failed.push((sequence, problem)),
+        }
+    }
+    let (published, queued) = tokio::join!(publish_news(app, events), queue_mails(app, mails));
+    failed.extend(queued);
+    let mut changed = ChangedProducts::default();
+    for (event, outcome) in published {
         match outcome {
-            Ok(published) => published.iter().for_each(|event| changed.note(event)),
+            Ok(()) => changed.note(&event),
             Err(problem) => {
-                tracing::warn!(cause = %problem, sequence, "record not taken");
-                failed.push(FailedRecord { item_identifier: sequence });
+                failed.push((sequences.remove(&event.id).unwrap_or_default(), problem));
             }
         }
     }
     changed.rebuild(app).await;
-    BatchResponse { batch_item_failures: failed }
+    let batch_item_failures = failed.into_iter().map(|(sequence, problem)| {
+        tracing::warn!(cause = %problem, sequence, "record not taken");
+        FailedRecord { item_identifier: sequence }
+    });
+    BatchResponse { batch_item_failures: batch_item_failures.collect() }
 }
 
-/// One record; answers with the event that is published now. What is not new, or needs
-/// nothing done, is passed over.
-async fn take(app: &App, record: &EventRecord) -> Result<Option<Event>, Problem> {
+/// What a record is news of. What is not new, or needs nothing done, is passed over.
+fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
     if record.event_name != "INSERT" {
         return Ok(None);
     }
-    let image = record.change.new_image.clone();
+    let image = record.change.new_image;
     let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     match head.entity.as_str() {
         Event::KIND => {
             let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
-            if event.state != OutboxState::Pending {
-                return Ok(None);
-            }
-            publish(app, &event).await.map(|()| Some(event))
+            let is_pending = event.state == OutboxState::Pending;
+            Ok(is_pending.then(|| News::Event(Box::new(event))))
         }
         mail::Mail::KIND => {
             let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
             // One that waits for its day is found by the sweep.
-            if mail.state == mail::MailState::Pending && !mail.waits(app.clock.now()) {
-                let message = mail::MailMessage { mail_id: mail.id };
-                app.queue(mail::QUEUE).send(&[(message, std::time::Duration::ZERO)]).await?;
-            }
-            Ok(None)
+            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(app.clock.now());
+            Ok(is_ready.then_some(News::Mail(mail.id)))
         }
         _ => Ok(None),
     }
+}
+
+async fn publish_news(app: &App, events: Vec<Event>) -> Vec<(Event, Result<(), Problem>)> {
+    match publish::over(app, &events).await {
+        Ok(over) => {
+            let pending = events.into_iter().filter(|event| !over.contains(&event.id)).collect();
+            publish::publish_all(app, pending).await
+        }
+        Err(problem) => events.into_iter().map(|event| (event, Err(problem.clone()))).collect(),
+    }
+}
+
+/// Queues mails; answers with those that are not.
+async fn queue_mails(app: &App, mails: Vec<(MailId, String)>) -> Vec<(String, Problem)> {
+    let queue = app.queue(mail::QUEUE);
+    let outcomes = futures_util::stream::iter(mails)
+        .map(|(mail_id, sequence)| {
+            let queue = &queue;
+            async move {
+                let message = (mail::MailMessage { mail_id }, std::time::Duration::ZERO);
+                queue.send(&[message]).await.err().map(|problem| (sequence, problem))
+            }
+        })
+        .buffered(PARALLEL)
+        .collect::<Vec<_>>()
+        .await;
+    outcomes.into_iter().flatten().collect()
 }
 
 /// What every item of the table has.

@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
 use crate::jobs::{JobKind, JobReport, enqueue};
-use crate::publish::publish;
+use crate::publish::publish_all;
 use crate::related_products::ChangedProducts;
 
 /// Due items of one kind and shard that one sweep picks up: 16 times as many of a kind. What is
@@ -192,11 +192,9 @@ pub(crate) fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Proble
 /// [`publish`], for its owner to see; one that only met an outage stays due, however old it is,
 /// and none keeps the others from their turn.
 async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for event in load::<Event>(app, keys, tally).await? {
-        if event.state != OutboxState::Pending {
-            continue;
-        }
-        let outcome = publish(app, &event).await;
+    let mut pending = load::<Event>(app, keys, tally).await?;
+    pending.retain(|event| event.state == OutboxState::Pending);
+    for (event, outcome) in publish_all(app, pending).await {
         if outcome.is_ok() {
             tally.changed.note(&event);
         }
@@ -205,21 +203,27 @@ async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Proble
     Ok(())
 }
 
-/// Deliveries whose time has come and that no message carries. The mark is moved on *before* the
-/// message is sent: moved after it, it would race the worker for the item. A crash in between
-/// delays the delivery until the new mark, and loses nothing.
+/// Deliveries whose time has come and that no message carries; one that is being attempted has until its
+/// lease ends. The mark is moved on *before* the message is sent: moved after it, it would race the
+/// worker for the item. A crash in between delays the delivery until the new mark, and loses nothing.
 async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let now = app.clock.now();
+    let mut due = load::<Delivery>(app, keys, tally).await?;
+    due.retain(|delivery| delivery.due_at.is_some_and(|at| at <= now) && !delivery.is_leased(now));
+    let swept = futures_util::stream::iter(due)
+        .map(|delivery| async move {
+            let swept = delivery.swept(app.clock.now());
+            let outcome = is_written(swept.replace(app).await);
+            (swept, outcome)
+        })
+        .buffer_unordered(PARALLEL)
+        .collect::<Vec<_>>()
+        .await;
     let mut messages: Vec<(DeliveryMessage, Duration)> = Vec::new();
-    for delivery in load::<Delivery>(app, keys, tally).await? {
-        let now = app.clock.now();
-        if delivery.due_at.is_none_or(|at| now < at) {
-            continue;
-        }
-        let swept = delivery.swept(now);
-        let write = app.table.write().replace(&swept, Code::VersionConflict);
-        let outcome = is_written(write.commit().await);
+    for (delivery, outcome) in swept {
         if matches!(outcome, Ok(true)) {
-            messages.push((swept.message(), swept.delay(now).unwrap_or_default()));
+            let delay = delivery.delay(app.clock.now()).unwrap_or_default();
+            messages.push((delivery.message(), delay));
         }
         tally.count(outcome);
     }

@@ -2,19 +2,19 @@
 
 use axum::extract::State;
 use delivery::delivery::{
-    AttemptView, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryView, wake_next,
+    AttemptView, Delivery, DeliveryStatus, DeliveryView, RecordedAnswer, wake_next,
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::page::Paging;
+use gateway::item::{Index, Item, Key};
+use gateway::page::{self, Paging};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
-use gateway::table::{self, Change};
+use gateway::table;
 use ground::event::Event;
-use ground::id::{DeliveryId, EventId, SubscriptionId};
+use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::StoreAccess;
@@ -22,8 +22,10 @@ use platform::caller::StoreAccess;
 use crate::actions::{DeliveryAnswer, queue};
 use crate::range::{self, KEPT, TimeRange};
 
-/// Attempts changed in one transaction: all that it takes.
+/// Answers deleted in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
+/// Keys that one query looks at for those of one subscription.
+const AHEAD: usize = 100;
 
 /// Which deliveries.
 #[request]
@@ -60,8 +62,7 @@ pub(crate) async fn list(
 ) -> Result<Page<DeliveryView>, Problem> {
     let store = &caller.store;
     let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
-    let scope = key::event_scope(Some(&store.id), None);
-    let days = range.queries(|day| key::deliveries_on(&scope, day));
+    let days = days(&store.id, range, query.status, query.subscription_id.as_ref());
     let is_asked_for = |delivery: &Delivery| {
         is_visible(delivery, &caller)
             && query.status.is_none_or(|status| delivery.status == status)
@@ -70,6 +71,30 @@ pub(crate) async fn list(
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
     paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await
+}
+
+/// One query for each day of the range. Those that are in trouble have an index by their status; and keys
+/// say to which subscription a delivery goes, so that no other's is read.
+fn days(
+    store: &StoreId,
+    range: TimeRange,
+    status: Option<DeliveryStatus>,
+    subscription: Option<&SubscriptionId>,
+) -> Vec<table::Query> {
+    let scope = key::event_scope(Some(store), None);
+    let days = match status.filter(|status| status.is_trouble()) {
+        Some(status) => {
+            range.queries_of(Index::Gsi6, |day| key::deliveries_in(&scope, status.as_str(), day))
+        }
+        None => range.queries_of(Index::Gsi5, |day| key::deliveries_on(&scope, day)),
+    };
+    match subscription {
+        Some(subscription) => days
+            .into_iter()
+            .map(|day| day.ends_with(key::to_subscription(subscription)).looking_ahead(AHEAD, 20))
+            .collect(),
+        None => days,
+    }
 }
 
 /// Whether a delivery is the caller's to see.
@@ -119,9 +144,21 @@ pub(crate) async fn attempts(
     Path(id): Path<DeliveryId>,
     paging: Paging,
 ) -> Result<Page<AttemptView>, Problem> {
-    find(&app, &caller, &id).await?;
-    let all = table::Query::partition(key::delivery(&id).pk).begins_with(key::ATTEMPTS);
-    paging.answer(&app, &all, |_| true, |each: DeliveryAttempt| AttemptView::from(&each)).await
+    let delivery = find(&app, &caller, &id).await?;
+    let attempts = paging.part(delivery.attempts(), |attempt| attempt.number.to_string())?;
+    let keys: Vec<Key> = attempts
+        .items
+        .iter()
+        .filter(|attempt| attempt.is_answer_apart)
+        .map(|attempt| key::recorded_answer(&id, attempt.number))
+        .collect();
+    let mut answers = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let shown = attempts.filter_map(|attempt| {
+        let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
+        Some(attempt.with_recorded(answer.ok().flatten()))
+    });
+    page::count_read(shown.items.len());
+    paging.finish(&app, shown, |attempt| AttemptView::from(&attempt)).await
 }
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver`: Sends an event again.
@@ -204,20 +241,17 @@ pub(crate) async fn expunge(
     .await
 }
 
-/// Removes what was recorded of the answers: a hundred a transaction, because a delivery that was
-/// recovered again and again has more. They go before the delivery says so: a crash in between
-/// leaves it to be asked for once more, and an attempt that is begun in between refuses the
+/// Removes the answers that are items of their own: a hundred a transaction, because a delivery that was
+/// recovered again and again has more than one takes. They go before the delivery says so: a crash in
+/// between leaves it to be asked for once more, and an attempt that is begun in between refuses the
 /// delivery's write, whereupon all is done anew.
 async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
-    let all = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
+    let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);
     let mut start = None;
     loop {
-        let has_answer = |attempt: &DeliveryAttempt| attempt.response_body.is_some();
-        let page = app.table.page(&all, MOST_AT_ONCE, start, has_answer).await?;
-        let write = page.items.iter().fold(app.table.write(), |write, attempt| {
-            let change = Change::new("REMOVE response_body").only_if("attribute_exists(PK)");
-            write.update(&attempt.key(), change, Code::VersionConflict)
-        });
+        let page = app.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
+        let write =
+            page.items.iter().fold(app.table.write(), |write, answer| write.delete(&answer.key()));
         write.commit().await?;
         start = page.next;
         if start.is_none() {

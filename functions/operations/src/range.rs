@@ -70,9 +70,17 @@ impl TimeRange {
 
     /// One query for each day of the first index, where sort keys begin with the time.
     pub(crate) fn queries(self, partition: impl Fn(Timestamp) -> String) -> Vec<Query> {
+        self.queries_of(Index::Gsi1, partition)
+    }
+
+    /// The same of another index.
+    pub(crate) fn queries_of(
+        self,
+        index: Index,
+        partition: impl Fn(Timestamp) -> String,
+    ) -> Vec<Query> {
         let (low, high) = (self.since.to_string(), format!("{}~", self.until));
-        let query =
-            |day| Query::index(Index::Gsi1, partition(day)).between(&low, &high).newest_first();
+        let query = |day| Query::index(index, partition(day)).between(&low, &high).newest_first();
         self.days().into_iter().map(query).collect()
     }
 

@@ -1,14 +1,13 @@
 //! Receipts: what became of a delivery, signed, for whoever has to prove it to somebody else.
 
 use axum::extract::State;
-use delivery::delivery::{Delivery, DeliveryAttempt};
+use delivery::delivery::Delivery;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::Path;
-use gateway::{seal, table, token};
+use gateway::{seal, token};
 use ground::event::Event;
 use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use ground::key;
@@ -82,12 +81,11 @@ pub(crate) async fn show(
     Path(id): Path<DeliveryId>,
 ) -> Result<NoStore<Json<SignedReceipt>>, Problem> {
     let delivery = find(&app, &caller, &id).await?;
-    let attempts = table::Query::partition(delivery.key().pk).begins_with(key::ATTEMPTS);
-    let last =
-        app.table.all::<DeliveryAttempt>(&attempts.newest_first(), 1).await?.into_iter().next();
-    let attempt =
-        last.ok_or_else(|| Problem::state(delivery.status.as_str(), &delivery.allowed_actions()))?;
-    let body_sha256 = digest(&app, &delivery, &attempt).await?;
+    let attempt = delivery
+        .attempts()
+        .pop()
+        .ok_or_else(|| Problem::state(delivery.status.as_str(), &delivery.allowed_actions()))?;
+    let body_sha256 = digest(&app, &delivery).await?;
     let claims = ReceiptClaims {
         iss: app.config.base_url.clone(),
         sub: delivery.id.clone(),
@@ -112,12 +110,8 @@ pub(crate) async fn show(
 }
 
 /// The digest of what was sent: as it was recorded, or of the event's body, which never changes.
-async fn digest(
-    app: &App,
-    delivery: &Delivery,
-    attempt: &DeliveryAttempt,
-) -> Result<String, Problem> {
-    if let Some(digest) = &attempt.body_sha256 {
+async fn digest(app: &App, delivery: &Delivery) -> Result<String, Problem> {
+    if let Some(digest) = &delivery.body_sha256 {
         return Ok(digest.clone());
     }
     let event = app.table.get::<Event>(&key::event(&delivery.event_id)).await?;

@@ -108,7 +108,8 @@ pub(crate) async fn recover(
     let now = app.clock.now();
     let floor = caller.store.created_at;
     let range = TimeRange::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
-    let lost = lost(&app, &id, range).await?;
+    let scope = key::event_scope(Some(&caller.store.id), None);
+    let lost = lost(&app, &scope, &id, range).await?;
     let mut recovered: Vec<Delivery> = Vec::new();
     for chunk in lost.chunks(CHUNK) {
         recovered.extend(write(&app, chunk, now).await?);
@@ -126,12 +127,17 @@ pub(crate) async fn recover(
 }
 
 /// What ended without success in the range and still has its payload.
-async fn lost(app: &App, id: &SubscriptionId, range: TimeRange) -> Result<Vec<Delivery>, Problem> {
+async fn lost(
+    app: &App,
+    scope: &str,
+    id: &SubscriptionId,
+    range: TimeRange,
+) -> Result<Vec<Delivery>, Problem> {
     let mut found = Vec::new();
     for day in range.days() {
         for status in DeliveryStatus::LOST {
-            let query = Query::index(Index::Gsi2, key::deliveries_to(id, day))
-                .begins_with(format!("{}#", status.as_str()));
+            let query = Query::index(Index::Gsi6, key::deliveries_in(scope, status.as_str(), day))
+                .ends_with(key::to_subscription(id));
             let mut start = None;
             loop {
                 let room = MOST.saturating_sub(found.len());
@@ -139,7 +145,8 @@ async fn lost(app: &App, id: &SubscriptionId, range: TimeRange) -> Result<Vec<De
                     return Ok(found);
                 }
                 let is_meant = |delivery: &Delivery| {
-                    range.holds(delivery.created_at)
+                    delivery.status == status
+                        && range.holds(delivery.created_at)
                         && delivery.expunged_at.is_none()
                         && !delivery.test
                 };
@@ -195,9 +202,11 @@ pub(crate) async fn stats(
     let range = TimeRange::of(Some(now.minus(WINDOW)), None, WINDOW, caller.store.created_at, now)?;
     let mut counts: BTreeMap<&'static str, u64> =
         DeliveryStatus::ALL.iter().map(|status| (status.as_str(), 0)).collect();
+    let scope = key::event_scope(Some(&caller.store.id), None);
     let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);
     for day in range.days() {
-        let query = Query::index(Index::Gsi2, key::deliveries_to(&id, day));
+        let query = Query::index(Index::Gsi5, key::deliveries_on(&scope, day))
+            .ends_with(key::to_subscription(&id));
         let is_meant = |delivery: &Delivery| range.holds(delivery.created_at) && !delivery.test;
         let page = app.table.page::<Delivery>(&query, MOST_COUNTED, None, is_meant).await?;
         truncated |= page.next.is_some();

@@ -1,6 +1,7 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
-use commerce::topics;
+use std::sync::Arc;
+
 use delivery::delivery::{
     Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Places, Speed, Turn, head_before,
 };
@@ -10,17 +11,17 @@ use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
-use gateway::table::{Pass, random_up_to};
+use gateway::table::{self, Changed, Pass, random_up_to};
 use ground::event::Event;
 use ground::key;
-use platform::app::Stop;
-use platform::installation::{Installation, InstallationStatus};
+
+use crate::inputs::{self, Inputs};
 
 /// A claimed attempt with all that it needs.
 pub(crate) struct Job {
     pub(crate) delivery: Delivery,
-    pub(crate) event: Event,
-    pub(crate) subscription: Subscription,
+    pub(crate) event: Arc<Event>,
+    pub(crate) subscription: Arc<Subscription>,
     /// Which queue brought it.
     pub(crate) speed: Speed,
     /// To be left when the attempt has been made.
@@ -46,23 +47,62 @@ pub(crate) enum Begun {
     Claimed(Box<Job>),
 }
 
-/// Reads the delivery with its event and its subscription, and claims the attempt.
+/// Claims the attempt that a message stands for, if it is still to be made.
 ///
 /// # Errors
-/// `version_conflict` when another writer came first: decide anew.
+/// 503 when the table cannot be reached.
 pub(crate) async fn begin(
     app: &App,
     message: &DeliveryMessage,
     speed: Speed,
+    inputs: &Inputs,
 ) -> Result<Begun, Problem> {
+    match claim_first(app, message, speed, inputs).await? {
+        Some(begun) => Ok(begun),
+        // A claim that is lost to another writer is decided anew, on what that writer left.
+        None => table::retry(|| decide(app, message, speed)).await,
+    }
+}
+
+/// Claims a first attempt that nothing can keep waiting, whatever the delivery is like, without
+/// reading the delivery; none when a closer look is needed.
+async fn claim_first(
+    app: &App,
+    message: &DeliveryMessage,
+    speed: Speed,
+    inputs: &Inputs,
+) -> Result<Option<Begun>, Problem> {
+    let now = app.clock.now();
+    let Ok((event, subscription)) = inputs.judge(false) else { return Ok(None) };
+    let is_free = message.attempt == 1
+        && subscription.ordering == Ordering::None
+        && subscription.max_rate_per_second.is_none()
+        && subscription.health.is_prompt()
+        && matches!(subscription.health.gate(now), Gate::Closed);
+    if !is_free {
+        return Ok(None);
+    }
+    Ok(match Delivery::claim_first(app, message, now).await? {
+        Changed::Done(delivery) => {
+            let places = Places::default();
+            let job = Job { delivery, event, subscription, speed, places };
+            Some(Begun::Claimed(Box::new(job)))
+        }
+        Changed::Refused(None) => Some(Begun::Nothing),
+        Changed::Refused(Some(found)) => {
+            (found.turn(message.attempt, now) == Turn::Stale).then_some(Begun::Nothing)
+        }
+    })
+}
+
+/// Reads the delivery with its event and its subscription, and claims the attempt.
+///
+/// # Errors
+/// `version_conflict` when another writer came first: decide anew.
+async fn decide(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<Begun, Problem> {
     let delivery_key = key::delivery(&message.delivery_id);
-    let event_key = key::event(&message.event_id);
-    let subscription_key = message.subscription_key();
-    let installation_keys = installation_keys(message);
-    let keys: Vec<&Key> = [&delivery_key, &event_key, &subscription_key]
-        .into_iter()
-        .chain(installation_keys.iter().flatten())
-        .collect();
+    let others = inputs::keys_of(message);
+    let keys: Vec<&Key> = std::iter::once(&delivery_key).chain(&others).collect();
     let mut batch = app.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = app.clock.now();
@@ -70,24 +110,16 @@ pub(crate) async fn begin(
     if turn == Turn::Stale {
         return Ok(Begun::Nothing);
     }
-    let event: Option<Event> = batch.take(&event_key)?;
-    let subscription: Option<Subscription> = batch.take(&subscription_key)?;
-    let mut installation: Option<Installation> = None;
-    if let Some([installation_key, stop_key]) = &installation_keys
-        && batch.take::<Stop>(stop_key)?.is_none()
-    {
-        installation = batch.take(installation_key)?;
-    }
-    let url = subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
-    let lost = (turn == Turn::AfterLost).then(|| DeliveryAttempt::lost(&delivery, url));
-    let judged = judge(&delivery, event, subscription, installation.as_ref());
-    let (event, subscription) = match judged {
+    let inputs = Inputs::of(&mut batch, message)?;
+    let is_lost = turn == Turn::AfterLost;
+    let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
+    let (event, subscription) = match inputs.judge(delivery.test) {
         Ok(both) => both,
-        Err(why) => return end(app, &delivery, lost, DeliveryStatus::Cancelled, why).await,
+        Err(why) => return end(app, &delivery, DeliveryStatus::Cancelled, why).await,
     };
     if delivery.is_spent(now) {
-        let why = if lost.is_some() { "interrupted" } else { "expired" };
-        return end(app, &delivery, lost, DeliveryStatus::Exhausted, why).await;
+        let why = if is_lost { "interrupted" } else { "expired" };
+        return end(app, &delivery, DeliveryStatus::Exhausted, why).await;
     }
     if speed == Speed::Fast && Speed::of(&delivery, &subscription) == Speed::Slow {
         return Ok(Begun::TooSlow);
@@ -95,9 +127,15 @@ pub(crate) async fn begin(
     let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
     let places = match admit(app, &delivery, &subscription, (gate, speed), now).await? {
         Admission::Granted(places) => places,
-        Admission::Waits(waiting) => return put_off(app, &delivery, waiting, lost).await,
+        Admission::Waits(waiting) => return put_off(app, &delivery, waiting).await,
     };
-    claim(app, Job { delivery, event, subscription, speed, places }, gate, lost, now).await
+    claim(app, Job { delivery, event, subscription, speed, places }, gate, now).await
+}
+
+/// The delivery with the attempt of whoever never came back.
+fn with_lost(delivery: &Delivery, inputs: &Inputs) -> Delivery {
+    let url = inputs.subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
+    delivery.clone().with_attempt(&DeliveryAttempt::lost(delivery, url))
 }
 
 /// Why an attempt whose time has come is not made now.
@@ -186,94 +224,48 @@ async fn pace(
     })
 }
 
-async fn put_off(
-    app: &App,
-    delivery: &Delivery,
-    waiting: Waiting,
-    lost: Option<DeliveryAttempt>,
-) -> Result<Begun, Problem> {
+async fn put_off(app: &App, delivery: &Delivery, waiting: Waiting) -> Result<Begun, Problem> {
     let (after, is_carried) = match waiting {
         Waiting::Until(after) => (after, true),
         Waiting::Behind(Some(after)) => (after, false),
         Waiting::Behind(None) => return Ok(Begun::Nothing),
     };
-    let write = app.table.write().also(lost, |write, lost| write.put(&lost));
-    write.replace(&*after, Code::VersionConflict).commit().await?;
+    after.replace(app).await?;
     tracing::debug!(delivery = delivery.id.as_str(), held_by = ?after.held_by, "put off");
     Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
-}
-
-/// The installation of the app whose subscription on a store it is, and the mark of operators who
-/// have stopped the app: what an app may be sent ends with either. An app's own subscription also
-/// tells it of its uninstallation and its suspension, and asks for none.
-fn installation_keys(message: &DeliveryMessage) -> Option<[Key; 2]> {
-    let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
-    let id = Installation::id_of(store, app);
-    Some([key::installation(&id), Stop::of(app, &id)])
-}
-
-/// What is to be sent and where to, or why nothing ever is.
-fn judge(
-    delivery: &Delivery,
-    event: Option<Event>,
-    subscription: Option<Subscription>,
-    installation: Option<&Installation>,
-) -> Result<(Event, Subscription), &'static str> {
-    let event = event.filter(|event| !event.is_expunged()).ok_or("payload_expunged")?;
-    let subscription = subscription.ok_or("subscription_deleted")?;
-    // A test shows whether a receiver works, also before its subscription is switched on.
-    if !subscription.is_enabled() && !delivery.test {
-        return Err("subscription_disabled");
-    }
-    let is_active = installation.is_some_and(|found| found.status == InstallationStatus::Active);
-    if subscription.scopes.is_some() && !is_active {
-        return Err("installation_inactive");
-    }
-    // A test carries a sample, and was judged when it was asked for.
-    if !delivery.test && !subscription.may_read(topics::scope_of(&event.name), installation) {
-        return Err("insufficient_scope");
-    }
-    Ok((event, subscription))
 }
 
 async fn end(
     app: &App,
     delivery: &Delivery,
-    lost: Option<DeliveryAttempt>,
     status: DeliveryStatus,
     why: &str,
 ) -> Result<Begun, Problem> {
     let ended = delivery.ended(status, why, app.clock.now());
-    let write = app.table.write().replace(&ended, Code::VersionConflict);
-    let write = write.also(lost, |write, lost| write.put(&lost));
-    ended.leave_lane(write).commit().await?;
+    ended.replace(app).await?;
     let exhausted = status == DeliveryStatus::Exhausted && !delivery.test;
     Ok(Begun::GivenUp { ended: Box::new(ended), exhausted })
 }
 
 /// Claims the attempt. The one probe through a half-open circuit is claimed in the same
 /// transaction. Who does not get it leaves its places.
-async fn claim(
-    app: &App,
-    job: Job,
-    gate: Gate,
-    lost: Option<DeliveryAttempt>,
-    now: Timestamp,
-) -> Result<Begun, Problem> {
+async fn claim(app: &App, job: Job, gate: Gate, now: Timestamp) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription, speed, places } = job;
-    let mut write = app.table.write().also(lost, |write, lost| write.put(&lost));
-    let subscription = match gate {
+    let delivery = delivery.claimed_by_us(now);
+    let mut claimed = Arc::clone(&subscription);
+    let outcome = match gate {
         Gate::Probe => {
             let probing = subscription.with_health(subscription.health.probing(now));
-            write = probing.save(write, &subscription);
-            probing
+            let write = probing.save(app.table.write(), &subscription);
+            claimed = Arc::new(probing);
+            write.replace(&delivery, Code::VersionConflict).commit().await
         }
-        _ => subscription,
+        _ => delivery.replace(app).await,
     };
-    let delivery = delivery.claimed(now);
-    if let Err(problem) = write.replace(&delivery, Code::VersionConflict).commit().await {
+    if let Err(problem) = outcome {
         places.leave(app).await;
         return Err(problem);
     }
-    Ok(Begun::Claimed(Box::new(Job { delivery, event, subscription, speed, places })))
+    let job = Job { delivery, event, subscription: claimed, speed, places };
+    Ok(Begun::Claimed(Box::new(job)))
 }

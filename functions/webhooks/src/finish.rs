@@ -32,20 +32,20 @@ pub(crate) enum Report {
     Gone,
 }
 
-/// Records the attempt and the outcome of the delivery, in one transaction.
+/// Records the attempt and the outcome of the delivery, in one write.
 ///
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds its attempt
 /// taken; the lease ends, and the next attempt is made.
 pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
     let draw = u32::from_be_bytes(seal::random_bytes());
-    let delivery = job.delivery.with_outcome(&sent.outcome, sent.took, draw, app.clock.now());
-    let write = app
-        .table
-        .write()
-        .create(&sent.attempt, Code::VersionConflict)
-        .replace(&delivery, Code::VersionConflict);
-    match delivery.leave_lane(write).commit().await {
+    let now = app.clock.now();
+    let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
+    let delivery = Delivery {
+        body_sha256: Some(seal::digest(&job.event.body)),
+        ..ended.with_attempt(&sent.attempt)
+    };
+    match delivery.settle(app, sent.attempt.recorded_answer(&delivery)).await {
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
             // The lease had ended, or the payload was removed: what counts is what they wrote.
@@ -59,7 +59,7 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
         let report = report_of(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
         if needs_report(&job.subscription, report, took, app.clock.now()) {
-            let subscription = gateway::item::Item::key(&job.subscription);
+            let subscription = gateway::item::Item::key(&*job.subscription);
             self::report(app, &subscription, report, Some(took)).await;
         }
     }

@@ -10,12 +10,13 @@
 //!    (docs/platform.md §4). A crash here leaves the lease; its due mark brings the delivery back a
 //!    minute later, the lost attempt is recorded as `interrupted`, and the next one is made. The
 //!    receiver may see the event twice and tells it by its id: at least once.
-//! 3. *Record*: the attempt and the delivery's next state are one transaction, on the condition
-//!    that the claim still stands; then the circuit breaker; then the message for the next
+//! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on
+//!    the condition that the claim still stands; then the circuit breaker; then the message for the next
 //!    attempt. A crash before the message leaves the due mark a minute after its time.
 //!
 //! A batch's messages are worked on side by side, so that a receiver that hangs costs the others
-//! nothing (docs/platform.md §2). A dead one costs ten attempts; then its circuit opens, and what
+//! nothing (docs/platform.md §2); what several of them need, as the event that they share, is read
+//! once. A dead one costs ten attempts; then its circuit opens, and what
 //! comes up for it is put off without being sent.
 //!
 //! Nobody's receivers hold all workers. There are two queues, each with workers of its own: an
@@ -34,6 +35,7 @@
 
 mod begin;
 mod finish;
+mod inputs;
 mod send;
 
 use std::pin::pin;
@@ -46,32 +48,46 @@ use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::seal::SealKey;
-use gateway::table;
 
 use begin::{Begun, Job};
 use finish::Report;
+use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
-    let outcomes = join_all(event.records.into_iter().map(|message| async move {
-        let speed = speed_of(app, &message);
-        let outcome = read(&message);
-        let outcome = match outcome {
-            Ok(read) => attempt_at(app, &read, speed).await,
-            Err(problem) => Err(problem),
-        };
-        (message.message_id.unwrap_or_default(), outcome)
-    }))
-    .await;
+    let groups = event.records.chunks(inputs::AT_ONCE);
+    let outcomes = join_all(groups.map(|group| handle_group(app, group))).await;
     let mut response = SqsBatchResponse::default();
-    for (id, outcome) in outcomes {
+    for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {
-            tracing::warn!(cause = %problem, message = id, "message not handled");
-            response.add_failure(id);
+            tracing::warn!(cause = %problem, message, "message not handled");
+            response.add_failure(message);
         }
     }
     response
+}
+
+/// Works on messages side by side, and reads first what they need.
+async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<(), Problem>)> {
+    let messages: Vec<_> = group.iter().map(read).collect();
+    let readable: Vec<DeliveryMessage> =
+        messages.iter().filter_map(|message| message.as_ref().ok().cloned()).collect();
+    let shared = SharedInputs::read(app, &readable).await;
+    let work = group.iter().zip(messages).map(|(record, message)| {
+        let shared = &shared;
+        async move {
+            let outcome = match (message, shared) {
+                (Err(problem), _) => Err(problem),
+                (Ok(_), Err(problem)) => Err(problem.clone()),
+                (Ok(message), Ok(shared)) => {
+                    make(app, &message, speed_of(app, record), &shared.of(&message)).await
+                }
+            };
+            (record.message_id.clone().unwrap_or_default(), outcome)
+        }
+    });
+    join_all(work).await
 }
 
 fn read(message: &SqsMessage) -> Result<DeliveryMessage, Problem> {
@@ -100,10 +116,19 @@ pub async fn attempt(app: &App, message: &DeliveryMessage) -> Result<(), Problem
 /// # Errors
 /// As [`attempt`]; also when a message cannot be handed on to the slow queue.
 pub async fn attempt_at(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
+    let shared = SharedInputs::read(app, std::slice::from_ref(message)).await?;
+    make(app, message, speed, &shared.of(message)).await
+}
+
+async fn make(
+    app: &App,
+    message: &DeliveryMessage,
+    speed: Speed,
+    inputs: &Inputs,
+) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
     let key = app.secrets.webhook_key().await?;
-    // A claim that is lost to another writer is decided anew, on what that writer left.
-    match table::retry(|| begin::begin(app, message, speed)).await? {
+    match begin::begin(app, message, speed, inputs).await? {
         Begun::Nothing => Ok(()),
         Begun::TooSlow => app.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
         Begun::PutOff(delivery) => {

@@ -37,13 +37,11 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> SentAttempt {
             let outcome =
                 AttemptOutcome::answered(answer.status, retry_after(&answer.headers, now));
             let attempt = DeliveryAttempt::of(&job.delivery, url, &outcome, took)
-                .with_body(&job.event.body)
                 .with_response(&answer.body, answer.truncated);
             SentAttempt { outcome, took, attempt }
         }
         Err(outcome) => {
-            let attempt =
-                DeliveryAttempt::of(&job.delivery, url, &outcome, took).with_body(&job.event.body);
+            let attempt = DeliveryAttempt::of(&job.delivery, url, &outcome, took);
             SentAttempt { outcome, took, attempt }
         }
     }

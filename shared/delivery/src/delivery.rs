@@ -1,9 +1,11 @@
 //! Deliveries: one event on its way to one subscription (docs/conventions.md §10).
 //!
-//! A delivery is claimed and attempted, and its outcome recorded, each in one write that demands the
-//! version it read: however often a message comes, an attempt happens once (docs/platform.md §2).
-//! While it is unfinished it carries a due mark at which the sweep picks it up, whatever became of
-//! its message (docs/platform.md §2).
+//! A delivery is made, its attempt claimed, and the outcome recorded, each in one conditional write of
+//! this one item: however often a message comes, an attempt happens once (docs/platform.md §2). While
+//! it is unfinished it carries a due mark at which the sweep picks it up, whatever became of its message
+//! (docs/platform.md §2). The mark lies behind the lease of an attempt that begins on time, so that a
+//! claim leaves it where it is; and what lists show by status is in an index only while a delivery is in
+//! trouble. So one that succeeds at once costs three units to make, one to claim, and two to settle.
 //!
 //! ```text
 //! pending ─► delivering ─► succeeded
@@ -21,6 +23,7 @@ mod retry;
 mod signing;
 mod speed;
 mod view;
+mod write;
 
 use std::time::Duration;
 
@@ -35,7 +38,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::subscription::Subscription;
 
-pub use attempt::{AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt};
+pub use attempt::{
+    AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, KeptAttempt, RecordedAnswer,
+};
 pub use hold::Hold;
 pub use lane::{Lane, LanePosition, head_before, wake_next};
 pub use message::{DeliveryMessage, Turn};
@@ -54,8 +59,9 @@ pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
 pub const KEPT: Duration = DAY.saturating_mul(30);
 /// How long an attempt may take with everything around it.
 const LEASE: Duration = MINUTE;
-/// How long after its time a queued delivery is taken for lost by the sweep.
-const QUEUE_GRACE: Duration = MINUTE;
+/// How long after its time a queued delivery is taken for lost by the sweep: a minute for its message,
+/// and the lease of the attempt that the message brings, which then needs no mark of its own.
+const QUEUE_GRACE: Duration = MINUTE.saturating_add(LEASE);
 /// How long the sweep leaves a delivery alone that it has put back on the queue.
 const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
@@ -85,6 +91,12 @@ impl DeliveryStatus {
     /// Those that ended without success and can be recovered.
     pub const LOST: [Self; 3] = [Self::Exhausted, Self::Cancelled, Self::Blocked];
 
+    /// Whether lists by this status have an index of their own: those of the others are the ordinary
+    /// list, of which nearly all have succeeded.
+    pub const fn is_trouble(self) -> bool {
+        matches!(self, Self::Retrying | Self::Exhausted | Self::Cancelled | Self::Blocked)
+    }
+
     /// Whether nothing more happens by itself.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Pending | Self::Delivering | Self::Retrying)
@@ -111,15 +123,17 @@ pub struct Delivery {
     /// The delivery that it repeats.
     pub redelivery_of: Option<DeliveryId>,
     /// Whether it is a test: attempted once, and not held against the receiver.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
     /// Where it is in its life.
     pub status: DeliveryStatus,
     /// Attempts begun.
     pub attempt: u32,
     /// Attempts begun before the present run: a recovered delivery starts its schedule again.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub run_after: u32,
-    /// When the present run began.
-    pub run_began_at: Timestamp,
+    /// When the present run began, if it is not the first.
+    pub run_began_at: Option<Timestamp>,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
     /// Its lane, when its subscription wants the events about an entity in order.
@@ -133,6 +147,8 @@ pub struct Delivery {
     pub held_by: Option<Hold>,
     /// Until when the present attempt has time.
     pub lease_until: Option<Timestamp>,
+    /// Who makes it: drawn for each claim, so that of two that are alike only one is its own.
+    pub claim: Option<String>,
     /// When the sweep picks it up.
     pub due_at: Option<Timestamp>,
     /// The last answer's status.
@@ -143,6 +159,11 @@ pub struct Delivery {
     pub last_attempt_at: Option<Timestamp>,
     /// How long the last attempt took, in milliseconds.
     pub last_duration_ms: Option<u64>,
+    /// SHA-256 of the body that was sent, in hex: it outlives the body.
+    pub body_sha256: Option<String>,
+    /// Its latest attempts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<KeptAttempt>,
     /// When the payload was removed.
     pub expunged_at: Option<Timestamp>,
     /// When it was made.
@@ -163,15 +184,12 @@ impl Item for Delivery {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
-        let mut keys = vec![
-            key::deliveries_of_day(&scope, self.created_at, &self.id),
-            key::deliveries_of_subscription(
-                &self.subscription_id,
-                self.created_at,
-                self.status.as_str(),
-                &self.id,
-            ),
-        ];
+        let (at, to) = (self.created_at, &self.subscription_id);
+        let mut keys = vec![key::deliveries_of_day(&scope, at, &self.id, to)];
+        let trouble = self.trouble().map(DeliveryStatus::as_str);
+        keys.extend(
+            trouble.map(|status| key::deliveries_in_trouble(&scope, status, at, &self.id, to)),
+        );
         keys.extend(self.due_at.map(|at| Due::Delivery.mark(self.id.as_str(), at)));
         keys
     }
@@ -201,17 +219,20 @@ impl Delivery {
             status: DeliveryStatus::Pending,
             attempt: 0,
             run_after: 0,
-            run_began_at: now,
+            run_began_at: None,
             next_attempt_at: Some(now),
             lane: Lane::of(event, subscription),
             turn_at: None,
             held_by: None,
             lease_until: None,
+            claim: None,
             due_at: Some(due_for(now, now)),
             last_status_code: None,
             last_error: None,
             last_attempt_at: None,
             last_duration_ms: None,
+            body_sha256: None,
+            attempts: Vec::new(),
             expunged_at: None,
             created_at: now,
             updated_at: now,
@@ -231,7 +252,20 @@ impl Delivery {
     pub fn is_spent(&self, now: Timestamp) -> bool {
         let made = self.attempt.saturating_sub(self.run_after);
         let most = if self.test { 1 } else { MAX_ATTEMPTS };
-        made >= most || self.run_began_at.plus(LIFETIME) <= now
+        made >= most || self.run_began_at.unwrap_or(self.created_at).plus(LIFETIME) <= now
+    }
+
+    /// The status under which it is listed because all is not well. One that is attempted again stays
+    /// among those that are retried: whoever lists them looks at the delivery itself.
+    fn trouble(&self) -> Option<DeliveryStatus> {
+        match self.status {
+            DeliveryStatus::Pending | DeliveryStatus::Succeeded => None,
+            DeliveryStatus::Delivering => {
+                let is_again = self.attempt.saturating_sub(self.run_after) > 1;
+                is_again.then_some(DeliveryStatus::Retrying)
+            }
+            status => Some(status),
+        }
     }
 
     /// Whether it is being attempted, or about to be.
@@ -240,10 +274,12 @@ impl Delivery {
     }
 
     fn changed(&self, now: Timestamp) -> Self {
-        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+        let version = self.version.saturating_add(1);
+        Self { updated_at: now, claim: None, version, ..self.clone() }
     }
 
-    /// The delivery with its next attempt begun.
+    /// The delivery with its next attempt begun. Its due mark stays: where that passes before the lease
+    /// has ended, the sweep leaves the delivery alone until then.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Self {
         Self {
@@ -253,10 +289,15 @@ impl Delivery {
             turn_at: None,
             held_by: None,
             lease_until: Some(now.plus(LEASE)),
-            due_at: Some(now.plus(LEASE)),
+            due_at: self.due_at.or(Some(now.plus(LEASE))),
             last_attempt_at: Some(now),
             ..self.changed(now)
         }
+    }
+
+    /// Whether somebody is attempting it.
+    pub fn is_leased(&self, now: Timestamp) -> bool {
+        self.lease_until.is_some_and(|until| now < until)
     }
 
     /// The delivery ended without another attempt.
@@ -313,7 +354,7 @@ impl Delivery {
         Self {
             status: DeliveryStatus::Pending,
             run_after: self.attempt,
-            run_began_at: now,
+            run_began_at: Some(now),
             next_attempt_at: Some(now),
             turn_at: None,
             held_by: None,
@@ -338,14 +379,19 @@ impl Delivery {
         } else {
             self.ended(DeliveryStatus::Cancelled, "payload_expunged", now)
         };
-        Self { expunged_at: Some(now), ..kept }
+        Self { expunged_at: Some(now), attempts: self.without_answers(), ..kept }
     }
 }
 
-/// When the sweep picks up a delivery whose next attempt is at `next`: a minute late when a
-/// message carries it, on time when that is too far away for a message.
+/// When the sweep picks up a delivery whose next attempt is at `next`: late when a message carries it,
+/// on time when that is too far away for a message.
 fn due_for(next: Timestamp, now: Timestamp) -> Timestamp {
     if now.until(next) <= queue::MAX_DELAY { next.plus(QUEUE_GRACE) } else { next }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //!
 //! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
 //!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
-//!   reports a writer's own success as a refused condition (docs/platform.md §1).
+//!   reports a writer's own success as a refused condition (docs/platform.md §1). Deliveries, of
+//!   which there are many more than of anything else, are written alone
+//!   ([`Table::put_new`], [`Table::put_next`], [`Table::change`]).
 //! - `TransactionConflict` is retried here, with full jitter; the SDK does not
 //!   (docs/platform.md §1).
 //! - Every call has a time limit (docs/platform.md §1). Every page loop is bounded
@@ -26,7 +28,7 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 pub use pace::Pass;
 pub use places::Place;
 pub use read::{Batch, Query, Scanned};
-pub use write::{Change, Condition, Write, retry};
+pub use write::{Change, Changed, Condition, Write, retry};
 
 use crate::config::Setting;
 use crate::context::Context;

@@ -26,3 +26,11 @@ fn gsi1(pk: String, sk: impl Into<String>) -> IndexKey {
 fn gsi2(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi2, Key::new(pk, sk))
 }
+
+fn gsi5(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi5, Key::new(pk, sk))
+}
+
+fn gsi6(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi6, Key::new(pk, sk))
+}

@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Delivery, KEPT};
 
+/// Attempts that a delivery keeps, the latest (our choice): those of five runs.
+const MOST_KEPT: usize = 50;
+/// The longest answer, in bytes, that is kept with the attempt (our choice). Each attempt after it
+/// writes it again; most who answer anything say less.
+const LONGEST_KEPT: usize = 256;
+
 /// What an attempt's result means for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptVerdict {
@@ -69,18 +75,13 @@ impl From<SendError> for AttemptOutcome {
     }
 }
 
-/// One attempt, as it is recorded.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// The delivery that was attempted.
-    pub delivery_id: DeliveryId,
     /// Its number, from 1.
     pub number: u32,
     /// Where it went.
     pub url: String,
-    /// SHA-256 of the body that was sent, in hex: it outlives the body.
-    #[serde(default)]
-    pub body_sha256: Option<String>,
     /// When it began.
     pub started_at: Timestamp,
     /// How long it took, in milliseconds.
@@ -93,20 +94,60 @@ pub struct DeliveryAttempt {
     pub response_body: Option<String>,
     /// Whether there was more.
     pub response_truncated: bool,
+    /// Whether what was answered is an item of its own, to be read where it is shown.
+    pub is_answer_apart: bool,
+}
+
+/// An attempt as its delivery keeps it. Short, because a delivery is written with all of its attempts:
+/// one that succeeds at once fits into a kilobyte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptAttempt {
+    #[serde(rename = "n")]
+    number: u32,
+    /// None where it is that of the attempt before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(rename = "at")]
+    started_at: Timestamp,
+    #[serde(rename = "ms")]
+    duration_ms: u64,
+    #[serde(rename = "status", default, skip_serializing_if = "Option::is_none")]
+    status_code: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(rename = "answer", default, skip_serializing_if = "Option::is_none")]
+    response_body: Option<String>,
+    #[serde(rename = "cut", default, skip_serializing_if = "std::ops::Not::not")]
+    response_truncated: bool,
+    #[serde(rename = "apart", default, skip_serializing_if = "std::ops::Not::not")]
+    is_answer_apart: bool,
+}
+
+/// What a receiver answered, when that is longer than a delivery keeps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecordedAnswer {
+    /// The delivery that was attempted.
+    pub delivery_id: DeliveryId,
+    /// The attempt's number.
+    pub number: u32,
+    /// The first 16 KB of the answer's body.
+    pub body: String,
+    /// When the delivery was made.
+    pub created_at: Timestamp,
     /// Always 1: it is written whole, and never replaced under its version.
     pub version: u64,
 }
 
-impl Item for DeliveryAttempt {
-    const KIND: &'static str = "delivery_attempt";
+impl Item for RecordedAnswer {
+    const KIND: &'static str = "delivery_answer";
     fn key(&self) -> Key {
-        key::attempt(&self.delivery_id, self.number)
+        key::recorded_answer(&self.delivery_id, self.number)
     }
     fn version(&self) -> u64 {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.started_at.plus(KEPT))
+        Some(self.created_at.plus(KEPT))
     }
 }
 
@@ -114,38 +155,109 @@ impl DeliveryAttempt {
     /// The present attempt of a claimed delivery, with its result.
     pub fn of(delivery: &Delivery, url: &str, outcome: &AttemptOutcome, took: Duration) -> Self {
         Self {
-            delivery_id: delivery.id.clone(),
             number: delivery.attempt,
             url: url.to_owned(),
-            body_sha256: None,
             started_at: delivery.last_attempt_at.unwrap_or(delivery.created_at),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             status_code: outcome.status_code,
             error: outcome.error.clone(),
             response_body: None,
             response_truncated: false,
-            version: 1,
+            is_answer_apart: false,
         }
-    }
-
-    /// The attempt as one that sent this body.
-    #[must_use]
-    pub fn with_body(self, body: &str) -> Self {
-        Self { body_sha256: Some(gateway::seal::digest(body)), ..self }
     }
 
     /// The attempt with what was read of the answer.
     #[must_use]
     pub fn with_response(mut self, body: &[u8], truncated: bool) -> Self {
-        self.response_body = Some(String::from_utf8_lossy(body).into_owned());
+        let body = String::from_utf8_lossy(body).into_owned();
+        self.is_answer_apart = body.len() > LONGEST_KEPT;
+        self.response_body = Some(body);
         self.response_truncated = truncated;
         self
+    }
+
+    /// The attempt with the answer that was read from beside its delivery.
+    #[must_use]
+    pub fn with_recorded(self, answer: Option<RecordedAnswer>) -> Self {
+        Self { response_body: answer.map(|answer| answer.body).or(self.response_body), ..self }
+    }
+
+    /// What goes into an item of its own, of an attempt at this delivery.
+    pub fn recorded_answer(&self, delivery: &Delivery) -> Option<RecordedAnswer> {
+        let body = self.response_body.clone().filter(|_| self.is_answer_apart)?;
+        Some(RecordedAnswer {
+            delivery_id: delivery.id.clone(),
+            number: self.number,
+            body,
+            created_at: delivery.created_at,
+            version: 1,
+        })
     }
 
     /// The attempt that a delivery still holds a lease for, when whoever made it never came back:
     /// the receiver may have got it.
     pub fn lost(delivery: &Delivery, url: &str) -> Self {
         Self::of(delivery, url, &AttemptOutcome::failed("interrupted"), Duration::ZERO)
+    }
+}
+
+impl Delivery {
+    /// Its attempts, the first first; of those that were recorded apart without what was answered.
+    pub fn attempts(&self) -> Vec<DeliveryAttempt> {
+        let mut url = String::new();
+        let shown = self.attempts.iter().map(|kept| {
+            if let Some(new) = &kept.url {
+                url.clone_from(new);
+            }
+            DeliveryAttempt {
+                number: kept.number,
+                url: url.clone(),
+                started_at: kept.started_at,
+                duration_ms: kept.duration_ms,
+                status_code: kept.status_code,
+                error: kept.error.clone(),
+                response_body: kept.response_body.clone(),
+                response_truncated: kept.response_truncated,
+                is_answer_apart: kept.is_answer_apart,
+            }
+        });
+        shown.collect()
+    }
+
+    /// The delivery with an attempt more.
+    #[must_use]
+    pub fn with_attempt(mut self, attempt: &DeliveryAttempt) -> Self {
+        let last = self.attempts().pop();
+        let is_elsewhere = last.is_none_or(|last| last.url != attempt.url);
+        self.attempts.push(KeptAttempt {
+            number: attempt.number,
+            url: is_elsewhere.then(|| attempt.url.clone()),
+            started_at: attempt.started_at,
+            duration_ms: attempt.duration_ms,
+            status_code: attempt.status_code,
+            error: attempt.error.clone(),
+            response_body: attempt.response_body.clone().filter(|_| !attempt.is_answer_apart),
+            response_truncated: attempt.response_truncated,
+            is_answer_apart: attempt.is_answer_apart,
+        });
+        let over = self.attempts.len().saturating_sub(MOST_KEPT);
+        let first = self.attempts().get(over).map(|first| first.url.clone());
+        self.attempts.drain(..over);
+        if let Some(kept) = self.attempts.first_mut() {
+            kept.url = first;
+        }
+        self
+    }
+
+    /// Its attempts without what was answered to them.
+    pub(super) fn without_answers(&self) -> Vec<KeptAttempt> {
+        let bare = |kept: &KeptAttempt| KeptAttempt {
+            response_body: None,
+            is_answer_apart: false,
+            ..kept.clone()
+        };
+        self.attempts.iter().map(bare).collect()
     }
 }
 

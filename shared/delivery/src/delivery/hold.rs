@@ -86,7 +86,7 @@ impl Delivery {
     /// looks again, after the time at which the head may have ended.
     pub fn behind(&self, head: &Self, now: Timestamp) -> Option<Self> {
         let ends = head.next_attempt_at.or(head.lease_until).unwrap_or(now).max(now);
-        let due = ends.plus(QUEUE_GRACE.saturating_mul(2));
+        let due = ends.plus(QUEUE_GRACE);
         let waits = self.held_by == Some(Hold::Entity) && self.lease_until.is_none();
         if waits && self.due_at.is_some_and(|at| at >= due) {
             return None;

@@ -12,7 +12,7 @@ use super::{Delivery, DeliveryStatus};
 use crate::subscription;
 
 /// A message this early is on time: queues count whole seconds, and clocks differ.
-const EARLY: Duration = Duration::from_secs(1);
+pub(super) const EARLY: Duration = Duration::from_secs(1);
 
 /// What a queue message says: enough to read everything the attempt needs in one round trip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,7 +35,7 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
                 assert_eq!(delivery.next_attempt_at, Some(now.plus(slot)));
                 let carried = slot <= queue::MAX_DELAY;
                 assert_eq!(delivery.delay(now).is_some(), carried);
-                let grace = if carried { MINUTE } else { Duration::ZERO };
+                let grace = if carried { QUEUE_GRACE } else { Duration::ZERO };
                 assert_eq!(delivery.due_at, Some(now.plus(slot).plus(grace)));
                 now = now.plus(slot);
             }
@@ -86,7 +86,7 @@ fn a_far_turn_is_handed_to_the_queue_before_it_comes_and_swept_again_only_after_
     let swept = waiting.swept(due);
     assert_eq!((swept.delay(due), swept.due_at), (Some(MINUTE * 10), Some(turn.plus(SWEPT_GRACE))));
     let near = delivery().paced(NOW.plus(MINUTE), turn, NOW);
-    assert_eq!((near.delay(NOW), near.due_at), (Some(MINUTE), Some(NOW.plus(MINUTE * 2))));
+    assert_eq!((near.delay(NOW), near.due_at), (Some(MINUTE), Some(NOW.plus(MINUTE * 3))));
     let claimed = near.claimed(NOW);
     assert_eq!((claimed.turn_at, claimed.held_by), (None, None));
 }
@@ -225,7 +225,7 @@ fn whoever_finds_no_place_waits_twice_as_long_each_time_and_counts_no_attempt() 
             (waiting.held_by, waiting.next_attempt_at),
             (Some(Hold::Concurrency), Some(until))
         );
-        assert_eq!(waiting.due_at, Some(until.plus(MINUTE)));
+        assert_eq!(waiting.due_at, Some(until.plus(QUEUE_GRACE)));
         assert_eq!((waiting.attempt, waiting.status), (0, DeliveryStatus::Pending));
         assert_eq!(waiting.turn(1, until), Turn::Ready);
         now = until;

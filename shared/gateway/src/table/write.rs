@@ -1,9 +1,11 @@
 //! Writes: one transaction, each of whose actions says what its refused condition means.
 
+mod alone;
 mod in_place;
 
 use std::time::Duration;
 
+pub use alone::Changed;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,

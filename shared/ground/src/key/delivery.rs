@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 
-use super::{IndexKey, gsi1, gsi2};
+use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
 use crate::id::{AppId, DeliveryId, EventId, MailId, StoreId, SubscriptionId};
 
 // Events and webhooks.
@@ -34,9 +34,13 @@ pub fn events_on(store: &StoreId, day: Timestamp) -> String {
 pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
     format!("{scope}#DLV#{}", day.day())
 }
-/// The partition of a subscription's deliveries of a day.
-pub fn deliveries_to(subscription: &SubscriptionId, day: Timestamp) -> String {
-    format!("WHS#{subscription}#DLV#{}", day.day())
+/// The partition of those of a day that are in trouble, by their status.
+pub fn deliveries_in(scope: &str, status: &str, day: Timestamp) -> String {
+    format!("{scope}#DLV#{status}#{}", day.day())
+}
+/// How the sort keys of the deliveries to a subscription end.
+pub fn to_subscription(subscription: &SubscriptionId) -> String {
+    format!("#{subscription}")
 }
 /// A store's events of a day.
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
@@ -65,24 +69,32 @@ pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> Inde
 pub fn delivery(id: &DeliveryId) -> Key {
     Key::new(format!("DLV#{id}"), "A")
 }
-/// An attempt at a delivery.
-pub fn attempt(id: &DeliveryId, number: u32) -> Key {
-    Key::new(format!("DLV#{id}"), format!("ATT#{number:04}"))
+/// What a receiver answered to an attempt, when that is long.
+pub fn recorded_answer(id: &DeliveryId, number: u32) -> Key {
+    Key::new(format!("DLV#{id}"), format!("{RECORDED_ANSWERS}{number:04}"))
 }
-/// What sort keys of attempts begin with.
-pub const ATTEMPTS: &str = "ATT#";
+/// What sort keys of recorded answers begin with.
+pub const RECORDED_ANSWERS: &str = "ANS#";
 /// A store's deliveries of a day; for an app's own subscription, the app's.
-pub fn deliveries_of_day(scope: &str, at: Timestamp, id: &DeliveryId) -> IndexKey {
-    gsi1(deliveries_on(scope, at), format!("{at}#{id}"))
-}
-/// A subscription's deliveries of a day, by status.
-pub fn deliveries_of_subscription(
-    subscription: &SubscriptionId,
-    created: Timestamp,
-    status: &str,
+pub fn deliveries_of_day(
+    scope: &str,
+    at: Timestamp,
     id: &DeliveryId,
+    subscription: &SubscriptionId,
 ) -> IndexKey {
-    gsi2(deliveries_to(subscription, created), format!("{status}#{created}#{id}"))
+    let place = format!("{at}#{id}{}", to_subscription(subscription));
+    gsi5(deliveries_on(scope, at), place)
+}
+/// Those of them that are in trouble, by their status.
+pub fn deliveries_in_trouble(
+    scope: &str,
+    status: &str,
+    at: Timestamp,
+    id: &DeliveryId,
+    subscription: &SubscriptionId,
+) -> IndexKey {
+    let place = format!("{at}#{id}{}", to_subscription(subscription));
+    gsi6(deliveries_in(scope, status, at), place)
 }
 /// The partition of a lane: a subscription's unfinished deliveries about one entity, in order.
 pub fn lane(subscription: &SubscriptionId, entity: &str) -> String {

@@ -1,0 +1,142 @@
+//! What attempts need besides their deliveries: read once for those of a batch that share it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use commerce::topics;
+use delivery::delivery::DeliveryMessage;
+use delivery::subscription::Subscription;
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::table::Batch;
+use ground::event::Event;
+use ground::key;
+use platform::app::Stop;
+use platform::installation::{Installation, InstallationStatus};
+
+/// Messages whose inputs one round trip reads: four items each.
+pub(crate) const AT_ONCE: usize = 25;
+
+/// What an attempt needs besides its delivery.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Inputs {
+    pub(crate) event: Option<Arc<Event>>,
+    pub(crate) subscription: Option<Arc<Subscription>>,
+    /// Of the app whose subscription on a store it is; none of an app that operators have stopped.
+    installation: Option<Arc<Installation>>,
+}
+
+/// What the attempts of a batch need.
+#[derive(Debug, Default)]
+pub(crate) struct SharedInputs {
+    events: HashMap<Key, Arc<Event>>,
+    subscriptions: HashMap<Key, Arc<Subscription>>,
+    installations: HashMap<Key, Arc<Installation>>,
+    stops: HashSet<Key>,
+}
+
+/// The installation of the app whose subscription on a store it is, and the mark of operators who
+/// have stopped the app: what an app may be sent ends with either. An app's own subscription also
+/// tells it of its uninstallation and its suspension, and asks for none.
+fn installation_keys(message: &DeliveryMessage) -> Option<[Key; 2]> {
+    let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
+    let id = Installation::id_of(store, app);
+    Some([key::installation(&id), Stop::of(app, &id)])
+}
+
+/// Every key that a message's attempt needs besides its delivery's.
+pub(crate) fn keys_of(message: &DeliveryMessage) -> Vec<Key> {
+    let mut keys = vec![key::event(&message.event_id), message.subscription_key()];
+    keys.extend(installation_keys(message).into_iter().flatten());
+    keys
+}
+
+impl SharedInputs {
+    /// Reads what up to [`AT_ONCE`] messages need.
+    ///
+    /// # Errors
+    /// 503 when the table cannot be reached.
+    pub(crate) async fn read(app: &App, messages: &[DeliveryMessage]) -> Result<Self, Problem> {
+        let keys: HashSet<Key> = messages.iter().flat_map(keys_of).collect();
+        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut shared = Self::default();
+        for message in messages {
+            shared.take(&mut batch, message);
+        }
+        Ok(shared)
+    }
+
+    /// Takes what a message needs, as far as it can be read: what cannot is met where the attempt is
+    /// judged by itself, and fails alone there.
+    pub(crate) fn take(&mut self, batch: &mut Batch, message: &DeliveryMessage) {
+        keep(&mut self.events, batch, key::event(&message.event_id));
+        keep(&mut self.subscriptions, batch, message.subscription_key());
+        if let Some([installation, stop]) = installation_keys(message) {
+            keep(&mut self.installations, batch, installation);
+            if batch.take::<Stop>(&stop).is_ok_and(|found| found.is_some()) {
+                self.stops.insert(stop);
+            }
+        }
+    }
+
+    /// What this message's attempt needs.
+    pub(crate) fn of(&self, message: &DeliveryMessage) -> Inputs {
+        let keys = installation_keys(message);
+        let not_stopped = keys.filter(|[_, stop]| !self.stops.contains(stop));
+        Inputs {
+            event: self.events.get(&key::event(&message.event_id)).cloned(),
+            subscription: self.subscriptions.get(&message.subscription_key()).cloned(),
+            installation: not_stopped.and_then(|[key, _]| self.installations.get(&key).cloned()),
+        }
+    }
+}
+
+fn keep<T: Item>(all: &mut HashMap<Key, Arc<T>>, batch: &mut Batch, key: Key) {
+    if let Ok(Some(found)) = batch.take::<T>(&key) {
+        all.insert(key, Arc::new(found));
+    }
+}
+
+impl Inputs {
+    /// The inputs of one attempt, of a batch that was read for it alone.
+    ///
+    /// # Errors
+    /// `internal` when one of them cannot be read.
+    pub(crate) fn of(batch: &mut Batch, message: &DeliveryMessage) -> Result<Self, Problem> {
+        let event = batch.take(&key::event(&message.event_id))?.map(Arc::new);
+        let subscription = batch.take(&message.subscription_key())?.map(Arc::new);
+        let mut installation = None;
+        if let Some([installation_key, stop_key]) = installation_keys(message)
+            && batch.take::<Stop>(&stop_key)?.is_none()
+        {
+            installation = batch.take(&installation_key)?.map(Arc::new);
+        }
+        Ok(Self { event, subscription, installation })
+    }
+
+    /// What is to be sent and where to, or why nothing ever is.
+    pub(crate) fn judge(
+        &self,
+        is_test: bool,
+    ) -> Result<(Arc<Event>, Arc<Subscription>), &'static str> {
+        let event = self.event.as_ref().filter(|event| !event.is_expunged());
+        let event = event.ok_or("payload_expunged")?;
+        let subscription = self.subscription.as_ref().ok_or("subscription_deleted")?;
+        // A test shows whether a receiver works, also before its subscription is switched on.
+        if !subscription.is_enabled() && !is_test {
+            return Err("subscription_disabled");
+        }
+        let installation = self.installation.as_deref();
+        let is_active =
+            installation.is_some_and(|found| found.status == InstallationStatus::Active);
+        if subscription.scopes.is_some() && !is_active {
+            return Err("installation_inactive");
+        }
+        // A test carries a sample, and was judged when it was asked for.
+        if !is_test && !subscription.may_read(topics::scope_of(&event.name), installation) {
+            return Err("insufficient_scope");
+        }
+        Ok((Arc::clone(event), Arc::clone(subscription)))
+    }
+}

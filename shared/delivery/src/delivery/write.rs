@@ -1,0 +1,106 @@
+//! Writing a delivery: alone in one conditional write, and in a transaction only with what goes with it,
+//! which is its position in a lane, and an answer that is an item of its own.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::{Change, Changed};
+
+use super::message::EARLY;
+use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, RecordedAnswer};
+
+/// What tells one claim from every other.
+fn draw() -> String {
+    format!("{:016x}", u64::from_be_bytes(seal::random_bytes()))
+}
+
+impl Delivery {
+    /// Makes the delivery, with its position in its lane. One that has been made is left as it is,
+    /// whatever has become of it.
+    ///
+    /// # Errors
+    /// 503 when the table cannot be reached.
+    pub async fn make(&self, app: &App) -> Result<(), Problem> {
+        if self.lane.is_none() {
+            return app.table.put_new(self).await.map(drop);
+        }
+        let write = app.table.write().create(self, Code::VersionConflict);
+        match self.enter_lane(write).commit().await {
+            Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Writes the delivery in place of its version before. One that has ended leaves its lane with it.
+    ///
+    /// # Errors
+    /// `version_conflict` when another writer came first.
+    pub async fn replace(&self, app: &App) -> Result<(), Problem> {
+        self.settle(app, None).await
+    }
+
+    /// As [`Delivery::replace`], with what was answered if that is long.
+    ///
+    /// # Errors
+    /// As [`Delivery::replace`].
+    pub async fn settle(&self, app: &App, answer: Option<RecordedAnswer>) -> Result<(), Problem> {
+        let is_alone = answer.is_none() && (self.lane.is_none() || !self.status.is_final());
+        if !is_alone {
+            let write = app.table.write().replace(self, Code::VersionConflict);
+            let write = write.also(answer, |write, answer| write.put(&answer));
+            return self.leave_lane(write).commit().await;
+        }
+        if app.table.put_next(self).await? { Ok(()) } else { Err(Code::VersionConflict.into()) }
+    }
+
+    /// The delivery with its next attempt begun, for whoever writes it so.
+    #[must_use]
+    pub fn claimed_by_us(&self, now: Timestamp) -> Self {
+        Self { claim: Some(draw()), ..self.claimed(now) }
+    }
+
+    /// Claims the first attempt of the delivery that a message is for, without having read it. None
+    /// when that takes a closer look; [`Delivery::turn`] says what at.
+    ///
+    /// # Errors
+    /// 503 when the table cannot be reached.
+    pub async fn claim_first(
+        app: &App,
+        message: &DeliveryMessage,
+        now: Timestamp,
+    ) -> Result<Changed<Self>, Problem> {
+        let claim = draw();
+        let key = ground::key::delivery(&message.delivery_id);
+        let claimed = app.table.change::<Self>(&key, first_claim(&claim, now)).await?;
+        Ok(match claimed {
+            // Ours, whose reply was lost.
+            Changed::Refused(Some(found)) if found.claim.as_ref() == Some(&claim) => {
+                Changed::Done(found)
+            }
+            other => other,
+        })
+    }
+}
+
+/// [`Delivery::claimed`] of one that waits for its first attempt, as a change of what is there. None
+/// of its keys in an index is different then.
+fn first_claim(claim: &str, now: Timestamp) -> Change {
+    let claimed = "SET #status = :delivering, attempt = :one, lease_until = :lease, claim = :claim, \
+                   last_attempt_at = :now, updated_at = :now, version = version + :one \
+                   REMOVE next_attempt_at, turn_at, held_by";
+    let waits = "#status = :pending AND attempt = :none AND next_attempt_at <= :soon \
+                 AND created_at > :oldest";
+    Change::new(claimed)
+        .only_if(waits)
+        .name("#status", "status")
+        .value(":delivering", DeliveryStatus::Delivering)
+        .value(":pending", DeliveryStatus::Pending)
+        .value(":none", 0)
+        .value(":one", 1)
+        .value(":claim", claim)
+        .value(":lease", now.plus(LEASE))
+        .value(":now", now)
+        .value(":soon", now.plus(EARLY))
+        .value(":oldest", now.minus(LIFETIME))
+}
