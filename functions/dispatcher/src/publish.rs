@@ -133,11 +133,9 @@ async fn make(
 }
 
 async fn make_all(app: &App, deliveries: &[Delivery]) -> Result<(), Problem> {
-    let outcomes: Vec<Result<(), Problem>> = stream::iter(deliveries)
-        .map(|delivery| delivery.make(app))
-        .buffer_unordered(WRITES)
-        .collect()
-        .await;
+    let writes: Vec<_> = deliveries.iter().map(|delivery| delivery.make(app)).collect();
+    let outcomes: Vec<Result<(), Problem>> =
+        stream::iter(writes).buffer_unordered(WRITES).collect().await;
     outcomes.into_iter().collect()
 }
 
@@ -170,16 +168,11 @@ async fn send(app: &App, deliveries: impl IntoIterator<Item = &Delivery>) {
     let messages: Vec<_> =
         deliveries.into_iter().map(|delivery| (delivery.message(), Duration::ZERO)).collect();
     let queue = app.queue(QUEUE);
-    stream::iter(messages.chunks(MESSAGES))
-        .for_each_concurrent(WRITES, |ten| {
-            let queue = &queue;
-            async move {
-                if let Err(problem) = queue.send(ten).await {
-                    tracing::warn!(cause = %problem, count = ten.len(), "messages not queued");
-                }
-            }
-        })
-        .await;
+    let sendings: Vec<_> = messages.chunks(MESSAGES).map(|ten| queue.send(ten)).collect();
+    let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
+    for problem in outcomes.into_iter().filter_map(Result::err) {
+        tracing::warn!(cause = %problem, "messages not queued");
+    }
 }
 
 /// Moves the event on, and counts it, on the condition that it is pending.

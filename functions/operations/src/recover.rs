@@ -137,7 +137,8 @@ async fn lost(
     for day in range.days() {
         for status in DeliveryStatus::LOST {
             let query = Query::index(Index::Gsi6, key::deliveries_in(scope, status.as_str(), day))
-                .ends_with(key::to_subscription(id));
+                .ends_with(key::to_subscription(id))
+                .whole();
             let mut start = None;
             loop {
                 let room = MOST.saturating_sub(found.len());
@@ -206,7 +207,8 @@ pub(crate) async fn stats(
     let (mut durations, mut total, mut truncated) = (Vec::new(), 0_u64, false);
     for day in range.days() {
         let query = Query::index(Index::Gsi5, key::deliveries_on(&scope, day))
-            .ends_with(key::to_subscription(&id));
+            .ends_with(key::to_subscription(&id))
+            .whole();
         let is_meant = |delivery: &Delivery| range.holds(delivery.created_at) && !delivery.test;
         let page = app.table.page::<Delivery>(&query, MOST_COUNTED, None, is_meant).await?;
         truncated |= page.next.is_some();

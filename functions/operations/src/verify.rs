@@ -115,7 +115,7 @@ async fn newest<T: Item>(app: &App, days: Vec<table::Query>) -> Result<Vec<T>, P
         if room == 0 {
             break;
         }
-        found.extend(app.table.page(&day, room, None, |_: &T| true).await?.items);
+        found.extend(app.table.page(&day.whole(), room, None, |_: &T| true).await?.items);
     }
     Ok(found)
 }

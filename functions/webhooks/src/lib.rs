@@ -48,6 +48,7 @@ use futures_util::future::join_all;
 use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::seal::SealKey;
+use gateway::table;
 
 use begin::{Begun, Job};
 use finish::Report;
@@ -57,7 +58,9 @@ use send::SentAttempt;
 /// Handles a batch of the queue; answers with the messages to be received again.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let groups = event.records.chunks(inputs::AT_ONCE);
-    let outcomes = join_all(groups.map(|group| handle_group(app, group))).await;
+    let work = join_all(groups.map(|group| handle_group(app, group)));
+    let (outcomes, used) = table::metered(app.clock.now(), work).await;
+    tracing::debug!(messages = event.records.len(), ?used, "batch");
     let mut response = SqsBatchResponse::default();
     for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {

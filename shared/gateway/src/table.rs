@@ -12,6 +12,7 @@
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 mod counter;
+mod meter;
 mod pace;
 mod places;
 mod read;
@@ -25,6 +26,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
+pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;
 pub use read::{Batch, Query, Scanned};

@@ -2,6 +2,7 @@
 
 mod apps;
 mod boundaries;
+mod costs;
 mod delivered;
 mod fairness;
 mod filters;

@@ -1,6 +1,10 @@
 //! Deliveries and their attempts, read and expunged.
 
+use std::time::Duration;
+
+use delivery::delivery::{AttemptOutcome, Delivery, DeliveryAttempt};
 use gateway::clock::DAY;
+use gateway::item::Item;
 use support::Behaviour;
 
 use super::{DELIVERIES, Watched};
@@ -24,18 +28,20 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
         write.commit().await.unwrap();
     }
     let owner = watched.merchant.sign_in_again().await.at(&watched.store);
-    let mut path = format!("{DELIVERIES}?status=cancelled&limit=1");
+    let mut path = format!("{DELIVERIES}?event_type=none.happened&limit=1");
     let first = owner.get(&path).await.expect(200);
     assert_eq!((first.data().len(), first.json["page"]["has_more"].as_bool()), (0, Some(true)));
-    assert!(first.trips() <= 45, "{} round trips", first.trips());
-    assert_eq!(first.header("x-service-cost-actual"), first.header("x-service-cost-requested"));
+    // Of each day keys, and then what they lead to.
+    assert!(first.trips() <= 85, "{} round trips", first.trips());
+    let cost = |name: &str| first.header(name).unwrap().parse::<u32>().unwrap();
+    assert!(cost("x-service-cost-actual") >= cost("x-service-cost-requested"));
     let mut pages = 0;
     loop {
         let reply = owner.get(&path).await.expect(200);
         assert!(reply.data().is_empty());
         pages += 1;
         let Some(cursor) = reply.json["page"]["next_cursor"].as_str() else { break };
-        path = format!("{DELIVERIES}?status=cancelled&limit=1&cursor={cursor}");
+        path = format!("{DELIVERIES}?event_type=none.happened&limit=1&cursor={cursor}");
     }
     // Of 150 and one, two are read at once: some 81 queries, 40 a page.
     assert_eq!(pages, 3);
@@ -58,20 +64,41 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     let app = watched.gateway.app();
     let id = ground::id::DeliveryId::parse(&id).unwrap();
-    let key = ground::key::attempt(&id, 1);
-    let sample: delivery::delivery::DeliveryAttempt = app.table.get(&key).await.unwrap().unwrap();
-    for chunk in (1..=230_u32).collect::<Vec<_>>().chunks(50) {
-        let write = chunk.iter().fold(app.table.write(), |write, number| {
-            let sample = delivery::delivery::DeliveryAttempt { number: *number, ..sample.clone() };
-            write.put(&sample.with_response(b"private", false))
-        });
+    let mut delivery: Delivery = app.table.get(&ground::key::delivery(&id)).await.unwrap().unwrap();
+    delivery.attempts.clear();
+    let mut answers = Vec::new();
+    for number in 1..=230_u32 {
+        // Every other answer is too long to be kept with its attempt.
+        let answer = "private".repeat(if number % 2 == 0 { 1_000 } else { 1 });
+        let of = Delivery { attempt: number, ..delivery.clone() };
+        let outcome = AttemptOutcome::answered(200, None);
+        let attempt = DeliveryAttempt::of(&of, "http://one.example", &outcome, Duration::ZERO)
+            .with_response(answer.as_bytes(), number == 230);
+        answers.extend(attempt.recorded_answer(&of));
+        delivery = of.with_attempt(&attempt);
+    }
+    assert_eq!((answers.len(), delivery.attempts().len()), (115, 50), "the latest are kept");
+    app.table.write().put(&delivery).commit().await.unwrap();
+    for chunk in answers.chunks(50) {
+        let write = chunk.iter().fold(app.table.write(), gateway::table::Write::put);
         write.commit().await.unwrap();
     }
+    let attempts = format!("{DELIVERIES}/{id}/attempts?limit=100");
+    let shown = watched.owner().get(&attempts).await.expect(200);
+    let lengths: Vec<_> =
+        shown.data().iter().filter_map(|one| one["response_body"].as_str().map(str::len)).collect();
+    let expected: Vec<_> = (181..=230).map(|n| if n % 2 == 0 { 7_000 } else { 7 }).collect();
+    assert_eq!(lengths, expected);
+    assert!(shown.data().iter().all(|one| one["url"] == "http://one.example"));
+    assert_eq!(shown.data()[49]["response_truncated"], true);
     let path = format!("{DELIVERIES}/{id}/content");
     watched.owner().delete(&path).await.expect(204);
-    let attempts = watched.gateway.items_of("delivery_attempt", "DLV#").await;
-    assert_eq!(attempts.len(), 230);
-    assert!(attempts.iter().all(|attempt| attempt.get("response_body").is_none()));
+    let left = watched.gateway.items(&delivery.key().pk).await;
+    assert_eq!(left.len(), 1, "the delivery alone");
+    assert!(!left[0].to_string().contains("private"));
+    let shown = watched.owner().get(&attempts).await.expect(200);
+    assert_eq!(shown.data().len(), 50);
+    assert!(shown.data().iter().all(|one| one["response_body"].is_null()));
     let redeliver = format!("{DELIVERIES}/{id}/redeliver");
     watched.owner().post(&redeliver).await.expect(409).problem("payload_expunged");
 }
