@@ -41,6 +41,8 @@ impl Received {
 pub enum Behaviour {
     /// Answers this status with an empty body.
     Status(u16),
+    /// The same, and waits for the next request on the connection.
+    Keep(u16),
     /// Answers this status, these headers and this body.
     Answer(u16, Vec<(String, String)>, Vec<u8>),
     /// Answers 302 to this place.
@@ -157,16 +159,21 @@ async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
     }
 }
 
-/// One request of one connection; a failed read or write is the other side's choice.
+/// One request of one connection, or as many as it is kept for; a failed read or write is the other
+/// side's choice.
 async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) {
     let mut stream = BufReader::new(stream);
-    let Some(request) = read(&mut stream).await else { return };
-    let behaviour = {
-        let mut state = state.lock().unwrap();
-        state.requests.push(request);
-        state.next.pop_front().unwrap_or_else(|| state.otherwise.clone())
-    };
-    let _ = behave(behaviour, &mut stream).await;
+    while let Some(request) = read(&mut stream).await {
+        let behaviour = {
+            let mut state = state.lock().unwrap();
+            state.requests.push(request);
+            state.next.pop_front().unwrap_or_else(|| state.otherwise.clone())
+        };
+        let is_kept = matches!(behaviour, Behaviour::Keep(_));
+        if behave(behaviour, &mut stream).await.is_err() || !is_kept {
+            return;
+        }
+    }
 }
 
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
@@ -191,6 +198,11 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
 async fn behave(behaviour: Behaviour, stream: &mut BufReader<TcpStream>) -> std::io::Result<()> {
     match behaviour {
         Behaviour::Status(status) => answer(stream, status, &[], b"").await,
+        Behaviour::Keep(status) => {
+            let head = format!("HTTP/1.1 {status} Test\r\ncontent-length: 0\r\n\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            stream.flush().await
+        }
         Behaviour::Answer(status, headers, body) => answer(stream, status, &headers, &body).await,
         Behaviour::Redirect(to) => answer(stream, 302, &[("Location".to_owned(), to)], b"").await,
         Behaviour::Delay(time, status) => {

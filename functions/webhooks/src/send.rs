@@ -69,7 +69,7 @@ async fn post(
         deadline: speed.deadline(),
         max_body: MAX_ANSWER,
     };
-    app.egress.send(request).await.map_err(AttemptOutcome::from)
+    app.egress.send_kept(request).await.map_err(AttemptOutcome::from)
 }
 
 /// Headers as the connection takes them. Ours are always well formed; a custom one was judged

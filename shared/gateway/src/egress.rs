@@ -14,11 +14,13 @@
 //! Then the receiver itself may be hostile. It may hang, drip a byte every 100 ms, or fill 93 MiB in
 //! a second (docs/platform.md §4): [`Outgoing::deadline`] covers everything from the resolver to
 //! the last byte, and reading stops at [`Outgoing::max_body`]. Redirects come back as answers,
-//! environment proxies are ignored, nothing is retried, and no connection outlives its request: a
-//! pooled one would skip the resolver, and the name is resolved at every attempt
-//! (docs/conventions.md §11).
+//! environment proxies are ignored, and nothing is retried. The name is resolved at every attempt
+//! (docs/conventions.md §11): a pool would skip the resolver, so no connection outlives its request, but
+//! for those of [`Egress::send_kept`], which asks the resolver itself and takes a connection that leads
+//! to what it answered.
 
 mod destination;
+mod kept;
 mod resolve;
 
 use std::{
@@ -34,10 +36,11 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use url::Host;
 
 pub use destination::{Destination, Policy, Ports, Refusal, address_is_allowed};
+use kept::Kept;
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
 
-/// Time for the TCP and TLS handshakes together with the resolver (docs/conventions.md §10).
+/// Time for the TCP and TLS handshakes (docs/conventions.md §10).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The way out. Clones share one client, which is built at the first request: a start-up that sends
@@ -46,6 +49,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct Egress {
     guard: Guard,
     client: Arc<OnceLock<reqwest::Client>>,
+    tls: Arc<OnceLock<rustls::ClientConfig>>,
+    kept: Arc<Kept>,
 }
 
 impl fmt::Debug for Egress {
@@ -170,7 +175,12 @@ impl Egress {
 
     /// A way out with a resolver of the caller's: for tests of what a hostile name server can do.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Self {
-        Self { guard: Guard { policy, inner: resolver }, client: Arc::default() }
+        Self {
+            guard: Guard { policy, inner: resolver },
+            client: Arc::default(),
+            tls: Arc::default(),
+            kept: Arc::default(),
+        }
     }
 
     /// What this way out may reach.
@@ -195,51 +205,85 @@ impl Egress {
         request.destination.judge(self.policy())?;
         let deadline = request.deadline;
         // Dropping the exchange closes its connection, whatever state that is in.
-        tokio::time::timeout(deadline, self.exchange(request))
-            .await
-            .map_err(|_| SendError::Timeout)?
+        let exchange = async { exchange(self.client()?, request).await };
+        tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
     }
 
-    async fn exchange(&self, request: Outgoing) -> Result<Incoming, SendError> {
-        let mut response = self
-            .client()?
-            .request(request.method, request.destination.0)
-            .headers(request.headers)
-            .body(request.body)
-            .send()
-            .await?;
-        let headers = std::mem::take(response.headers_mut());
-        let mut body = BytesMut::new();
-        let mut truncated = false;
-        while let Some(mut chunk) = response.chunk().await? {
-            let room = request.max_body.saturating_sub(body.len());
-            truncated = chunk.len() > room;
-            chunk.truncate(room);
-            body.extend_from_slice(&chunk);
-            if truncated {
-                break;
-            }
-        }
-        Ok(Incoming { status: response.status().as_u16(), headers, body: body.freeze(), truncated })
+    /// As [`Egress::send`], over a connection of an earlier request if one is left to the addresses
+    /// that the name has now; and leaves its own for the next one, for three seconds.
+    pub async fn send_kept(&self, request: Outgoing) -> Result<Incoming, SendError> {
+        request.destination.judge(self.policy())?;
+        let deadline = request.deadline;
+        let exchange = async {
+            let client = self.kept_client(&request.destination).await?;
+            exchange(&client, request).await
+        };
+        tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
+    }
+
+    /// The client whose connections lead to what the destination's name is judged to be now.
+    async fn kept_client(&self, destination: &Destination) -> Result<reqwest::Client, SendError> {
+        let addresses = match destination.0.host() {
+            Some(Host::Domain(name)) => self.guard.resolve(name).await?,
+            Some(Host::Ipv4(address)) => vec![address.into()],
+            Some(Host::Ipv6(address)) => vec![address.into()],
+            None => return Err(Refusal::HostName.into()),
+        };
+        self.kept.client(&destination.0, &addresses, |pool| self.build(pool))
     }
 
     fn client(&self) -> Result<&reqwest::Client, SendError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls_config()?)
+        let client = self.build(reqwest::Client::builder().pool_max_idle_per_host(0))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// A client that knows no way around the guard.
+    fn build(&self, pool: reqwest::ClientBuilder) -> Result<reqwest::Client, SendError> {
+        let client = pool
+            .tls_backend_preconfigured(self.tls()?)
             .dns_resolver(self.guard.clone())
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
             .no_proxy()
-            .pool_max_idle_per_host(0)
             .http1_only()
             .build()?;
-        Ok(self.client.get_or_init(|| client))
+        Ok(client)
     }
+
+    fn tls(&self) -> Result<rustls::ClientConfig, SendError> {
+        if let Some(config) = self.tls.get() {
+            return Ok(config.clone());
+        }
+        let config = tls_config()?;
+        Ok(self.tls.get_or_init(|| config).clone())
+    }
+}
+
+async fn exchange(client: &reqwest::Client, request: Outgoing) -> Result<Incoming, SendError> {
+    let mut response = client
+        .request(request.method, request.destination.0)
+        .headers(request.headers)
+        .body(request.body)
+        .send()
+        .await?;
+    let headers = std::mem::take(response.headers_mut());
+    let mut body = BytesMut::new();
+    let mut truncated = false;
+    while let Some(mut chunk) = response.chunk().await? {
+        let room = request.max_body.saturating_sub(body.len());
+        truncated = chunk.len() > room;
+        chunk.truncate(room);
+        body.extend_from_slice(&chunk);
+        if truncated {
+            break;
+        }
+    }
+    Ok(Incoming { status: response.status().as_u16(), headers, body: body.freeze(), truncated })
 }
 
 /// TLS with ring, named here so that no process-wide provider has to be installed first, and with

@@ -142,6 +142,50 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
 }
 
 #[tokio::test]
+async fn a_connection_is_kept_for_the_next_delivery_and_not_for_where_its_name_must_not_lead() {
+    let names = Names::default();
+    names.teach("hooks.example.com", &["127.0.0.1"]);
+    let resolver = Arc::new(names.clone());
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.egress = Egress::with_resolver(Policy::development(), resolver);
+        options.has_stream = false;
+    })
+    .await;
+    let receiver = Receiver::that(Behaviour::Keep(200)).await;
+    let url = format!("http://hooks.example.com:{}/", receiver.port());
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let owner = merchant.at(&store);
+    let ask = json!({"url": url, "event_types": ["store.updated"]});
+    owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let path = format!("/v1/stores/{}", store.id);
+    for name in ["First", "Second", "Third"] {
+        owner.patch(&path).json(json!({"name": name})).await.expect(200);
+    }
+    gateway.advance(MINUTE + Duration::from_secs(1));
+    let mute = gateway.system().embedded().app_without_queues();
+    dispatcher::sweep(&mute).await;
+    let pending = gateway.items_of("delivery", "DLV#").await;
+    let pending: Vec<delivery::delivery::Delivery> =
+        pending.into_iter().map(|item| serde_json::from_value(item).unwrap()).collect();
+    let [first, second, third] = pending.as_slice() else { panic!("{pending:?}") };
+    let status = |id: String| {
+        let owner = owner.clone();
+        async move { owner.get(&format!("{DELIVERIES}/{id}")).await.expect(200).str("/status") }
+    };
+    // One after the other, by one worker: the second finds the connection of the first.
+    for delivery in [first, second] {
+        webhooks::attempt(&mute, &delivery.message()).await.unwrap();
+        assert_eq!(status(delivery.id.to_string()).await, "succeeded");
+    }
+    assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
+    names.teach("hooks.example.com", &["10.0.0.7"]);
+    webhooks::attempt(&mute, &third.message()).await.unwrap();
+    assert_eq!(status(third.id.to_string()).await, "blocked");
+    assert_eq!((receiver.requests().len(), receiver.connections()), (2, 1));
+}
+
+#[tokio::test]
 async fn a_dead_receivers_circuit_opens_and_one_probe_closes_it() {
     let watched = Watched::by(Behaviour::Status(500)).await;
     for round in 0..12 {
