@@ -32,10 +32,10 @@ async fn of_100_events_at_5_a_second_no_second_has_more_and_none_is_lost() {
     let ids: BTreeSet<_> =
         requests.iter().map(|request| request.header("webhook-id").to_owned()).collect();
     assert_eq!((ids.len(), requests.len()), (EVENTS, EVENTS + 5));
-    let attempts = watched.gateway.items_of("delivery_attempt", "DLV#").await;
-    let began =
-        |attempt: &Value| Timestamp::parse(attempt["started_at"].as_str().unwrap()).unwrap();
-    let mut began: Vec<Timestamp> = attempts.iter().map(began).collect();
+    let deliveries = watched.gateway.items_of("delivery", "DLV#").await;
+    let attempts = deliveries.iter().flat_map(|one| one["attempts"].as_array().unwrap());
+    let began = |attempt: &Value| Timestamp::parse(attempt["at"].as_str().unwrap()).unwrap();
+    let mut began: Vec<Timestamp> = attempts.map(began).collect();
     began.sort_unstable();
     assert_eq!(began.len(), EVENTS + 5);
     for window in began.windows(RATE + 1) {
