@@ -6,6 +6,7 @@ use futures_util::TryStreamExt;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
+use ground::key;
 
 use crate::PARALLEL;
 
@@ -23,10 +24,15 @@ pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(
     for _ in 0..BATCHES {
         let batch = app.table.page::<Product>(&now_at.rest(), BATCH, None, |_| true).await?;
         let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
-        futures_util::stream::iter(batch.items.iter().filter(named).map(Item::key).map(Ok))
-            .try_for_each_concurrent(PARALLEL, |key| async move {
+        futures_util::stream::iter(batch.items.iter().filter(named).map(Ok))
+            .try_for_each_concurrent(PARALLEL, |product| async move {
                 let change = drain.change(app.clock.now());
-                let write = app.table.write().update(&key, change, Code::VersionConflict);
+                let card = key::card(&product.store_id, &product.id);
+                let write = app
+                    .table
+                    .write()
+                    .update(&product.key(), change.clone(), Code::VersionConflict)
+                    .update(&card, change, Code::VersionConflict);
                 match write.commit().await {
                     // It has been given another, or has gone.
                     Err(problem) if problem.code == Code::VersionConflict => Ok(()),

@@ -26,6 +26,8 @@ mod sweep;
 use std::collections::HashMap;
 
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
+use catalogue::inventory::Level;
+use catalogue::product;
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::Item;
@@ -86,12 +88,16 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
 enum News {
     Event(Box<Event>),
     Mail(MailId),
+    /// Stock that ran out or comes back.
+    Stock(Box<Level>),
 }
 
-/// A batch of the table's stream: new events are published, new mails queued; then the related
-/// products of the stores whose products changed are rebuilt.
+/// A batch of the table's stream: new events are published, new mails queued, cards told of stock
+/// that ran out or comes back; then the related products of the stores whose products changed are
+/// rebuilt.
 pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
-    let (mut events, mut mails, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut events, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+    let mut failed = Vec::new();
     let mut sequences: HashMap<EventId, String> = HashMap::new();
     for record in event.records {
         let sequence = record.change.sequence_number.clone().unwrap_or_default();
@@ -101,12 +107,14 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
                 events.push(*event);
             }
             Ok(Some(News::Mail(id))) => mails.push((id, sequence)),
+            Ok(Some(News::Stock(level))) => levels.push((*level, sequence)),
             Ok(None) => {}
             Err(problem) => failed.push((sequence, problem)),
         }
     }
-    let (published, queued) = tokio::join!(publish_news(app, events), queue_mails(app, mails));
-    failed.extend(queued);
+    let (published, queued, told) =
+        tokio::join!(publish_news(app, events), queue_mails(app, mails), restock(app, levels));
+    failed.extend(queued.into_iter().chain(told));
     let mut changed = ChangedProducts::default();
     for (event, outcome) in published {
         match outcome {
@@ -126,11 +134,16 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
 
 /// What a record is news of. What is not new, or needs nothing done, is passed over.
 fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
+    let image = record.change.new_image;
+    let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
+    if head.entity == Level::KIND {
+        let level: Level = serde_dynamo::from_item(image).map_err(Problem::internal)?;
+        let before = serde_dynamo::from_item(record.change.old_image).ok();
+        return Ok(crosses_zero(before.as_ref(), &level).then(|| News::Stock(Box::new(level))));
+    }
     if record.event_name != "INSERT" {
         return Ok(None);
     }
-    let image = record.change.new_image;
-    let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     match head.entity.as_str() {
         Event::KIND => {
             let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
@@ -172,6 +185,24 @@ async fn queue_mails(app: &App, mails: Vec<(MailId, String)>) -> Vec<(String, Pr
         .collect::<Vec<_>>()
         .await;
     outcomes.into_iter().flatten().collect()
+}
+
+/// Tells the cards of products whose stock ran out or comes back; answers with the records of those
+/// that are not told.
+async fn restock(app: &App, levels: Vec<(Level, String)>) -> Vec<(String, Problem)> {
+    let outcomes = futures_util::stream::iter(levels)
+        .map(|(level, sequence)| async move {
+            product::restock(app, &level).await.err().map(|problem| (sequence, problem))
+        })
+        .buffered(PARALLEL)
+        .collect::<Vec<_>>()
+        .await;
+    outcomes.into_iter().flatten().collect()
+}
+
+/// Whether a stock level, as it was if it was there, has run out or comes back.
+fn crosses_zero(before: Option<&Level>, level: &Level) -> bool {
+    before.is_some_and(|before| before.available > 0) != (level.available > 0)
 }
 
 /// What every item of the table has.

@@ -13,10 +13,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use catalogue::product::{self, Product};
+use catalogue::product::{Card, CardOrder};
 use catalogue::related_products::{MAX_CANDIDATES, RelatedProducts};
 use futures_util::StreamExt;
 use gateway::app::App;
+use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
 use ground::event::Event;
@@ -64,17 +65,20 @@ async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> R
     let key = key::related_products(store);
     let present = app.table.get_many(&[&key]).await?.take(&key)?;
     let before = present.unwrap_or_else(|| RelatedProducts::empty(store));
-    let newest = product::visible(store).newest_first();
-    let mut products: Vec<Product> = app.table.all(&newest, MAX_CANDIDATES).await?;
-    let listed: HashSet<ProductId> = products.iter().map(|product| product.id.clone()).collect();
+    let newest = CardOrder::Newest.query(store);
+    let mut cards: Vec<Card> = app.table.all(&newest, MAX_CANDIDATES).await?;
+    let listed: HashSet<ProductId> = cards.iter().map(|card| card.id().clone()).collect();
     let candidates = before.products.iter().map(|candidate| &candidate.id);
     let unlisted = candidates.filter(|id| !listed.contains(id));
     let doubtful: BTreeSet<&ProductId> = changed.iter().chain(unlisted).collect();
-    products.retain(|product| !doubtful.contains(&product.id));
-    let doubtful: Vec<ProductId> = doubtful.into_iter().cloned().collect();
-    for ids in doubtful.chunks(BATCH) {
-        products.extend(product::get_many(app, store, ids).await?);
+    cards.retain(|card| !doubtful.contains(card.id()));
+    let keys: Vec<Key> = doubtful.iter().map(|id| key::card(store, id)).collect();
+    for part in keys.chunks(BATCH) {
+        let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+        for key in part {
+            cards.extend(found.take::<Card>(key)?);
+        }
     }
-    let Some(after) = before.with_products(products) else { return Ok(()) };
+    let Some(after) = before.with_products(&cards) else { return Ok(()) };
     app.table.write().create_or_replace(&after, Code::VersionConflict).commit().await
 }

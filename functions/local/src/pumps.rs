@@ -104,11 +104,18 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
     }
 }
 
-/// The event source's filter, as `template.yaml` has it: new events and new mails.
+/// The event source's filter, as `template.yaml` has it: new events and new mails; new stock levels, and
+/// those that have run out or come back.
 fn is_news(record: &Value) -> bool {
     let text = |pointer: &str| record.pointer(pointer).and_then(Value::as_str);
-    text("/eventName") == Some("INSERT")
-        && matches!(text("/dynamodb/NewImage/entity/S"), Some("event" | "mail"))
+    let is_out = |pointer: &str| text(pointer).is_some_and(|n| n == "0" || n.starts_with('-'));
+    match (text("/eventName"), text("/dynamodb/NewImage/entity/S")) {
+        (Some("INSERT"), Some("event" | "mail" | "level")) => true,
+        (Some("MODIFY"), Some("level")) => {
+            is_out("/dynamodb/NewImage/available/N") || is_out("/dynamodb/OldImage/available/N")
+        }
+        _ => false,
+    }
 }
 
 /// Gives records to the dispatcher, and again from the first that failed, as Lambda does.

@@ -5,15 +5,16 @@ use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
 use gateway::app::App;
+use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::Problem;
+use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
-use gateway::table;
+use gateway::table::{self, retry};
 use ground::event::Topic;
 use ground::id::{CustomerId, ProductId, ReviewId};
 use ground::key;
-use ground::resource::{change, change_with};
+use ground::resource::{Resource, change, load};
 use ground::scope::{ReadReviews, WriteReviews};
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -109,10 +110,19 @@ async fn decide(
     (status, topic): (ReviewStatus, &Topic<ReviewView>),
 ) -> Result<Json<ReviewView>, Problem> {
     let key = Review::locate(app, &store.id, id).await?;
-    let next = |review: &Review, now| review.decide(status, now).map(Some);
-    let count =
-        |write, (before, after): (&Review, &Review), _| review::count(write, Some(before), after);
-    change_with(app, &key, if_match, topic, next, count).await
+    retry(|| async {
+        let now = app.clock.now();
+        let before: Review = load(app, &key).await?;
+        if_match.check(before.version)?;
+        let after = before.decide(status, now)?;
+        let write = after.replace(app.table.write(), Code::VersionConflict);
+        review::count(app, write, Some(&before), &after)
+            .await?
+            .emit(after.event(topic, now))
+            .answer(after.shown(), now)
+            .await
+    })
+    .await
 }
 
 /// An answer to a review.

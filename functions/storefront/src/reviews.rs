@@ -9,7 +9,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Page};
 use gateway::request::{Body, Int, Path, Text, request};
-use gateway::table::Query;
+use gateway::table::{Query, retry};
 use ground::fields::{Handle, Subdomain};
 use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
 use ground::key;
@@ -155,12 +155,16 @@ pub(crate) async fn write(
     let now = app.clock.now();
     let review =
         Review::write(&product.id, &caller.account, opinion, settings.reviews.auto_publish, now);
-    let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
-    let write = app.table.write().create(&review, again);
-    review::count(write, None, &review)
-        .emit(review.event(&REVIEW_CREATED, now))
-        .answer(Created::new(&OwnReview::from(&review)).version(review.version), now)
-        .await
+    retry(|| async {
+        let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
+        let write = app.table.write().create(&review, again);
+        review::count(&app, write, None, &review)
+            .await?
+            .emit(review.event(&REVIEW_CREATED, now))
+            .answer(Created::new(&OwnReview::from(&review)).version(review.version), now)
+            .await
+    })
+    .await
 }
 
 /// Whether a line with the product is in one of the customer's orders that stand and are paid,

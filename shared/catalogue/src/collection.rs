@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::product::Seo;
 
-pub use rules::{MAX_RULES, MatchMode, Rule, RuleAsk, RuleField, RuleRelation, holds};
+pub use rules::{Judged, MAX_RULES, MatchMode, Rule, RuleAsk, RuleField, RuleRelation, holds};
 pub use topics::*;
 pub use view::CollectionView;
 

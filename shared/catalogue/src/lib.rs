@@ -3,6 +3,7 @@
 //! - A [`product`] and its variants, in [`collection`]s and a [`category`]; [`related_products`] are
 //!   shown beside it.
 //! - [`inventory`]: how many there are, at each [`location`].
+//! - [`search`]: what products are found by; [`words`]: what that and their order is made of.
 //! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
 //! - What customers say: [`review`], [`form`], [`wishlist`].
 
@@ -18,4 +19,6 @@ pub mod policy;
 pub mod product;
 pub mod related_products;
 pub mod review;
+pub mod search;
 pub mod wishlist;
+pub mod words;

@@ -1,7 +1,8 @@
 //! Products and their variants: what a store shows, and what it sells.
 //!
-//! - A [`Product`] holds all a list shows, so that a list is one query: the price range over its
-//!   variants, its images, its rating. A [`Variant`] is what is priced, stocked and sold.
+//! - A [`Product`] holds all that is said of it over its variants: the price range, its images, its
+//!   rating. A [`Variant`] is what is priced, stocked and sold.
+//! - A [`Card`] is what a storefront's list shows of a product, so that a list is one query.
 //! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
 //!   transaction that changes the product or the variant.
 //! - Handles and SKUs are unique by items of their own ([`UniqueProductHandle`], [`UniqueSku`]).
@@ -10,10 +11,12 @@
 //! A product and its variants are one query ([`load`]).
 
 mod ask;
+mod card;
 mod deferred_work;
 mod find;
 mod options;
 mod outline;
+mod restock;
 mod sellable;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -35,10 +38,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
+pub use card::{Card, CardImage, CardOrder, cards};
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
-pub use find::{find, get_many, load, visible};
+pub use find::{find, get_many, load};
 pub use options::{Faults, slug, variant_title};
 pub use outline::Outline;
+pub use restock::{restock, restock_product};
 pub use sellable::{Sellable, note_ordered};
 pub use topics::*;
 pub use unique::{UniqueProductHandle, UniqueSku};
@@ -88,6 +93,13 @@ pub struct Image {
     pub alt: String,
 }
 
+impl Image {
+    /// Where media of a store are for everybody, whatever the store is called.
+    pub fn address(base_url: &str, store: &StoreId, media: &MediaId) -> String {
+        format!("{base_url}/v1/storefront/{store}/media/{media}")
+    }
+}
+
 /// What search engines read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Seo {
@@ -120,7 +132,7 @@ pub struct Product {
     pub tags: Vec<String>,
     /// What its variants differ by.
     pub options: Vec<ProductOption>,
-    /// Its pictures; the first stands for it in lists.
+    /// Its pictures; the first ones stand for it in lists.
     pub images: Vec<Image>,
     /// What search engines read.
     pub seo: Seo,
@@ -130,7 +142,7 @@ pub struct Product {
     pub category_id: Option<CategoryId>,
     /// How many variants it has.
     pub variants_count: u32,
-    /// Its variants, in their order: a list asks for their stock without reading them.
+    /// Its variants, in their order.
     pub variant_ids: Vec<VariantId>,
     /// The prices of its variants, in minor units: each once, the lowest first.
     pub prices: Vec<i64>,

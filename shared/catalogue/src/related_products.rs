@@ -1,7 +1,7 @@
 //! Related products: the candidates from which a product's page chooses those beside it.
 //!
 //! A product's page shows a few others that have most in common with it. To choose among the
-//! newest of the store would take a query over whole products for every page; instead one item per
+//! newest of the store would take a query over their cards for every page; instead one item per
 //! store lists them, each with only what choosing needs, and a page reads that item in a batch
 //! that it makes anyway. The dispatcher rebuilds it when a product has changed, so it is a moment
 //! behind: it says what to read, and what is shown is what was read.
@@ -11,29 +11,23 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::product::{Outline, Product};
+use crate::product::{Card, Outline};
 
 /// Candidates of a store: the newest that shoppers see (our choice).
 pub const MAX_CANDIDATES: usize = 60;
-/// Variants of a candidate (our choice): whose stock is asked for with the product's
-/// first reading. One of them in stock is enough to say that the product is.
-const MAX_FIRST_VARIANTS: usize = 10;
 
 /// A product that may be shown beside others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The product.
     pub id: ProductId,
-    /// What it is likened by; of its variants the first, or none where stock does not matter.
+    /// What it is likened by; its variants are its card's to say.
     pub outline: Outline,
 }
 
-impl From<&Product> for Candidate {
-    fn from(product: &Product) -> Self {
-        let mut outline = product.outline();
-        let asked = if product.always_sells { 0 } else { MAX_FIRST_VARIANTS };
-        outline.variant_ids.truncate(asked);
-        Self { id: product.id.clone(), outline }
+impl From<&Card> for Candidate {
+    fn from(card: &Card) -> Self {
+        Self { id: card.id().clone(), outline: card.outline() }
     }
 }
 
@@ -66,11 +60,11 @@ impl RelatedProducts {
 
     /// The next version, with those of these products that shoppers see, at most
     /// [`MAX_CANDIDATES`]. None when nothing changes.
-    pub fn with_products(&self, mut products: Vec<Product>) -> Option<Self> {
-        products.retain(Product::is_visible);
-        products.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
-        products.truncate(MAX_CANDIDATES);
-        let products: Vec<Candidate> = products.iter().map(Candidate::from).collect();
+    pub fn with_products(&self, cards: &[Card]) -> Option<Self> {
+        let mut cards: Vec<&Card> = cards.iter().filter(|card| card.is_visible()).collect();
+        cards.sort_by(|a, b| (b.created_at, b.id()).cmp(&(a.created_at, a.id())));
+        cards.truncate(MAX_CANDIDATES);
+        let products: Vec<Candidate> = cards.into_iter().map(Candidate::from).collect();
         let store_id = self.store_id.clone();
         let version = self.version.saturating_add(1);
         (products != self.products).then_some(Self { store_id, products, version })
@@ -99,7 +93,7 @@ mod tests {
     use ground::id::{CategoryId, VariantId};
 
     use super::*;
-    use crate::product::{ProductStatus, tests};
+    use crate::product::{Product, ProductStatus, tests};
 
     /// A product for sale, made so many seconds after the others.
     fn product(name: &str, second: u64) -> Product {
@@ -109,9 +103,13 @@ mod tests {
         Product { id, created_at, status: ProductStatus::Active, ..product }
     }
 
+    fn cards(products: Vec<Product>) -> Vec<Card> {
+        products.iter().map(|product| Card::of(product, &[])).collect()
+    }
+
     fn related(products: Vec<Product>) -> RelatedProducts {
         RelatedProducts::empty(&StoreId::derive(&["store"]))
-            .with_products(products)
+            .with_products(&cards(products))
             .expect("a change")
     }
 
@@ -160,8 +158,8 @@ mod tests {
         let related = related(all.iter().cloned().chain([hidden]).collect());
         assert_eq!((related.products.len(), related.version), (MAX_CANDIDATES, 1));
         assert_eq!(related.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
-        assert_eq!(related.with_products(all.clone()), None);
-        assert_eq!(related.with_products(Vec::new()).map(|related| related.version), Some(2));
+        assert_eq!(related.with_products(&cards(all.clone())), None);
+        assert_eq!(related.with_products(&[]).map(|related| related.version), Some(2));
     }
 
     #[test]
@@ -176,8 +174,6 @@ mod tests {
         };
         let related = related((0..u64::try_from(MAX_CANDIDATES).unwrap()).map(full).collect());
         let size = serde_json::to_vec(&related).unwrap().len();
-        assert!(size < 250_000, "{size} bytes");
-        let free = Product { always_sells: true, ..full(1) };
-        assert_eq!(Candidate::from(&free).outline.variant_ids, []);
+        assert!(size < 200_000, "{size} bytes");
     }
 }

@@ -17,6 +17,8 @@ use ground::sample_id;
 use identity::customer::Customer;
 use serde::{Deserialize, Serialize};
 
+use crate::product::Card;
+
 ground::topics! {
     REVIEW_CREATED = "review.created", "review", Some("read_reviews"), ReviewView,
         "A customer reviewed a product; nobody sees it yet.";
@@ -202,20 +204,36 @@ fn shown_name(name: Option<&str>) -> String {
     }
 }
 
-/// Moves what a product's approved reviews add up to, when `after` follows `before`, or nothing.
-pub fn count(write: Write, before: Option<&Review>, after: &Review) -> Write {
+/// Moves what a product's approved reviews add up to, when `after` follows `before`, or nothing: of
+/// the product, and of its card, which lies in an index by it.
+///
+/// # Errors
+/// 503; the write is refused with `version_conflict` when another review is counted at the same
+/// moment, or the product changes.
+pub async fn count(
+    app: &App,
+    write: Write,
+    before: Option<&Review>,
+    after: &Review,
+) -> Result<Write, Problem> {
     let counts = |review: &Review| i64::from(review.status == ReviewStatus::Approved);
     let stars = i64::from(after.rating);
     let step = counts(after).saturating_sub(before.map_or(0, counts));
     if step == 0 {
-        return write;
+        return Ok(write);
     }
     let change =
         Change::new("SET rating_count = rating_count + :one, rating_sum = rating_sum + :stars")
             .only_if("attribute_exists(PK)")
             .value(":one", step)
             .value(":stars", step.saturating_mul(stars));
-    write.update(&key::product(&after.store_id, &after.product_id), change, Code::NotFound)
+    let (store, product) = (&after.store_id, &after.product_id);
+    let write = write.update(&key::product(store, product), change, Code::NotFound);
+    let card: Option<Card> = app.table.get(&key::card(store, product)).await?;
+    Ok(write.also(card, |write, card| {
+        let rated = card.rated(step, step.saturating_mul(stars));
+        write.update(&card.key(), rated, Code::VersionConflict)
+    }))
 }
 
 ground::view! {

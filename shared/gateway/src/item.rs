@@ -55,12 +55,14 @@ pub enum Index {
     Gsi5,
     /// Keys only: second order of such lists.
     Gsi6,
+    /// Fourth list order.
+    Gsi7,
 }
 
 impl Index {
     /// All of them, in the order of the table definition.
-    pub const ALL: [Self; 6] =
-        [Self::Gsi1, Self::Gsi2, Self::Gsi3, Self::Gsi4, Self::Gsi5, Self::Gsi6];
+    pub const ALL: [Self; 7] =
+        [Self::Gsi1, Self::Gsi2, Self::Gsi3, Self::Gsi4, Self::Gsi5, Self::Gsi6, Self::Gsi7];
 
     /// Whether it holds the keys of items alone.
     pub const fn is_keys_only(self) -> bool {
@@ -76,6 +78,7 @@ impl Index {
             Self::Gsi4 => "GSI4",
             Self::Gsi5 => "GSI5",
             Self::Gsi6 => "GSI6",
+            Self::Gsi7 => "GSI7",
         }
     }
 
@@ -88,6 +91,7 @@ impl Index {
             Self::Gsi4 => ("GSI4PK", "GSI4SK"),
             Self::Gsi5 => ("GSI5PK", "GSI5SK"),
             Self::Gsi6 => ("GSI6PK", "GSI6SK"),
+            Self::Gsi7 => ("GSI7PK", "GSI7SK"),
         }
     }
 }

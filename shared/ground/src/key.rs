@@ -27,10 +27,18 @@ fn gsi2(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi2, Key::new(pk, sk))
 }
 
+fn gsi4(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi4, Key::new(pk, sk))
+}
+
 fn gsi5(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi5, Key::new(pk, sk))
 }
 
 fn gsi6(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi6, Key::new(pk, sk))
+}
+
+fn gsi7(pk: String, sk: impl Into<String>) -> IndexKey {
+    (Index::Gsi7, Key::new(pk, sk))
 }

@@ -99,6 +99,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
         product_id: behind.product_id.clone(),
         images: Vec::new(),
         variants: Vec::new(),
+        stock_went: false,
         created_at: market.gateway.now(),
         version: 1,
     };

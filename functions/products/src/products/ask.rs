@@ -264,9 +264,7 @@ pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'s
 /// The images as they are kept: the store's own media at the public address that a new name of the
 /// store does not change.
 pub(crate) fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
-    let public = |id: &ground::id::MediaId| {
-        format!("{}/v1/storefront/{}/media/{id}", app.config.base_url, store.id)
-    };
+    let public = |id: &ground::id::MediaId| Image::address(&app.config.base_url, &store.id, id);
     let image = |ask: ImageAsk| Image {
         url: match (&ask.media_id, ask.url) {
             (Some(id), _) => public(id),

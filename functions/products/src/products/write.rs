@@ -22,7 +22,7 @@ mod steps;
 use std::collections::HashSet;
 
 use catalogue::product::{
-    self, COUNTED, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
+    self, COUNTED, Card, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
 };
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -59,6 +59,13 @@ fn categorized(write: Write, product: &Product) -> Write {
     })
 }
 
+/// The card of a new product that is made in these steps.
+fn card((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> Card {
+    let levels = steps.iter().flat_map(WriteStep::levels);
+    let stocked = levels.filter(|level| level.available > 0);
+    Card::of(product, variants).stocked(stocked.map(|level| level.location_id.clone()))
+}
+
 /// Writes a new product with its variants.
 pub(crate) async fn create(
     (app, store): (&App, &Store),
@@ -69,7 +76,8 @@ pub(crate) async fn create(
 ) -> Result<Created<ProductView>, Problem> {
     let shown = own_images(product).into_iter();
     let shown = shown.map(|id| WriteStep::Show(product.store_id.clone(), id));
-    let (ahead, last) = cut(shown.chain(steps).collect(), ROOM);
+    let all: Vec<WriteStep> = shown.chain(steps).collect();
+    let (ahead, last) = cut(all.clone(), ROOM);
     let unborn = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
     let outcome = async {
@@ -84,6 +92,7 @@ pub(crate) async fn create(
             .table
             .write()
             .create(product, Code::VersionConflict)
+            .create(&card((product, variants), &all), Code::VersionConflict)
             .create(&product.claim(now), Code::HandleTaken.with("handle", product.handle.as_str()));
         let write =
             last.iter().fold(categorized(write, product), |write, step| step.put_into(write, now));
@@ -163,6 +172,7 @@ impl Revision<'_> {
         let everything = Condition::default();
         let mut write =
             app.table.write().replace_except(product, COUNTED, everything, Code::VersionConflict);
+        write = Card::of(product, variants).put_into(write);
         if product.handle != before.handle {
             let taken = Code::HandleTaken.with("handle", product.handle.as_str());
             write = release_handle(write.create(&product.claim(now), taken), before, now);
@@ -177,10 +187,12 @@ impl Revision<'_> {
         let mut chores: Vec<Chore> = chores.into_iter().chain(self.chores()).collect();
         let room = ROOM.saturating_sub(cost(&steps)).min(chores.len());
         let later = chores.split_off(room);
+        // What the variants had in stock that go is the card's no longer.
+        let goes = steps.iter().any(|step| matches!(step, WriteStep::Drop(_)));
         let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
         let write = chores.iter().fold(write, |write, chore| chore.put_into(write));
-        let deferred = (!later.is_empty()).then(|| {
-            let mut deferred = DeferredWork::of(product, now);
+        let deferred = (goes || !later.is_empty()).then(|| {
+            let mut deferred = DeferredWork { stock_went: goes, ..DeferredWork::of(product, now) };
             for chore in later {
                 chore.defer_to(&mut deferred);
             }
@@ -254,6 +266,7 @@ pub(crate) async fn remove(
 ) -> Result<NoContent, Problem> {
     let gone = product.changed(now);
     let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
+    let write = write.delete(&key::card(&product.store_id, &product.id));
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
     let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
     let deferred = DeferredWork {

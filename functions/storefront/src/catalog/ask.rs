@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use catalogue::collection::{Collection, SortOrder, holds};
-use catalogue::product::Product;
+use catalogue::product::{Card, CardOrder};
+use catalogue::search;
+use catalogue::words::words;
 use gateway::problem::FieldError;
 use gateway::request::{Flag, Given, Int, Judgement, Rules, Text, Written, request};
 use ground::fields::Handle;
-use ground::id::CategoryId;
+use ground::id::{CategoryId, ProductId};
 use ground::money::MAX_AMOUNT;
+use identity::store::Store;
 
 gateway::words! {
     /// The order of a list of products.
@@ -17,11 +20,11 @@ gateway::words! {
         Newest = "-created_at",
         /// The oldest first.
         Oldest = "created_at",
-        /// The cheapest first.
+        /// By the lowest price of their variants, the cheapest first.
         Cheapest = "price",
-        /// The dearest first.
+        /// By the lowest price of their variants, the dearest first.
         Dearest = "-price",
-        /// By title.
+        /// By title, without case and accents.
         Title = "title",
         /// The best rated first.
         Best = "best",
@@ -32,8 +35,9 @@ gateway::words! {
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only products that hold every one of these words in title, vendor, type or tags.
-    pub q: Option<Text<1, 100>>,
+    /// Only products of which every one of these words begins a word, in title, SKUs, vendor, type
+    /// or tags; without regard to case and accents. Without a word, all.
+    pub q: Option<Text<0, 100>>,
     /// Only this category and those below it.
     pub category: Option<Handle>,
     /// Only this collection; in its own order, unless `sort` says another.
@@ -66,33 +70,45 @@ impl Rules for ListQuery {
 
 /// Which products pass.
 #[derive(Debug)]
-pub struct Filter {
+pub struct Filter<'a> {
+    store: &'a Store,
     words: Vec<String>,
     tag: Option<String>,
     min_price: Option<i64>,
     max_price: Option<i64>,
+    in_stock: Option<bool>,
     /// Any of these categories.
     categories: Option<HashSet<CategoryId>>,
     /// What the rules of this automated collection hold.
     automated: Option<Collection>,
+    /// What a manual collection lists.
+    members: Option<HashSet<ProductId>>,
 }
 
-impl Filter {
+impl<'a> Filter<'a> {
     /// What is asked for, with the categories and the automated collection it names.
     pub fn new(
         ask: &ListQuery,
+        store: &'a Store,
         categories: Option<HashSet<CategoryId>>,
         automated: Option<Collection>,
     ) -> Self {
-        let words = ask.q.as_ref().map(|q| q.as_str().to_lowercase()).unwrap_or_default();
         Self {
-            words: words.split_whitespace().map(str::to_owned).collect(),
+            store,
+            words: ask.q.as_ref().map(|q| words(q.as_str())).unwrap_or_default(),
             tag: ask.tag.as_ref().map(|tag| tag.as_str().to_lowercase()),
             min_price: ask.min_price.map(|Written(Int(amount))| amount),
             max_price: ask.max_price.map(|Written(Int(amount))| amount),
+            in_stock: ask.in_stock.map(|flag| flag.0.0),
             categories,
             automated,
+            members: None,
         }
+    }
+
+    /// Lets only these through.
+    pub fn keep_to(&mut self, members: Vec<ProductId>) {
+        self.members = Some(members.into_iter().collect());
     }
 
     /// Whether every visible product passes: then an index serves the list as it is.
@@ -101,77 +117,58 @@ impl Filter {
             && self.tag.is_none()
             && self.min_price.is_none()
             && self.max_price.is_none()
+            && self.in_stock.is_none()
             && self.categories.is_none()
             && self.automated.is_none()
+            && self.members.is_none()
     }
 
     /// Whether shoppers who ask for this see the product.
-    pub fn admits(&self, product: &Product) -> bool {
-        let is_tagged = |tag: &String| product.tags.iter().any(|own| own.to_lowercase() == *tag);
-        let category = product.category_id.as_ref();
+    pub fn admits(&self, card: &Card) -> bool {
+        let is_tagged = |tag: &String| card.tags.iter().any(|own| own.to_lowercase() == *tag);
+        let category = card.category_id.as_ref();
         let among = |wanted: &HashSet<_>| category.is_some_and(|own| wanted.contains(own));
-        product.is_visible()
-            && self.costs(product)
+        card.is_visible()
+            && self.members.as_ref().is_none_or(|members| members.contains(card.id()))
+            && self.costs(card)
+            && self.in_stock.is_none_or(|wanted| card.is_in_stock(self.store) == wanted)
             && self.categories.as_ref().is_none_or(among)
             && self.tag.as_ref().is_none_or(is_tagged)
-            && self.holds_words(product)
             && self
                 .automated
                 .as_ref()
-                .is_none_or(|collection| holds(&collection.rules, collection.mode, product))
+                .is_none_or(|collection| holds(&collection.rules, collection.mode, card))
+            && search::answers(card, &self.words)
     }
 
     /// Whether some variant costs as much as is asked for.
-    fn costs(&self, product: &Product) -> bool {
+    fn costs(&self, card: &Card) -> bool {
         let (min, max) = (self.min_price.unwrap_or(0), self.max_price.unwrap_or(MAX_AMOUNT));
-        product.prices.iter().any(|price| (min..=max).contains(price))
-    }
-
-    fn holds_words(&self, product: &Product) -> bool {
-        if self.words.is_empty() {
-            return true;
-        }
-        let texts = [Some(&product.title), product.vendor.as_ref(), product.product_type.as_ref()];
-        let texts = texts.into_iter().flatten().chain(&product.tags);
-        let text = texts.map(|text| text.to_lowercase()).collect::<Vec<_>>().join("\n");
-        self.words.iter().all(|word| text.contains(word))
+        card.prices.iter().any(|price| (min..=max).contains(price))
     }
 }
 
-impl ProductSort {
-    /// The order that a merchant chose for a collection; none when it is the collection's own.
-    pub fn of(order: SortOrder) -> Option<Self> {
-        match order {
-            SortOrder::Manual => None,
-            SortOrder::Newest => Some(Self::Newest),
-            SortOrder::Oldest => Some(Self::Oldest),
-            SortOrder::Cheapest => Some(Self::Cheapest),
-            SortOrder::Dearest => Some(Self::Dearest),
-            SortOrder::Title => Some(Self::Title),
-        }
-    }
-
-    /// What sorts a product, as text that sorts so; the id decides among equals.
-    pub fn key(self, product: &Product) -> String {
-        let id = &product.id;
-        let dear = MAX_AMOUNT.saturating_sub(product.price_max());
-        match self {
-            Self::Oldest => format!("{}#{id}", product.created_at),
-            Self::Newest => {
-                let age = i64::MAX.saturating_sub(product.created_at.millis());
-                format!("{age:020}#{id}")
-            }
-            Self::Cheapest => format!("{:012}#{id}", product.price_min()),
-            Self::Dearest => format!("{dear:012}#{id}"),
-            Self::Title => format!("{}#{id}", product.title.to_lowercase()),
-            Self::Best => format!("{:08}#{id}", 10_000_u64.saturating_sub(score(product))),
+impl From<ProductSort> for CardOrder {
+    fn from(sort: ProductSort) -> Self {
+        match sort {
+            ProductSort::Newest => Self::Newest,
+            ProductSort::Oldest => Self::Oldest,
+            ProductSort::Cheapest => Self::Cheapest,
+            ProductSort::Dearest => Self::Dearest,
+            ProductSort::Title => Self::Title,
+            ProductSort::Best => Self::Best,
         }
     }
 }
 
-/// How good a product is rated, in thousandths of a star. Five reviews of three stars are added to
-/// everybody's, so that one review of five does not beat a hundred of 4.9 (our choice).
-fn score(product: &Product) -> u64 {
-    let sum = product.rating_sum.saturating_add(15).saturating_mul(1_000);
-    sum.checked_div(product.rating_count.saturating_add(5)).unwrap_or(0)
+/// The order that a merchant chose for a collection; none when it is the collection's own.
+pub fn order_of(order: SortOrder) -> Option<CardOrder> {
+    match order {
+        SortOrder::Manual => None,
+        SortOrder::Newest => Some(CardOrder::Newest),
+        SortOrder::Oldest => Some(CardOrder::Oldest),
+        SortOrder::Cheapest => Some(CardOrder::Cheapest),
+        SortOrder::Dearest => Some(CardOrder::Dearest),
+        SortOrder::Title => Some(CardOrder::Title),
+    }
 }

@@ -2,14 +2,14 @@
 //!
 //! The first finds out what to read: the claim of the handle, which names the product and its
 //! variants and says what the product is likened by, and the store's candidates for related
-//! products. The second reads all of it at once: the product, its variants, the others,
-//! and the stock. They only say what to read; what is shown is what the second reading
+//! products. The second reads all of it at once: the product, its variants, their stock, and the
+//! cards of the others. They only say what to read; what is shown is what the second reading
 //! says. Where it names variants that nobody asked for, there is a third. Each reads a bounded
 //! number of items.
 
 use std::collections::HashSet;
 
-use catalogue::product::{self, Product, UniqueProductHandle, Variant};
+use catalogue::product::{self, Card, Product, UniqueProductHandle, Variant};
 use catalogue::related_products::RelatedProducts;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -20,7 +20,7 @@ use ground::id::VariantId;
 use ground::key;
 use identity::store::Store;
 
-use super::stock::{BESIDE, LevelReads, OWN, Stock};
+use super::stock::{LevelReads, Stock};
 
 /// Products shown beside a product.
 const MAX_RELATED: usize = 4;
@@ -35,8 +35,8 @@ pub struct ProductPage {
     /// Its variants, in their order.
     pub variants: Vec<Variant>,
     /// The products beside it.
-    pub related: Vec<Product>,
-    /// What can be bought of all of them.
+    pub related: Vec<Card>,
+    /// What can be bought of it.
     pub stock: Stock,
 }
 
@@ -74,10 +74,8 @@ impl ProductPage {
         let variant = |id| key::variant(&store.id, &claim.product_id, id);
         let variant_keys: Vec<Key> = named.iter().map(variant).collect();
         let other_keys: Vec<Key> =
-            chosen.iter().map(|other| key::product(&store.id, &other.id)).collect();
-        let beside = chosen.iter().map(|other| other.outline.variant_ids.iter().collect());
-        let reads = LevelReads::of(store, vec![named.iter().collect()], OWN);
-        let reads = reads.and(LevelReads::of(store, beside.collect(), BESIDE));
+            chosen.iter().map(|other| key::card(&store.id, &other.id)).collect();
+        let reads = LevelReads::of(store, named.iter().collect());
         let keys = std::iter::once(&product_key).chain(&variant_keys).chain(&other_keys);
         let keys: Vec<&Key> = keys.chain(reads.keys()).collect();
         let mut found = app.table.glance(&keys).await?;
@@ -85,8 +83,8 @@ impl ProductPage {
         let product: Option<Product> = found.take(&product_key)?;
         let shown = |product: &Product| product.is_visible() && product.handle == *handle;
         let Some(product) = product.filter(shown) else { return Ok(None) };
-        let mut related: Vec<Product> = take_all(&mut found, &other_keys)?;
-        related.retain(Product::is_visible);
+        let mut related: Vec<Card> = take_all(&mut found, &other_keys)?;
+        related.retain(Card::is_visible);
         related.truncate(MAX_RELATED);
         let variants = take_all(&mut found, &variant_keys)?;
         let stock = reads.stock(&mut found)?;
@@ -103,16 +101,13 @@ impl ProductPage {
         store: &Store,
         named: &[VariantId],
     ) -> Result<(), Problem> {
-        let Self { product, variants, related, stock } = self;
+        let Self { product, variants, stock, .. } = self;
         let named: HashSet<&VariantId> = named.iter().collect();
         let unnamed: Vec<&VariantId> =
             product.variant_ids.iter().filter(|id| !named.contains(id)).collect();
         let keys: Vec<Key> =
             unnamed.iter().map(|id| key::variant(&store.id, &product.id, id)).collect();
-        let open = related.iter().map(|other| stock.open(other, store));
-        let open = open.filter(|variants| !variants.is_empty()).collect();
-        let reads = LevelReads::of(store, vec![unnamed], OWN);
-        let reads = reads.and(LevelReads::of(store, open, BESIDE));
+        let reads = LevelReads::of(store, unnamed);
         let mut found =
             app.table.glance(&keys.iter().chain(reads.keys()).collect::<Vec<_>>()).await?;
         variants.extend(take_all::<Variant>(&mut found, &keys)?);

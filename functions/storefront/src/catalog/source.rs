@@ -1,16 +1,18 @@
-//! Where the products of a list come from, and in which order.
+//! Where the cards of a list come from, and in which order.
 //!
-//! The newest and the oldest first are the order of an index: a page is one query, however many
-//! products there are. Any other order is made here, over all visible products, and refused where
-//! they are more than [`MAX_SORTED`]: a list that is sorted page by page would be a lie. A manual
-//! collection has its own order.
+//! - An order of the whole store is an index: a page is one query, however many products there are.
+//!   What a filter does not let through is looked past, so far at most; then the page ends early,
+//!   with a cursor.
+//! - A manual collection has its own order: a page reads the cards it names.
+//! - Another order of a small one is made here, over all its cards; a large one is a filter over the
+//!   store's order.
 
 use catalogue::category::Tree;
 use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
-use catalogue::product::{Product, visible};
+use catalogue::product::{Card, CardOrder, cards};
 use gateway::app::App;
 use gateway::budget::has_read_enough;
-use gateway::item::{Attributes, Key};
+use gateway::item::Attributes;
 use gateway::page;
 use gateway::problem::{Code, Problem};
 use gateway::table::Scanned;
@@ -19,42 +21,50 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use identity::store::Store;
 
-use super::ask::{Filter, ListQuery, ProductSort};
+use super::ask::{Filter, ListQuery, order_of};
 
-/// Products that are sorted on request at most (our choice: about 2 MB are read for it).
-pub const MAX_SORTED: usize = 1_000;
-/// Products that one round trip looks at when only some of them pass.
+/// Products of a manual collection that are read to be sorted, at most (our choice).
+const SORTED: usize = 100;
+/// Cards that one round trip looks at when only some of them pass (our choice).
 const AHEAD: usize = 250;
-/// Round trips that a page of such a list takes at most; then it ends early, with a cursor.
-const TRIPS: u32 = 4;
-/// Products that one batch reads.
-const BATCH: usize = 100;
+/// Such round trips for a page at most, after a first one that looks at [`FIRST`]; then it ends early,
+/// with a cursor.
+const TRIPS: u32 = 3;
+/// How many times the cards that a page wants its first round trip looks at when only some pass: a
+/// filter that lets most through costs little more than none.
+const FIRST: usize = 2;
+/// Cards that one batch reads, and batches for a page at most.
+const BATCH: (usize, usize) = (100, 4);
 
 /// A list of products.
 #[derive(Debug)]
-pub struct Source {
-    store: StoreId,
-    filter: Filter,
+pub struct Source<'a> {
+    store: &'a StoreId,
+    filter: Filter<'a>,
     order: Order,
 }
 
 #[derive(Debug)]
 enum Order {
-    /// By creation.
-    Index { newest_first: bool },
-    /// These products, by a key.
-    Sorted(Vec<Product>, ProductSort),
+    /// As an index has them.
+    Index(CardOrder),
+    /// These, by a key.
+    Sorted(Vec<ProductId>, CardOrder),
     /// As the merchant has put them.
     Listed(Vec<ProductId>),
 }
 
-impl Source {
-    /// The list that is asked for.
+impl<'a> Source<'a> {
+    /// The list that is asked for, to be gone on with from `start`.
     ///
     /// # Errors
-    /// `not_found`: there is no such category or published collection; `validation_failed`: there
-    /// are too many products to sort.
-    pub async fn open(app: &App, store: &Store, ask: &ListQuery) -> Result<Self, Problem> {
+    /// `not_found`: there is no such category or published collection.
+    pub async fn open(
+        app: &App,
+        store: &'a Store,
+        ask: &ListQuery,
+        start: Option<&Attributes>,
+    ) -> Result<Self, Problem> {
         let categories = match &ask.category {
             None => None,
             Some(handle) => {
@@ -67,9 +77,8 @@ impl Source {
             None => None,
             Some(handle) => Some(collection(app, &store.id, handle).await?),
         };
-        let chosen =
-            collection.as_ref().and_then(|(collection, _)| ProductSort::of(collection.sort_order));
-        let sort = ask.sort.or(chosen);
+        let chosen = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
+        let sort = ask.sort.map(CardOrder::from).or(chosen);
         let (automated, members) = match collection {
             None => (None, None),
             Some((collection, members)) => match collection.kind {
@@ -79,15 +88,23 @@ impl Source {
                 }
             },
         };
-        let filter = Filter::new(ask, categories, automated);
+        let mut filter = Filter::new(ask, store, categories, automated);
         let order = match (members, sort) {
             (Some(listed), None) => Order::Listed(listed),
-            (Some(listed), Some(sort)) => Order::Sorted(read(app, &store.id, &listed).await?, sort),
-            (None, None | Some(ProductSort::Newest)) => Order::Index { newest_first: true },
-            (None, Some(ProductSort::Oldest)) => Order::Index { newest_first: false },
-            (None, Some(sort)) => Order::Sorted(whole(app, &store.id).await?, sort),
+            (Some(listed), Some(sort)) => {
+                // A walk goes on as it began, however many there are by now.
+                let is_small =
+                    start.map_or(listed.len() <= SORTED, |position| !page::is_of_query(position));
+                if is_small {
+                    Order::Sorted(listed, sort)
+                } else {
+                    filter.keep_to(listed);
+                    Order::Index(sort)
+                }
+            }
+            (None, sort) => Order::Index(sort.unwrap_or(CardOrder::Newest)),
         };
-        Ok(Self { store: store.id.clone(), filter, order })
+        Ok(Self { store: &store.id, filter, order })
     }
 
     /// A page of it, from `start` on. It may hold less than `limit` with more to come.
@@ -96,31 +113,46 @@ impl Source {
         app: &App,
         limit: usize,
         start: Option<Attributes>,
-    ) -> Result<Scanned<Product>, Problem> {
-        let admits = |product: &Product| self.filter.admits(product);
+    ) -> Result<Scanned<Card>, Problem> {
         match &self.order {
-            Order::Index { newest_first } => {
-                // The merchant may have changed a collection's order since the page before.
-                if start.as_ref().is_some_and(|position| !page::is_of_query(position)) {
-                    return Err(Code::InvalidCursor.into());
-                }
-                let mut query = visible(&self.store);
-                if *newest_first {
-                    query = query.newest_first();
-                }
-                if !self.filter.is_empty() {
-                    query = query.looking_ahead(AHEAD, TRIPS);
-                }
-                app.table.page(&query, limit, start, admits).await
-            }
-            Order::Sorted(products, sort) => {
-                let products = products.iter().filter(|product| admits(product));
-                let found =
-                    page::sorted(products, limit, start.as_ref(), |product| sort.key(product))?;
-                Ok(found.filter_map(|product| Some(product.clone())))
+            Order::Index(order) => self.indexed(app, *order, limit, start).await,
+            Order::Sorted(ids, order) => {
+                page::count_read(ids.len());
+                let found = cards(app, self.store, ids).await?;
+                let found = found.into_iter().filter(|card| self.filter.admits(card));
+                page::sorted(found, limit, start.as_ref(), |card| order.key(card))
             }
             Order::Listed(listed) => self.listed(app, listed, limit, start).await,
         }
+    }
+
+    /// A page of the store's products in this order.
+    async fn indexed(
+        &self,
+        app: &App,
+        order: CardOrder,
+        limit: usize,
+        start: Option<Attributes>,
+    ) -> Result<Scanned<Card>, Problem> {
+        // The merchant may have changed a collection's order since the page before.
+        let (_, sort_key) = order.index().key_names();
+        if start.as_ref().is_some_and(|position| !position.contains_key(sort_key)) {
+            return Err(Code::InvalidCursor.into());
+        }
+        let query = order.query(self.store);
+        let admits = |card: &Card| self.filter.admits(card);
+        if self.filter.is_empty() {
+            return app.table.page(&query, limit, start, admits).await;
+        }
+        let first = query.clone().looking_ahead(limit.saturating_mul(FIRST), 1);
+        let mut found = app.table.page(&first, limit, start, admits).await?;
+        let missing = limit.saturating_sub(found.items.len());
+        if missing > 0 && found.next.is_some() && !has_read_enough() {
+            let rest = query.looking_ahead(AHEAD, TRIPS);
+            let start = found.next.take();
+            found.extend(app.table.page(&rest, missing, start, admits).await?);
+        }
+        Ok(found)
     }
 
     /// A page of a manual collection.
@@ -130,21 +162,24 @@ impl Source {
         listed: &[ProductId],
         limit: usize,
         start: Option<Attributes>,
-    ) -> Result<Scanned<Product>, Problem> {
+    ) -> Result<Scanned<Card>, Problem> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
         let mut next = start.map_or(Ok(0), |position| page::resume(&keys, &position))?;
         let mut found = Scanned::at(None);
-        for _ in 0..TRIPS {
-            let batch: Vec<ProductId> = listed.iter().skip(next).take(BATCH).cloned().collect();
-            let products = read(app, &self.store, &batch).await?;
+        // What is not filtered is shown, but for what has gone from sale.
+        let size = if self.filter.is_empty() { limit.min(BATCH.0) } else { BATCH.0 };
+        for _ in 0..BATCH.1 {
+            let batch: Vec<ProductId> = listed.iter().skip(next).take(size).cloned().collect();
+            page::count_read(batch.len());
+            let mut shown = cards(app, self.store, &batch).await?.into_iter().peekable();
             for id in batch {
                 if found.items.len() >= limit {
                     break;
                 }
                 next = next.saturating_add(1);
-                let product = products.iter().find(|product| product.id == id);
-                if let Some(product) = product.filter(|product| self.filter.admits(product)) {
-                    found.push(product.clone(), page::position_at(&keys, next));
+                let card = shown.next_if(|card| *card.id() == id);
+                if let Some(card) = card.filter(|card| self.filter.admits(card)) {
+                    found.push(card, page::position_at(&keys, next));
                 }
             }
             if found.items.len() >= limit || next >= listed.len() || has_read_enough() {
@@ -154,28 +189,6 @@ impl Source {
         found.next = page::position_at(&keys, next);
         Ok(found)
     }
-}
-
-/// All visible products, to be sorted.
-async fn whole(app: &App, store: &StoreId) -> Result<Vec<Product>, Problem> {
-    let found = app.table.page(&visible(store).whole(), MAX_SORTED, None, |_| true).await?;
-    if found.next.is_some() {
-        let detail = format!(
-            "More than {MAX_SORTED} products can only be listed by `-created_at` or `created_at`; \
-             or name a collection."
-        );
-        return Err(Problem::field("/sort", "too_many_to_sort", detail));
-    }
-    Ok(found.items)
-}
-
-/// These products, as far as they exist, perhaps a moment old.
-async fn read(app: &App, store: &StoreId, ids: &[ProductId]) -> Result<Vec<Product>, Problem> {
-    page::count_read(ids.len());
-    let keys: Vec<Key> = ids.iter().map(|id| key::product(store, id)).collect();
-    let wanted: Vec<&Key> = keys.iter().collect();
-    let mut found = app.table.glance(&wanted).await?;
-    keys.iter().filter_map(|key| found.take(key).transpose()).collect()
 }
 
 /// The published collection of a handle, with its list when it is a manual one.

@@ -1,6 +1,6 @@
 //! Products as shoppers see them: no cost, no exact stock.
 
-use catalogue::product::{Image, Product, ProductOption, Seo, Variant};
+use catalogue::product::{Card, Image, Product, ProductOption, Seo, Variant};
 use gateway::clock::Timestamp;
 use ground::fields::Handle;
 use ground::id::{CategoryId, ProductId, VariantId};
@@ -29,9 +29,9 @@ pub struct ProductCard {
     price_max: Money,
     /// What the cheapest variant is compared with, where that is more than it costs.
     compare_at: Option<Money>,
+    /// Its pictures; in a list the first ones.
     images: Vec<Image>,
-    /// Whether some variant of it can be bought now; or may be, where that would take too long to
-    /// find out.
+    /// Whether some variant of it can be bought now; a list may be a moment behind.
     in_stock: bool,
     /// Its variants: with one, a list can offer to buy it at once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,10 +51,36 @@ struct VariantRef {
 }
 
 impl ProductCard {
-    /// The product with this stock.
-    pub fn of(product: &Product, stock: &Stock, store: &Store) -> Self {
-        let range = product.price_range();
+    /// The card as a list shows it.
+    pub fn of(card: &Card, store: &Store, base_url: &str) -> Self {
+        let range = card.price_range();
         let variant = |id: &VariantId| VariantRef { id: id.clone() };
+        Self {
+            id: card.id().clone(),
+            handle: card.handle.clone(),
+            title: card.title.clone(),
+            vendor: card.vendor.clone(),
+            product_type: card.product_type.clone(),
+            category_id: card.category_id.clone(),
+            tags: card.tags.clone(),
+            price: range.min,
+            price_max: range.max,
+            compare_at: range.compare_at,
+            images: card.images(base_url),
+            in_stock: card.is_in_stock(store),
+            variants: Some(card.variant_ids.iter().map(variant).collect()),
+            variants_count: u32::try_from(card.variant_ids.len()).unwrap_or(u32::MAX),
+            rating: card.rating(),
+            published_at: card.published_at,
+            created_at: card.created_at,
+            updated_at: card.updated_at,
+            version: card.version,
+        }
+    }
+
+    /// The product itself, without the names of its variants.
+    fn whole(product: &Product, in_stock: bool) -> Self {
+        let range = product.price_range();
         Self {
             id: product.id.clone(),
             handle: product.handle.clone(),
@@ -67,8 +93,8 @@ impl ProductCard {
             price_max: range.max,
             compare_at: range.compare_at,
             images: product.images.clone(),
-            in_stock: stock.has(product, store),
-            variants: Some(product.variant_ids.iter().map(variant).collect()),
+            in_stock,
+            variants: None,
             variants_count: product.variants_count,
             rating: product.rating(),
             published_at: product.published_at,
@@ -119,7 +145,7 @@ struct VariantChoice {
 
 impl ProductDetail {
     /// The page as it was read.
-    pub fn of(page: &ProductPage, store: &Store) -> Self {
+    pub fn of(page: &ProductPage, store: &Store, base_url: &str) -> Self {
         let ProductPage { product, variants, related, stock } = page;
         let choice = |variant: &Variant| VariantChoice {
             id: variant.id.clone(),
@@ -141,16 +167,12 @@ impl ProductDetail {
         let in_stock = choices.iter().any(|choice| choice.in_stock);
         Self {
             // The names of the variants give way to the variants themselves.
-            card: ProductCard {
-                variants: None,
-                in_stock,
-                ..ProductCard::of(product, stock, store)
-            },
+            card: ProductCard::whole(product, in_stock),
             description: product.description.clone(),
             options: product.options.clone(),
             seo: product.seo.clone(),
             choices,
-            related: related.iter().map(|other| ProductCard::of(other, stock, store)).collect(),
+            related: related.iter().map(|other| ProductCard::of(other, store, base_url)).collect(),
         }
     }
 }

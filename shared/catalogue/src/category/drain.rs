@@ -99,7 +99,7 @@ impl CategoryDrain {
         Self { position, is_open, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// What is done to a product, if it still names the category: a new version of it. It is not
+    /// What is done to a product and to its card, if they still name the category: a new version of it. It is not
     /// announced: the deletion was, which says what becomes of the category's products. What the
     /// handle's claim and the related products say of it stays until the product is changed: no
     /// other product has the category either, so that it likens it to none.

@@ -7,7 +7,7 @@ use ground::money::MAX_AMOUNT;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::product::Product;
+use crate::product::{Card, Product};
 
 /// Rules of one collection (our choice).
 pub const MAX_RULES: usize = 20;
@@ -127,8 +127,50 @@ fn amount(text: &str) -> Option<i64> {
     text.parse().ok().filter(|amount| (0..=MAX_AMOUNT).contains(amount))
 }
 
+/// What rules judge of a product.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    title: &'a str,
+    vendor: Option<&'a str>,
+    product_type: Option<&'a str>,
+    category_id: Option<&'a CategoryId>,
+    tags: &'a [String],
+    /// The lowest.
+    price: i64,
+    on_sale: bool,
+}
+
+impl<'a> From<&'a Product> for Judged<'a> {
+    fn from(product: &'a Product) -> Self {
+        Self {
+            title: &product.title,
+            vendor: product.vendor.as_deref(),
+            product_type: product.product_type.as_deref(),
+            category_id: product.category_id.as_ref(),
+            tags: &product.tags,
+            price: product.price_min(),
+            on_sale: product.on_sale,
+        }
+    }
+}
+
+impl<'a> From<&'a Card> for Judged<'a> {
+    fn from(card: &'a Card) -> Self {
+        Self {
+            title: &card.title,
+            vendor: card.vendor.as_deref(),
+            product_type: card.product_type.as_deref(),
+            category_id: card.category_id.as_ref(),
+            tags: &card.tags,
+            price: card.price_min(),
+            on_sale: card.on_sale,
+        }
+    }
+}
+
 /// Whether a product belongs to a collection of these rules; without rules none does.
-pub fn holds(rules: &[Rule], mode: MatchMode, product: &Product) -> bool {
+pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Judged<'a>>) -> bool {
+    let product = &product.into();
     match mode {
         MatchMode::All => !rules.is_empty() && rules.iter().all(|rule| rule.holds(product)),
         MatchMode::Any => rules.iter().any(|rule| rule.holds(product)),
@@ -137,23 +179,23 @@ pub fn holds(rules: &[Rule], mode: MatchMode, product: &Product) -> bool {
 
 impl Rule {
     /// Whether a product meets this rule.
-    pub fn holds(&self, product: &Product) -> bool {
+    fn holds(&self, product: &Judged<'_>) -> bool {
         let text = |text: Option<&str>| self.compares(text.unwrap_or_default());
         match self.field {
-            RuleField::Title => text(Some(&product.title)),
-            RuleField::Vendor => text(product.vendor.as_deref()),
-            RuleField::ProductType => text(product.product_type.as_deref()),
-            RuleField::Category => text(product.category_id.as_ref().map(CategoryId::as_str)),
+            RuleField::Title => text(Some(product.title)),
+            RuleField::Vendor => text(product.vendor),
+            RuleField::ProductType => text(product.product_type),
+            RuleField::Category => text(product.category_id.map(CategoryId::as_str)),
             // No tag at all may be the one that is not wanted; otherwise any tag decides.
             RuleField::Tag if self.relation == RuleRelation::NotEquals => {
                 product.tags.iter().all(|tag| self.compares(tag))
             }
             RuleField::Tag => product.tags.iter().any(|tag| self.compares(tag)),
             RuleField::Price => amount(&self.value).is_some_and(|value| match self.relation {
-                RuleRelation::Equals => product.price_min() == value,
-                RuleRelation::NotEquals => product.price_min() != value,
-                RuleRelation::GreaterThan => product.price_min() > value,
-                RuleRelation::LessThan => product.price_min() < value,
+                RuleRelation::Equals => product.price == value,
+                RuleRelation::NotEquals => product.price != value,
+                RuleRelation::GreaterThan => product.price > value,
+                RuleRelation::LessThan => product.price < value,
                 _ => false,
             }),
             RuleField::OnSale => product.on_sale == (self.value == "true"),
@@ -210,7 +252,7 @@ mod tests {
             (OnSale, Equals, "false", false),
         ] {
             let rule = rule(field, relation, value);
-            assert_eq!(rule.holds(&product), expected, "{rule:?}");
+            assert_eq!(rule.holds(&Judged::from(&product)), expected, "{rule:?}");
         }
     }
 

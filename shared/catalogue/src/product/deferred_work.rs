@@ -11,6 +11,7 @@
 //!   the work of several changes comes out the same in any order, however often it is done.
 //!   Until then the last variants of a large product may be sold as they were before the change.
 //! - *Removed variants* lose what is left of them: deleting twice is deleting once.
+//! - *The card* of a product of which a variant went is told where the others can be sold.
 //! - *Images* that are shown no longer are counted down in the transaction that deletes
 //!   this item: once.
 //! - *Reviews* of a product that is gone go with it, so many at a time.
@@ -27,7 +28,7 @@ use ground::image;
 use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
-use super::{Product, Sellable, UniqueSku, Variant, load};
+use super::{Product, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
 
 /// Actions of one transaction.
@@ -48,6 +49,9 @@ pub struct DeferredWork {
     pub images: Vec<MediaId>,
     /// Variants that were removed.
     pub variants: Vec<RemovedVariant>,
+    /// Whether stock went with a variant, so that the card may say too much.
+    #[serde(default)]
+    pub stock_went: bool,
     /// When the change was made.
     pub created_at: Timestamp,
     /// The product's version after the change.
@@ -94,6 +98,7 @@ impl DeferredWork {
             product_id: product.id.clone(),
             images: Vec::new(),
             variants: Vec::new(),
+            stock_went: false,
             created_at: now,
             version: product.version,
         }
@@ -117,6 +122,9 @@ impl DeferredWork {
     pub async fn execute(&self, app: &App) -> Result<(), Problem> {
         let is_there = retry(|| refresh(app, &self.store_id, &self.product_id)).await?;
         self.clear(app).await?;
+        if is_there && self.stock_went {
+            restock_product(app, &self.store_id, &self.product_id).await?;
+        }
         if !is_there && !self.forget_reviews(app).await? {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Products read: one with its variants, several, those for sale, the one of a handle.
 
 use gateway::app::App;
-use gateway::item::{Index, Item, Key};
+use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Query;
 use ground::fields::Handle;
@@ -9,7 +9,7 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_VARIANTS, Product, ProductStatus, UniqueProductHandle, Variant};
+use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 
 /// An item of a product's own range of its partition.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,11 +68,6 @@ pub async fn get_many(
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let found = keys.iter().map(|key| batch.take(key)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.into_iter().flatten().collect())
-}
-
-/// A store's products that shoppers see, by creation.
-pub fn visible(store: &StoreId) -> Query {
-    Query::index(Index::Gsi2, key::products_with_status(store, ProductStatus::Active.as_str()))
 }
 
 /// The product of a handle.

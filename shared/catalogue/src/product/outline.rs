@@ -3,7 +3,7 @@
 use ground::id::{CategoryId, VariantId};
 use serde::{Deserialize, Serialize};
 
-use super::Product;
+use super::{Card, Product};
 
 /// Tags that likeness is judged by (our choice).
 const MAX_TAGS: usize = 10;
@@ -36,6 +36,19 @@ impl Outline {
         let points = points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points);
         let tags = other.tags.iter().filter(|tag| self.tags.contains(tag)).count();
         tags.saturating_add(points.sum::<usize>())
+    }
+}
+
+impl Card {
+    /// What it is likened by.
+    pub(crate) fn outline(&self) -> Outline {
+        Outline {
+            category_id: self.category_id.clone(),
+            product_type: self.product_type.clone(),
+            vendor: self.vendor.clone(),
+            tags: self.tags.iter().take(MAX_TAGS).cloned().collect(),
+            variant_ids: Vec::new(),
+        }
     }
 }
 

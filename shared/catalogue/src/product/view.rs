@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
 use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::Handle;
+use ground::fields::{Currency, Handle};
 use ground::id::{CategoryId, ProductId, StoreId, VariantId};
 use ground::money::{self, Money};
 use ground::rating::Rating;
@@ -26,15 +26,23 @@ pub struct PriceRange {
     pub compare_at: Option<Money>,
 }
 
+impl PriceRange {
+    /// The range of these prices, the lowest of which is the first.
+    pub(super) fn over(prices: &[i64], compare_at: Option<i64>, currency: &Currency) -> Self {
+        let money = |amount| Money { amount, currency: currency.clone() };
+        let price = |amount: Option<&i64>| money(amount.copied().unwrap_or(0));
+        Self {
+            min: price(prices.first()),
+            max: price(prices.last()),
+            compare_at: compare_at.map(money),
+        }
+    }
+}
+
 impl Product {
     /// What it costs, over its variants.
     pub fn price_range(&self) -> PriceRange {
-        let money = |amount| Money { amount, currency: self.currency.clone() };
-        PriceRange {
-            min: money(self.price_min()),
-            max: money(self.price_max()),
-            compare_at: self.compare_at.map(money),
-        }
+        PriceRange::over(&self.prices, self.compare_at, &self.currency)
     }
 
     /// What reviews say, in one line.

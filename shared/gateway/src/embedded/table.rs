@@ -11,8 +11,9 @@ pub const TTL_ATTRIBUTE: &str = "ttl";
 /// The table of this name, in the words of the `DynamoDB` API; `CloudFormation` has the
 /// same ones, except that it spells `StreamEnabled` by giving a view type.
 ///
-/// Lists are read whole from GSI1, GSI2 and GSI4; GSI3 is sparse and leads to work that is due, GSI5
-/// and GSI6 lead to what is seldom listed, so keys are enough. The stream shows new images only: nobody asks what an item was before.
+/// Lists are read whole from GSI1, GSI2, GSI4 and GSI7; GSI3 is sparse and leads to work that is due,
+/// GSI5 and GSI6 lead to what is seldom listed, so keys are enough. The stream shows an item as it was
+/// and as it is, so that a stock level that came from nothing can be told from one that fell.
 pub fn table_definition(name: &str) -> Value {
     let mut keys = vec![("PK", "SK")];
     keys.extend(Index::ALL.map(Index::key_names));
@@ -34,7 +35,7 @@ pub fn table_definition(name: &str) -> Value {
         "AttributeDefinitions": attributes,
         "KeySchema": key_schema("PK", "SK"),
         "GlobalSecondaryIndexes": secondary,
-        "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"},
+        "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"},
         "TimeToLiveSpecification": {"AttributeName": TTL_ATTRIBUTE, "Enabled": true},
     })
 }

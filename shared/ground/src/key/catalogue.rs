@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 
-use super::{IndexKey, gsi1, gsi2};
+use super::{IndexKey, gsi1, gsi2, gsi4, gsi5, gsi6, gsi7};
 use crate::id::{
     CategoryId, CollectionId, CustomerId, FormSubmissionId, LocationId, MediaId, MovementId,
     ProductId, ReviewId, StoreId, VariantId,
@@ -29,7 +29,7 @@ pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64)
 }
 /// A store's products, by creation.
 pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
-    gsi1(format!("STO#{store}#PRD"), format!("{created}#{id}"))
+    gsi5(format!("STO#{store}#PRD"), format!("{created}#{id}"))
 }
 /// A store's products of a status, by creation: a change of a product never moves it within a walk.
 pub fn products_by_status(
@@ -38,11 +38,37 @@ pub fn products_by_status(
     created: Timestamp,
     id: &ProductId,
 ) -> IndexKey {
-    gsi2(products_with_status(store, status), format!("{created}#{id}"))
+    gsi6(format!("STO#{store}#PRD#{status}"), format!("{created}#{id}"))
 }
-/// The partition of a store's products of a status.
-pub fn products_with_status(store: &StoreId, status: &str) -> String {
-    format!("STO#{store}#PRD#{status}")
+/// A product's card, in its partition; what begins with `A` there does not read it.
+pub fn card(store: &StoreId, product: &ProductId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), "CRD")
+}
+/// Whose card it is that lies in this partition.
+pub fn card_of(partition: &str) -> Option<(StoreId, ProductId)> {
+    let (store, product) = partition.strip_prefix("STO#")?.split_once("#PRD#")?;
+    Some((StoreId::parse(store)?, ProductId::parse(product)?))
+}
+/// The partition of the cards that shoppers see, in each of their orders.
+pub fn cards_in(store: &StoreId) -> String {
+    format!("STO#{store}#CRD")
+}
+/// The cards that shoppers see, by creation, as their ids sort: a change of a product never moves it
+/// within a walk.
+pub fn cards_by_time(store: &StoreId, id: &ProductId) -> IndexKey {
+    gsi1(cards_in(store), id.as_str())
+}
+/// The cards that shoppers see, by price.
+pub fn cards_by_price(store: &StoreId, price: &str) -> IndexKey {
+    gsi2(cards_in(store), price)
+}
+/// The cards that shoppers see, by title.
+pub fn cards_by_title(store: &StoreId, title: &str) -> IndexKey {
+    gsi4(cards_in(store), title)
+}
+/// The cards that shoppers see, by rating.
+pub fn cards_by_rating(store: &StoreId, rating: &str) -> IndexKey {
+    gsi7(cards_in(store), rating)
 }
 /// What a store's product pages choose the products beside a product from.
 pub fn related_products(store: &StoreId) -> Key {

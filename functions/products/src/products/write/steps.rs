@@ -14,9 +14,9 @@ use ground::key;
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
-/// What a transaction keeps free for all but [`WriteStep`]s and [`Chore`]s: product, handle, the handle
-/// before or the store's mark, category, deferred work, event, idempotency record.
-const RESERVED: usize = 7;
+/// What a transaction keeps free for all but [`WriteStep`]s and [`Chore`]s: product, card, handle, the
+/// handle before or the store's mark, category, deferred work, event, idempotency record.
+const RESERVED: usize = 8;
 /// What is left of it for these.
 pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
@@ -54,6 +54,11 @@ impl WriteStep {
             Self::Replace(..) | Self::Drop(_) => 3,
             Self::Show(..) => 1,
         }
+    }
+
+    /// The first stock that it brings.
+    pub(super) fn levels(&self) -> &[Level] {
+        if let Self::Add(_, _, levels) = self { levels } else { &[] }
     }
 
     pub(super) fn put_into(&self, write: Write, now: Timestamp) -> Write {

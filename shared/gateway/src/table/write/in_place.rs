@@ -21,7 +21,7 @@ pub(super) fn everything_but<T: Item>(
     condition =
         condition.name("#version", "version").value(":before", item.version().saturating_sub(1));
     let (mut set, mut remove) = (Vec::new(), Vec::new());
-    let indexes = [Index::Gsi1, Index::Gsi2, Index::Gsi3].map(Index::key_names);
+    let indexes = Index::ALL.map(Index::key_names);
     let keys = indexes.iter().flat_map(|(pk, sk)| [*pk, *sk]).chain(["ttl"]);
     let absent = fields.keys().map(String::as_str).chain(keys);
     let mut absent: Vec<&str> =
