@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 #![expect(clippy::print_stdout, reason = "its output is its result")]
 
-use catalogue::product::{Product, ProductStatus, Seo};
+use catalogue::product::{Card, Product, ProductStatus, Seo};
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
 use ground::fields::{Currency, Handle};
@@ -32,8 +32,6 @@ async fn measure(size: usize) {
     let store = merchant.open_store().await;
     let activate = format!("/v1/stores/{}/activate", store.id);
     merchant.post(&activate).json(json!({})).await.expect(200);
-    // The first look makes the store's location, whose stock every page then asks for.
-    merchant.at(&store).get("/v1/inventory/locations").await.expect(200);
     fill(&gateway, &StoreId::parse(&store.id).unwrap(), size).await;
     let list = format!("/v1/storefront/{}/products", store.subdomain);
     let first = gateway.get(&list).await.expect(200);
@@ -43,6 +41,10 @@ async fn measure(size: usize) {
         ("the newest 20", list.clone(), gateway.client()),
         ("the 20 after them", format!("{list}?cursor={next}"), gateway.client()),
         ("the oldest 20", format!("{list}?sort=created_at"), gateway.client()),
+        ("the cheapest 20", format!("{list}?sort=price"), gateway.client()),
+        ("the dearest 20", format!("{list}?sort=-price"), gateway.client()),
+        ("the first 20 by title", format!("{list}?sort=title"), gateway.client()),
+        ("the best 20", format!("{list}?sort=best"), gateway.client()),
         ("the newest 100", format!("{list}?limit=100"), gateway.client()),
         ("one product", format!("{list}/product-{}", size.div_euclid(2)), gateway.client()),
         ("the merchant's newest 20", "/v1/products".to_owned(), admin),
@@ -60,10 +62,7 @@ async fn measure(size: usize) {
 
 /// Capacity units, from tenths.
 fn capacity(reply: &Reply) -> String {
-    let timing = reply.header("server-timing").unwrap();
-    let (_, rest) = timing.split_once("tenths=").unwrap();
-    let tenths: u64 =
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    let tenths = reply.units();
     format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10))
 }
 
@@ -73,13 +72,14 @@ async fn fill(gateway: &Gateway, store: &StoreId, size: usize) {
     let now = gateway.now();
     let first = now.minus(std::time::Duration::from_secs(u64::try_from(size).unwrap()));
     let numbers: Vec<usize> = (0..size).collect();
-    for batch in numbers.chunks(BATCH.div_euclid(2)) {
+    for batch in numbers.chunks(BATCH.div_euclid(3)) {
         let mut write = app.table.write();
         for number in batch {
             let created =
                 first.plus(std::time::Duration::from_secs(u64::try_from(*number).unwrap()));
             let product = product(store, *number, created);
-            write = write.put(&product.claim(created)).put(&product);
+            let card = Card::of(&product, &[]);
+            write = write.put(&product.claim(created)).put(&product).put(&card);
         }
         write.commit().await.unwrap();
     }

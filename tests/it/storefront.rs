@@ -1,5 +1,6 @@
 //! The storefront as anybody sees it: the store, its pages, its catalogue.
 
+mod cards;
 mod checkout;
 mod customers;
 mod kept;

@@ -5,7 +5,6 @@ use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
 use gateway::app::App;
-use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};

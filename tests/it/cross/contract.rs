@@ -140,7 +140,10 @@ fn the_table_is_the_one_the_template_deploys() {
     {
         assert_eq!(sorted(&deployed[part], name), sorted(&local[part], name), "{part}");
     }
-    assert_eq!(deployed["StreamSpecification"]["StreamViewType"], "NEW_IMAGE");
+    assert_eq!(
+        deployed["StreamSpecification"]["StreamViewType"],
+        local["StreamSpecification"]["StreamViewType"]
+    );
     assert_eq!(
         deployed["TimeToLiveSpecification"]["AttributeName"],
         gateway::embedded::TTL_ATTRIBUTE

@@ -159,11 +159,12 @@ async fn a_busy_storefront_costs_few_round_trips() {
     }
     front.gateway.advance(KEPT);
     let cold = front.get("/products").await.expect(200);
-    assert_eq!((cold.data().len(), cold.trips()), (20, 3), "store, page and stock");
+    assert_eq!((cold.data().len(), cold.trips()), (20, 2), "store and page");
     // Longer than the answer itself is.
     front.gateway.advance(gateway::kept::LIFE);
     let warm = front.get("/products").await.expect(200);
-    assert_eq!(warm.trips(), 2, "the store is kept");
+    assert_eq!(warm.trips(), 1, "the store is kept");
+    assert!(warm.units() <= 30, "{} tenths", warm.units());
     front.has_candidates(30).await;
     front.gateway.advance(KEPT);
     let cold = front.get("/products/mug-2").await.expect(200);
@@ -196,11 +197,6 @@ async fn a_search_costs_five_more_than_a_list_whatever_it_finds() {
         (&front.visitor, catalogue, "&q=bowl", ["8", "6"]),
     ] {
         let reply = client.get(&format!("{path}?limit=20{query}")).await;
-        if query == "&q=" {
-            // It holds no word, so it is refused; what it was charged it has paid.
-            assert_eq!(reply.expect(422).header("x-service-cost-requested"), Some("3"));
-            continue;
-        }
         assert_eq!(cost(&reply.expect(200)), expected, "{path} {query}");
     }
 }

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::ProductPage;
-use super::stock::Stock;
 
 /// A product as lists show it.
 #[derive(Debug, Serialize, JsonSchema)]
