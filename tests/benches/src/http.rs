@@ -1,0 +1,165 @@
+//! HTTP/1.1 over one kept connection, and a server of the same kind: little enough that the load is
+//! not what is measured.
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::AnyError;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// `GET`, `POST` …
+    pub method: &'static str,
+    /// With its query.
+    pub path: String,
+    /// Beside those that every request has.
+    pub headers: Vec<(&'static str, String)>,
+    /// JSON, where there is one.
+    pub body: Option<Value>,
+}
+
+impl Ask {
+    /// A read.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { method: "GET", path: path.into(), ..Self::default() }
+    }
+
+    /// A write.
+    pub fn post(path: impl Into<String>, body: Value) -> Self {
+        Self { method: "POST", path: path.into(), body: Some(body), ..Self::default() }
+    }
+
+    /// With a header more.
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// Names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// The body as JSON.
+    pub fn json(&self) -> Result<Value, AnyError> {
+        Ok(serde_json::from_slice(&self.body)?)
+    }
+
+    /// The body of a success.
+    pub fn success(self, what: &str) -> Result<Self, AnyError> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
+        }
+        let text = String::from_utf8_lossy(&self.body);
+        Err(format!("{what}: {} {text}", self.status).into())
+    }
+}
+
+/// A connection that is kept, and made again when it was closed.
+#[derive(Debug)]
+pub struct Connection {
+    address: String,
+    stream: Option<BufReader<TcpStream>>,
+    line: String,
+}
+
+impl Connection {
+    /// To this address, at the first request.
+    pub fn to(address: &str) -> Self {
+        Self { address: address.to_owned(), stream: None, line: String::new() }
+    }
+
+    /// Sends a request and reads its answer.
+    pub async fn send(&mut self, ask: &Ask) -> Result<Reply, AnyError> {
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => {
+                let stream = TcpStream::connect(&self.address).await?;
+                stream.set_nodelay(true)?;
+                BufReader::with_capacity(32 << 10, stream)
+            }
+        };
+        let body = ask.body.as_ref().map(Value::to_string).unwrap_or_default();
+        let mut head =
+            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", ask.method, ask.path, self.address);
+        for (name, value) in &ask.headers {
+            write!(head, "{name}: {value}\r\n")?;
+        }
+        if ask.body.is_some() {
+            head.push_str("content-type: application/json\r\n");
+        }
+        write!(head, "content-length: {}\r\n\r\n{body}", body.len())?;
+        stream.get_mut().write_all(head.as_bytes()).await?;
+        let (first, headers) = read_head(&mut stream, &mut self.line).await?;
+        let status = first.split(' ').nth(1).and_then(|text| text.parse().ok());
+        let body = read_body(&mut stream, &headers).await?;
+        self.stream = Some(stream);
+        Ok(Reply { status: status.ok_or("an answer without a status")?, headers, body })
+    }
+}
+
+/// The first line, and the headers.
+async fn read_head(
+    stream: &mut BufReader<TcpStream>,
+    line: &mut String,
+) -> Result<(String, Vec<(String, String)>), AnyError> {
+    line.clear();
+    if stream.read_line(line).await? == 0 {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    let first = line.trim_end().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        if stream.read_line(line).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            return Ok((first, headers));
+        };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+}
+
+async fn read_body(
+    stream: &mut BufReader<TcpStream>,
+    headers: &[(String, String)],
+) -> Result<Vec<u8>, AnyError> {
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    Ok(body)
+}
+
+/// Reads the requests of a connection one after the other, and gives each body to `handle`, which
+/// says the status; `None` never answers.
+pub async fn serve<F>(stream: TcpStream, handle: impl Fn(Vec<u8>) -> F)
+where
+    F: Future<Output = Option<u16>>,
+{
+    let (mut stream, mut line) = (BufReader::new(stream), String::new());
+    while let Ok((_, headers)) = read_head(&mut stream, &mut line).await {
+        let Ok(body) = read_body(&mut stream, &headers).await else { return };
+        let Some(status) = handle(body).await else {
+            return std::future::pending().await;
+        };
+        let answer = format!("HTTP/1.1 {status} Done\r\ncontent-length: 0\r\n\r\n");
+        if stream.get_mut().write_all(answer.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}

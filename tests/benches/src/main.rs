@@ -1,0 +1,169 @@
+//! Load on a running `local`: `just bench`, or `cargo build --release -p local && cargo run --release -p
+//! benches`. It prints what docs/benchmarks.md shows as Markdown, and writes its pictures.
+//!
+//! The system is a process of its own with a table in a file and its demo store; the load comes over
+//! loopback from this process, on the same cores. Nothing is switched off that is measured: budgets
+//! hold, and requests come from as many networks as their budgets ask for.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a benchmark prints, measures real time, and may fail by panicking"
+)]
+
+mod http;
+mod load;
+mod plot;
+mod receivers;
+mod report;
+mod system;
+mod webhooks;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use lexopt::Arg::Long;
+
+use load::{Measured, closed};
+use report::Report;
+use system::{Owner, System};
+use webhooks::Watched;
+
+/// A cause of any kind; it is printed.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+const USAGE: &str = "\
+Load on a running `local`, over loopback: three to four minutes.
+
+Usage: cargo run --release -p benches -- [options]
+
+  --binary <file>      the system (target/release/local)
+  --plots <directory>  where the pictures go; without it none are drawn
+  --help               this text
+";
+
+/// Clients at once in the tables.
+const CROWD: usize = 32;
+/// Clients at once in the pictures.
+const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+/// Orders a second in the picture of deliveries.
+const PACES: [u32; 5] = [10, 25, 50, 100, 150];
+/// How long each load lasts.
+const LONG: Duration = Duration::from_secs(2);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("{cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), AnyError> {
+    let mut binary = PathBuf::from("target/release/local");
+    let mut plots = None;
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("binary") => binary = arguments.value()?.into(),
+            Long("plots") => plots = Some(PathBuf::from(arguments.value()?)),
+            Long("help") => {
+                print!("{USAGE}");
+                return Ok(());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    report::machine()?;
+    let system = System::start(&binary).await?;
+    println!("Started with its demo store in {} ms.\n", system.start.as_millis());
+    let report = Report::begin(&system);
+    reads(&report).await?;
+    let variants = {
+        let mut owner = Owner::sign_in(&system.target, work::MERCHANT, "").await?;
+        work::stock_up(&mut owner).await?
+    };
+    let checkout = work::checkout(variants);
+    report.row(&work::sign_in(), 2).await?;
+    report.row(&checkout, 2).await?;
+    report.memory("after these")?;
+    if let Some(directory) = &plots {
+        draw_reads_and_checkout(&system, &checkout, directory).await?;
+    }
+    let mut owner = Owner::sign_in(&system.target, work::MERCHANT, "").await?;
+    let mut watched = Watched { target: &system.target, owner: &mut owner, checkout: &checkout };
+    deliveries(&mut watched).await?;
+    if let Some(directory) = &plots {
+        draw_deliveries(&mut watched, directory).await?;
+    }
+    let mut other = Owner::sign_in(&system.target, work::OPERATOR, "another-shop").await?;
+    let [alone, during] = watched.fairness(&mut other).await?;
+    report::line("accept → arrival, 8 of 10 receivers, all healthy", &alone.latency());
+    report::line("the same, while 1 hangs, 1 and 50 of another store are slow", &during.latency());
+    report.memory("at the end")
+}
+
+async fn reads(report: &Report<'_>) -> Result<(), AnyError> {
+    for work in work::reads() {
+        report.row(&work, 1).await?;
+    }
+    report.memory("after these reads")
+}
+
+async fn deliveries(watched: &mut Watched<'_>) -> Result<(), AnyError> {
+    report::head_of_deliveries();
+    let one = watched.latency(1, 20, LONG * 2).await?;
+    report::line("accept → arrival, one receiver, 20 orders/s", &one.latency());
+    let ten = watched.latency(10, 23, LONG * 2).await?;
+    report::line("accept → arrival, ten receivers, 23 orders/s", &ten.latency());
+    let (orders, rate) = watched.sustained(LONG * 2).await?;
+    let said = format!("{} orders/s; {}", orders.rate(), orders.latency());
+    report::line("checkout with 10 subscribers, 4 clients", &said);
+    report::line("deliveries of those, sustained", &format!("{rate} per s"));
+    let (orders, lag) = watched.lag(LONG * 3).await?;
+    let name = format!("event → delivery queued, behind {} orders/s for 6 s", orders.rate());
+    report::line(&name, &lag.latency());
+    Ok(())
+}
+
+async fn draw_reads_and_checkout(
+    system: &System,
+    checkout: &std::sync::Arc<load::Work>,
+    directory: &Path,
+) -> Result<(), AnyError> {
+    let list = work::reads().swap_remove(0);
+    for (work, file, title) in [
+        (&list, "list.svg", "Product list of 20, from the table: latency against load"),
+        (checkout, "checkout.svg", "Checkout of 2 lines: latency against load"),
+    ] {
+        let mut points: Vec<(u64, Measured)> = Vec::new();
+        for clients in CLIENTS {
+            let measured = closed(&system.target, work, clients, LONG * 3 / 4).await?;
+            points.push((measured.rate(), measured));
+        }
+        let load = "requests a second, of 1, 2, 4, 8, 16 and 32 clients";
+        save(directory, file, &plot::draw(title, load, &points))?;
+    }
+    Ok(())
+}
+
+async fn draw_deliveries(watched: &mut Watched<'_>, directory: &Path) -> Result<(), AnyError> {
+    let mut points = Vec::new();
+    for pace in PACES {
+        points.push((u64::from(pace), watched.latency(1, pace, LONG).await?));
+    }
+    let title = "From an accepted order to its delivery: latency against load";
+    save(directory, "delivery.svg", &plot::draw(title, "orders a second", &points))
+}
+
+fn save(directory: &Path, file: &str, svg: &str) -> Result<(), AnyError> {
+    std::fs::create_dir_all(directory)?;
+    Ok(std::fs::write(directory.join(file), svg)?)
+}

@@ -1,0 +1,137 @@
+//! The `local` under load: a process of its own over a directory of its own.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+
+use crate::AnyError;
+use crate::http::{Ask, Connection};
+use crate::load::{Networks, Target};
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// What it says once it listens.
+const GREETING: &str = "The API is at http://";
+
+/// Dropping it kills the process and removes its directory.
+pub struct System {
+    process: Child,
+    data: PathBuf,
+    /// Where its API is.
+    pub target: Target,
+    /// From its start to its first answer, with its demo store.
+    pub start: Duration,
+}
+
+impl System {
+    /// Starts this binary in an empty directory.
+    pub async fn start(binary: &Path) -> Result<Self, AnyError> {
+        let data = std::env::temp_dir().join(format!("bench-{}", std::process::id()));
+        fs::create_dir_all(&data)?;
+        let log = data.join("log");
+        let begun = Instant::now();
+        let process = Command::new(binary)
+            .args(["--port", "0", "--providers-port", "0", "--trust-proxy", "--log", "json"])
+            .arg("--data")
+            .arg(data.join("data"))
+            .stdout(File::create(&log)?)
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true)
+            .spawn()?;
+        let address = loop {
+            let said = fs::read_to_string(&log)?;
+            let line = said.lines().find_map(|line| line.strip_prefix(GREETING));
+            if let Some(address) = line {
+                break address.trim().to_owned();
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err("it does not start".into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let health = Connection::to(&address).send(&Ask::get("/health")).await?;
+        health.success("health")?;
+        let start = begun.elapsed();
+        let networks = Arc::new(Networks::default());
+        let target = Target { address, networks, asked: Arc::default() };
+        Ok(Self { process, data, target, start })
+    }
+
+    /// Resident memory in megabytes: now, and at most so far.
+    pub fn memory(&self) -> Result<(u64, u64), AnyError> {
+        let id = self.process.id().ok_or("it has ended")?;
+        let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        let (now, most) = (field("VmRSS:"), field("VmHWM:"));
+        let kilobytes = now.zip(most).ok_or("the kernel does not say how much memory it has")?;
+        Ok((kilobytes.0 / 1_024, kilobytes.1 / 1_024))
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        // Again at the runtime's end, should it not have worked.
+        let _ = self.process.start_kill();
+        let _ = fs::remove_dir_all(&self.data);
+    }
+}
+
+/// A merchant at their store.
+pub struct Owner {
+    connection: Connection,
+    token: String,
+    /// The store's id.
+    pub store: String,
+}
+
+impl Owner {
+    /// Signs in; at the merchant's first store, or at a new one of this subdomain.
+    pub async fn sign_in(
+        target: &Target,
+        (email, password): (&str, &str),
+        subdomain: &str,
+    ) -> Result<Self, AnyError> {
+        let connection = Connection::to(&target.address);
+        let mut owner = Self { connection, token: String::new(), store: String::new() };
+        let ask = json!({"email": email, "password": password});
+        let session = owner.send(Ask::post("/v1/auth/signin", ask)).await?;
+        owner.token = text(&session, "/session/access_token")?;
+        let stores = owner.send(Ask::get("/v1/stores")).await?;
+        owner.store = if let Some(id) = stores.pointer("/data/0/id").and_then(Value::as_str) {
+            id.to_owned()
+        } else {
+            let ask = json!({
+                "name": "Another Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
+            });
+            text(&owner.send(Ask::post("/v1/stores", ask)).await?, "/id")?
+        };
+        Ok(owner)
+    }
+
+    /// Asks as the merchant, at the store.
+    pub async fn send(&mut self, mut ask: Ask) -> Result<Value, AnyError> {
+        if !self.token.is_empty() {
+            ask = ask.header("authorization", format!("Bearer {}", self.token));
+        }
+        if !self.store.is_empty() {
+            ask = ask.header("x-service-store-id", &self.store);
+        }
+        let what = format!("{} {}", ask.method, ask.path);
+        let reply = self.connection.send(&ask).await?.success(&what)?;
+        if reply.body.is_empty() { Ok(Value::Null) } else { reply.json() }
+    }
+}
+
+/// The text at a JSON pointer.
+pub fn text(value: &Value, pointer: &str) -> Result<String, AnyError> {
+    let found = value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    found.ok_or_else(|| format!("no text at {pointer} in {value}").into())
+}

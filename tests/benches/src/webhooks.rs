@@ -1,0 +1,171 @@
+//! From an order to its deliveries.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::AnyError;
+use crate::http::{Ask, Reply};
+use crate::load::{Measured, Target, Work, closed, paced};
+use crate::receivers::{Behaviour, Receivers};
+use crate::system::{Owner, text};
+
+/// How long what is on its way may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a receiver takes that is slow.
+const SLOW: Duration = Duration::from_secs(13);
+const EVENT: &str = "order.created";
+
+/// Orders of one store, and who hears of them.
+pub struct Watched<'a> {
+    /// Whom to ask.
+    pub target: &'a Target,
+    /// The store's merchant.
+    pub owner: &'a mut Owner,
+    /// What is ordered.
+    pub checkout: &'a Arc<Work>,
+}
+
+impl Watched<'_> {
+    /// Accept to arrival at so many prompt receivers, at this pace.
+    pub async fn latency(
+        &mut self,
+        receivers: usize,
+        per_second: u32,
+        long: Duration,
+    ) -> Result<Measured, AnyError> {
+        let behaviours = vec![Behaviour::Prompt; receivers];
+        self.latency_of(&behaviours, per_second, long, receivers).await
+    }
+
+    /// Accept to arrival at the first so many of these receivers.
+    async fn latency_of(
+        &mut self,
+        behaviours: &[Behaviour],
+        per_second: u32,
+        long: Duration,
+        counted: usize,
+    ) -> Result<Measured, AnyError> {
+        let mut receivers = Receivers::start(1, behaviours).await?;
+        receivers.subscribe(self.owner, EVENT, 1).await?;
+        let accepted: Arc<Mutex<HashMap<String, Instant>>> = Arc::default();
+        let note = Arc::clone(&accepted);
+        let answered = move |reply: Reply, at| {
+            let order = reply.json().and_then(|order| text(&order, "/order/id"));
+            if let Ok(order) = order {
+                note.lock().unwrap_or_else(PoisonError::into_inner).insert(order, at);
+            }
+        };
+        paced(self.target, self.checkout, per_second, long, answered).await?;
+        let accepted =
+            std::mem::take(&mut *accepted.lock().unwrap_or_else(PoisonError::into_inner));
+        let expected = accepted.len() * counted;
+        receivers.wait_for(expected, PATIENCE).await;
+        let micros: Vec<u64> = receivers
+            .arrivals()
+            .iter()
+            .filter(|((_, receiver), _)| *receiver < counted)
+            .filter_map(|((order, _), at)| {
+                let late = at.saturating_duration_since(*accepted.get(order)?);
+                u64::try_from(late.as_micros()).ok()
+            })
+            .collect();
+        receivers.unsubscribe(self.owner).await?;
+        if micros.len() < expected {
+            eprintln!("{} of {expected} deliveries had not arrived", expected - micros.len());
+        }
+        Ok(Measured::of(long, micros))
+    }
+
+    /// Orders a second with ten receivers and four clients, and deliveries a second from the first to the
+    /// last that came of them.
+    pub async fn sustained(&mut self, long: Duration) -> Result<(Measured, u64), AnyError> {
+        let mut receivers = Receivers::start(2, &[Behaviour::Prompt; 10]).await?;
+        receivers.subscribe(self.owner, EVENT, 1).await?;
+        let orders = closed(self.target, self.checkout, 4, long).await?;
+        receivers.wait_for(usize::MAX, PATIENCE).await;
+        let rate = {
+            let arrivals = receivers.arrivals();
+            let (first, last) = (arrivals.values().min(), arrivals.values().max());
+            let took = first.zip(last).map(|(first, last)| last.duration_since(*first));
+            let latencies = vec![0; arrivals.len()];
+            Measured::of(took.unwrap_or_default(), latencies).rate()
+        };
+        receivers.unsubscribe(self.owner).await?;
+        Ok((orders, rate))
+    }
+
+    /// From an event to its delivery in the table, behind a burst of orders; and how fast those came.
+    pub async fn lag(&mut self, long: Duration) -> Result<(Measured, Measured), AnyError> {
+        let mut receivers = Receivers::start(3, &[Behaviour::Prompt]).await?;
+        receivers.subscribe(self.owner, EVENT, 1).await?;
+        let orders = closed(self.target, self.checkout, 32, long).await?;
+        receivers.wait_for(usize::MAX, PATIENCE).await;
+        let mut micros = Vec::new();
+        let mut cursor = String::new();
+        // The newest: those that were behind the whole burst.
+        for _ in 0..5 {
+            let path = format!("/v1/operations/webhook-deliveries?limit=100{cursor}");
+            let page = self.owner.send(Ask::get(path)).await?;
+            let deliveries = page.pointer("/data").and_then(Value::as_array).cloned();
+            for delivery in deliveries.unwrap_or_default() {
+                let event = id_millis(&text(&delivery, "/event_id")?).ok_or("an odd event id")?;
+                let made = text_millis(&text(&delivery, "/created_at")?).ok_or("an odd time")?;
+                // Both within a day.
+                micros.push((made + DAY - event % DAY) % DAY * 1_000);
+            }
+            match page.pointer("/page/next_cursor").and_then(Value::as_str) {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        receivers.unsubscribe(self.owner).await?;
+        Ok((orders, Measured::of(long, micros)))
+    }
+
+    /// Eight healthy receivers of ten: as all ten are, and while one hangs, one is slow, and so are fifty
+    /// subscriptions of another store.
+    pub async fn fairness(&mut self, other: &mut Owner) -> Result<[Measured; 2], AnyError> {
+        const LONG: Duration = Duration::from_secs(8);
+        let mut behaviours = [Behaviour::Prompt; 10];
+        let alone = self.latency_of(&behaviours, 10, LONG, 8).await?;
+        behaviours[8] = Behaviour::Hang;
+        behaviours[9] = Behaviour::Slow(SLOW);
+        let mut slow = Receivers::start(4, &[Behaviour::Slow(SLOW)]).await?;
+        slow.subscribe(other, "store.updated", 50).await?;
+        let rename = |name: &str| Ask {
+            method: "PATCH",
+            path: format!("/v1/stores/{}", other.store),
+            body: Some(serde_json::json!({"name": name})),
+            ..Ask::default()
+        };
+        let (first, second) = (rename("First"), rename("Second"));
+        other.send(first).await?;
+        let during = self.latency_of(&behaviours, 10, LONG, 8);
+        let beside = async {
+            tokio::time::sleep(LONG / 2).await;
+            other.send(second).await
+        };
+        let (during, renamed) = tokio::join!(during, beside);
+        renamed?;
+        Ok([alone, during?])
+    }
+}
+
+const DAY: u64 = 86_400_000;
+
+/// The milliseconds since 1970 that an id begins with.
+fn id_millis(id: &str) -> Option<u64> {
+    let (_, digits) = id.split_once('_')?;
+    u64::from_str_radix(digits.get(..12)?, 16).ok()
+}
+
+/// The milliseconds of the day of `2026-11-22T03:02:50.043Z`.
+fn text_millis(text: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
+    let (hours, minutes) = (number(11, 13)?, number(14, 16)?);
+    let (seconds, millis) = (number(17, 19)?, number(20, 23)?);
+    Some(((hours * 60 + minutes) * 60 + seconds) * 1_000 + millis)
+}

@@ -1,0 +1,91 @@
+//! What the demo store is asked for.
+
+use std::process;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::AnyError;
+use crate::http::Ask;
+use crate::load::Work;
+use crate::system::{Owner, text};
+
+const STORE: &str = "demo-store";
+/// The demo's merchant, who owns its store.
+pub const MERCHANT: (&str, &str) = ("demo@example.com", "demo-merchant-1");
+/// The demo's operator: another merchant.
+pub const OPERATOR: (&str, &str) = ("operator@example.com", "demo-operator-1");
+/// More than any run sells.
+const STOCK: u32 = 1_000_000;
+/// Products that orders are spread over.
+const GOODS: usize = 16;
+
+/// Reads, each with whether its answers may be kept. A request with a cookie may be somebody's own, so
+/// that its answer is neither kept nor one that was: the same work from the table.
+pub fn reads() -> Vec<Arc<Work>> {
+    let list = format!("/v1/storefront/{STORE}/products");
+    let page = format!("{list}/linen-napkins-set-of-four");
+    let search = format!("{list}?q=linen");
+    let lookup = format!("/v1/storefront/lookup?subdomain={STORE}");
+    let kept = |path: &str| {
+        let path = path.to_owned();
+        move |_| Ask::get(path.clone())
+    };
+    let read = |path: &str| {
+        let path = path.to_owned();
+        move |_| Ask::get(path.clone()).header("cookie", "visit=1")
+    };
+    vec![
+        Work::new("product list of 20, from the table", 50, read(&list)),
+        Work::new("product list of 20, kept", 50, kept(&list)),
+        Work::new("product page, from the table", 150, read(&page)),
+        Work::new("product page, kept", 150, kept(&page)),
+        Work::new("search, from the table", 25, read(&search)),
+        Work::new("search, kept", 25, kept(&search)),
+        Work::new("store lookup", 150, kept(&lookup)),
+        Work::new("GET /health, no table", usize::MAX, kept("/health")),
+    ]
+}
+
+/// A sign-in with a password.
+pub fn sign_in() -> Arc<Work> {
+    let ask = json!({"email": MERCHANT.0, "password": MERCHANT.1});
+    Work::new("sign-in (Argon2id, 19 MiB)", 10, move |_| Ask::post("/v1/auth/signin", ask.clone()))
+}
+
+/// Products in the owner's store that there is enough of; their variants.
+pub async fn stock_up(owner: &mut Owner) -> Result<Vec<String>, AnyError> {
+    let mut variants = Vec::new();
+    for number in 0..GOODS {
+        let price = json!({"amount": 10_000, "currency": "INR"});
+        let inventory = json!({"tracked": true, "levels": [{"quantity": STOCK}]});
+        let ask = json!({
+            "title": format!("Sold by the Dozen {number}"), "status": "active",
+            "variants": [{"price": price, "inventory": inventory}],
+        });
+        let made = owner.send(Ask::post("/v1/products", ask)).await?;
+        variants.push(text(&made, "/variants/0/id")?);
+    }
+    Ok(variants)
+}
+
+/// A checkout of two lines.
+pub fn checkout(variants: Vec<String>) -> Arc<Work> {
+    let path = format!("/v1/storefront/{STORE}/orders");
+    Work::new("checkout of 2 lines", 10, move |number| {
+        let line = |place: usize| -> Value {
+            let variant = variants.get(place.rem_euclid(variants.len()));
+            json!({"variant_id": variant, "quantity": 1})
+        };
+        let ask = json!({
+            "email": "shopper@example.com",
+            "items": [line(number), line(number + 1)],
+            "shipping_address": {
+                "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road",
+                "city": "Bengaluru", "region": "KA", "postal_code": "560001", "country": "IN",
+            },
+        });
+        let key = format!("benchmark-{:0>12}-{number:0>12}", process::id());
+        Ask::post(path.clone(), ask).header("idempotency-key", key)
+    })
+}
