@@ -30,6 +30,15 @@ openapi:
 examples: && openapi
     python3 .ci/examples.py
 
+# Put load on a release build, and print what docs/benchmarks.md shows; four minutes after the build.
+bench *options:
+    cargo build --release -p local -p benches
+    target/release/benches --plots docs {{ options }}
+
+# Compute the tables of docs/costs.md anew.
+costs:
+    cargo run --quiet -p benches --bin costs
+
 # Check the documents' links, citations and examples.
 docs:
     python3 .ci/check_documents.py

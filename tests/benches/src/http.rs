@@ -84,13 +84,12 @@ impl Connection {
 
     /// Sends a request and reads its answer.
     pub async fn send(&mut self, ask: &Ask) -> Result<Reply, AnyError> {
-        let mut stream = match self.stream.take() {
-            Some(stream) => stream,
-            None => {
-                let stream = TcpStream::connect(&self.address).await?;
-                stream.set_nodelay(true)?;
-                BufReader::with_capacity(32 << 10, stream)
-            }
+        let mut stream = if let Some(stream) = self.stream.take() {
+            stream
+        } else {
+            let stream = TcpStream::connect(&self.address).await?;
+            stream.set_nodelay(true)?;
+            BufReader::with_capacity(32 << 10, stream)
         };
         let body = ask.body.as_ref().map(Value::to_string).unwrap_or_default();
         let mut head =

@@ -73,7 +73,7 @@ pub fn line(name: &str, said: &str) {
 pub fn machine() -> Result<(), AnyError> {
     let cpus = fs::read_to_string("/proc/cpuinfo")?;
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name"));
-    let model = model.map(|rest| rest.trim_start_matches([' ', '\t', ':'])).unwrap_or("unknown");
+    let model = model.map_or("unknown", |rest| rest.trim_start_matches([' ', '\t', ':']));
     let cores = std::thread::available_parallelism()?;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     println!("{cores} cores of {model}, Linux {}, load and system on the same.\n", kernel.trim());

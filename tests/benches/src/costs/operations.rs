@@ -1,0 +1,136 @@
+//! What one of each operation takes: the one place where it is written down.
+//!
+//! Units are tenths, as in `Server-Timing`; they are exact. Milliseconds are of a warm function with the
+//! memory that `template.yaml` gives it.
+
+/// What an operation takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    /// As the document calls it.
+    pub name: &'static str,
+    /// Tenths of a read request unit.
+    pub reads: u64,
+    /// Tenths of a write request unit.
+    pub writes: u64,
+    /// Tenths of write units on the partition that gets most of them.
+    pub hottest_writes: u64,
+    /// Tenths of read units on the partition that gets most of them.
+    pub hottest_reads: u64,
+    /// Requests to the API.
+    pub api_requests: u64,
+    /// Functions that run for it.
+    pub runs: Run,
+    /// Requests to queues.
+    pub queue_requests: u64,
+    /// Bytes that leave.
+    pub bytes: u64,
+}
+
+/// How a function runs for an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// Its memory in megabytes.
+    pub megabytes: u64,
+    /// How long.
+    pub millis: u64,
+    /// Operations that one run is for.
+    pub shared_by: u64,
+}
+
+impl Run {
+    const fn of(megabytes: u64, millis: u64) -> Self {
+        Self { megabytes, millis, shared_by: 1 }
+    }
+}
+
+/// A list of twenty products that is read from the table.
+pub const LIST: Operation = Operation {
+    name: "product list of 20, from the table",
+    reads: 30,
+    writes: 2,
+    hottest_reads: 30,
+    hottest_writes: 2,
+    api_requests: 1,
+    runs: Run::of(512, 8),
+    queue_requests: 0,
+    bytes: 17_500,
+};
+/// The same list, out of a function's memory.
+pub const KEPT_LIST: Operation = Operation {
+    name: "product list of 20, kept",
+    reads: 0,
+    hottest_reads: 0,
+    runs: Run::of(512, 2),
+    ..LIST
+};
+/// A product's page.
+pub const PAGE: Operation =
+    Operation { name: "product page, from the table", runs: Run::of(512, 7), bytes: 3_000, ..LIST };
+/// An order of one line by a guest.
+pub const CHECKOUT: Operation = Operation {
+    name: "checkout, 1 line, guest",
+    reads: 30,
+    writes: 170,
+    hottest_reads: 10,
+    hottest_writes: 30,
+    api_requests: 1,
+    runs: Run::of(512, 25),
+    queue_requests: 0,
+    bytes: 2_500,
+};
+/// An order is paid.
+pub const MARK_PAID: Operation =
+    Operation { name: "mark paid", runs: Run::of(512, 25), ..CHECKOUT };
+/// An order is fulfilled.
+pub const FULFIL: Operation = Operation { name: "fulfil", ..MARK_PAID };
+/// Money goes back.
+pub const REFUND: Operation =
+    Operation { name: "refund", reads: 80, writes: 270, runs: Run::of(512, 45), ..CHECKOUT };
+/// A merchant or a customer signs in.
+pub const SIGN_IN: Operation = Operation {
+    name: "sign-in with a password",
+    reads: 20,
+    writes: 40,
+    hottest_reads: 10,
+    hottest_writes: 20,
+    runs: Run::of(1_024, 45),
+    bytes: 1_500,
+    ..CHECKOUT
+};
+/// An event goes through the stream to the deliveries that are made of it.
+pub const EVENT: Operation = Operation {
+    name: "event, handed on by the stream",
+    reads: 10,
+    writes: 10,
+    hottest_reads: 10,
+    hottest_writes: 10,
+    api_requests: 0,
+    runs: Run { megabytes: 512, millis: 20, shared_by: 1 },
+    queue_requests: 0,
+    bytes: 0,
+};
+/// A delivery whose first attempt succeeds, of a receiver that answers in 200 ms; five share a run, in
+/// which they wait side by side.
+pub const DELIVERY: Operation = Operation {
+    name: "delivery, first attempt succeeds",
+    reads: 10,
+    writes: 60,
+    hottest_reads: 10,
+    hottest_writes: 20,
+    api_requests: 0,
+    runs: Run { megabytes: 512, millis: 230, shared_by: 5 },
+    queue_requests: 3,
+    bytes: 3_500,
+};
+/// What the schedule does in a minute in which nothing is due.
+pub const SWEEP: Operation = Operation {
+    name: "sweep of a minute, nothing due",
+    reads: 80,
+    writes: 10,
+    runs: Run::of(512, 60),
+    ..EVENT
+};
+
+/// All of them, as the document lists them.
+pub const ALL: [Operation; 11] =
+    [LIST, KEPT_LIST, PAGE, CHECKOUT, MARK_PAID, FULFIL, REFUND, SIGN_IN, EVENT, DELIVERY, SWEEP];
