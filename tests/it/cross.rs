@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod contract;
+mod costs;
 mod deployment;
 mod faults;
 mod limits;

@@ -128,6 +128,10 @@ impl Gateway {
     /// Every item whose partition key begins with `prefix`, as plain JSON: what is in the table,
     /// whatever the API says.
     pub async fn items(&self, prefix: &str) -> Vec<Value> {
+        self.scan(prefix).await.into_iter().map(plain).collect()
+    }
+
+    async fn scan(&self, prefix: &str) -> Vec<Attributes> {
         let client = self.system.embedded().dynamodb();
         let mut items = Vec::new();
         let mut start = None;
@@ -142,16 +146,18 @@ impl Gateway {
                 .send()
                 .await
                 .expect("the table answers");
-            for mut item in page.items.unwrap_or_default() {
-                // Bytes have no form in JSON.
-                item.retain(|_, value| !value.is_b());
-                items.push(serde_dynamo::from_item(item).expect("an item is JSON"));
-            }
+            items.extend(page.items.unwrap_or_default());
             start = page.last_evaluated_key.filter(|key| !key.is_empty());
             if start.is_none() {
                 return items;
             }
         }
+    }
+
+    /// Every item whose partition key begins with `prefix`, with what it takes in the table.
+    pub async fn stored(&self, prefix: &str) -> Vec<Stored> {
+        let items = self.scan(prefix).await.into_iter();
+        items.map(|item| Stored { bytes: size(&item), json: plain(item) }).collect()
     }
 
     /// The items of this kind (the `entity` attribute) whose partition key begins with `prefix`.
@@ -187,5 +193,50 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.mails);
+    }
+}
+
+/// An item, and its size as DynamoDB counts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    pub bytes: usize,
+    /// Its attributes, unpacked.
+    pub json: Value,
+}
+
+impl Stored {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.json[name].as_str()
+    }
+
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        self.get(name).expect("the attribute is a text").to_owned()
+    }
+}
+
+/// An item as JSON, as it was before it was packed.
+fn plain(item: Attributes) -> Value {
+    let mut item = gateway::item::unpacked(item).expect("an item unpacks");
+    // Bytes have no form in JSON.
+    item.retain(|_, value| !value.is_b());
+    serde_dynamo::from_item(item).expect("an item is JSON")
+}
+
+/// The bytes of names and values.
+fn size(item: &Attributes) -> usize {
+    item.iter().map(|(name, value)| name.len() + size_of(value)).sum()
+}
+
+fn size_of(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        // Two digits a byte, and one more.
+        AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+        AttributeValue::L(list) => list.iter().map(|one| size_of(one) + 1).sum::<usize>() + 3,
+        AttributeValue::M(map) => size(map) + map.len() + 3,
+        AttributeValue::Ss(set) => set.iter().map(String::len).sum(),
+        _ => 1,
     }
 }

@@ -109,6 +109,13 @@ impl Reply {
         self.timing("trips=")
     }
 
+    /// Tenths of a capacity unit that the request consumed, those of its budget and of its claim of
+    /// an idempotency key excluded.
+    #[track_caller]
+    pub fn tenths(&self) -> u32 {
+        self.timing("tenths=")
+    }
+
     /// Writes of rate buckets that the request took.
     #[track_caller]
     pub fn charges(&self) -> u32 {

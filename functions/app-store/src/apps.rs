@@ -180,7 +180,7 @@ pub async fn list(
         return installed(owner, &app, &query, paging).await;
     }
     let partition = key::apps_of_status(AppStatus::Published.as_str());
-    let mut wanted = table::Query::index(Index::Gsi1, partition);
+    let mut wanted = table::Query::index(Index::Gsi5, partition);
     if let Some(category) = query.category {
         wanted = wanted.begins_with(format!("{category}#"));
     }
@@ -197,7 +197,7 @@ async fn installed(
     query: &CatalogueQuery,
     paging: Paging,
 ) -> Result<Page<CatalogueView>, Problem> {
-    let wanted = table::Query::index(Index::Gsi1, key::installations_on(&owner.store.id));
+    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&owner.store.id));
     let present = |each: &Installation| each.status != InstallationStatus::Uninstalled;
     let found = paging.read::<Installation>(app, &wanted, present).await?;
     let keys: Vec<Key> = found.items.iter().map(|each| key::app(&each.app_id)).collect();

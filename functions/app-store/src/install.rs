@@ -155,7 +155,7 @@ pub async fn list(
     Query(query): Query<InstallationsQuery>,
     paging: Paging,
 ) -> Result<Page<InstallationView>, Problem> {
-    let wanted = table::Query::index(Index::Gsi1, key::installations_on(&owner.store.id));
+    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&owner.store.id));
     let admits = |each: &Installation| match query.status {
         Some(status) => each.status == status,
         None => each.status != InstallationStatus::Uninstalled,
@@ -214,8 +214,8 @@ pub async fn access_log(
     paging: Paging,
 ) -> Result<Page<AccessView>, Problem> {
     let installation = own(&app, &owner, &id).await?;
-    let partition = key::timeline_on(&owner.store.id, installation.id.as_str());
-    let wanted = table::Query::index(Index::Gsi2, partition).newest_first();
+    let (index, partition) = key::timeline_on(&owner.store.id, installation.id.as_str());
+    let wanted = table::Query::index(index, partition).newest_first();
     paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
 }
 

@@ -30,7 +30,7 @@ use catalogue::inventory::Level;
 use catalogue::product;
 use futures_util::StreamExt;
 use gateway::app::App;
-use gateway::item::Item;
+use gateway::item::{self, Item};
 use gateway::problem::Problem;
 use ground::event::{Event, OutboxState};
 use ground::id::{EventId, MailId};
@@ -146,7 +146,7 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
     }
     match head.entity.as_str() {
         Event::KIND => {
-            let event: Event = serde_dynamo::from_item(image).map_err(Problem::internal)?;
+            let event: Event = item::parse(image.into())?;
             let is_pending = event.state == OutboxState::Pending;
             Ok(is_pending.then(|| News::Event(Box::new(event))))
         }

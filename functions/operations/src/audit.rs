@@ -3,6 +3,7 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Page;
@@ -58,7 +59,7 @@ pub(crate) async fn list(
 ) -> Result<Page<EntryView>, Problem> {
     let store = &caller.store;
     let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
-    let days = range.queries(|day| key::events_on(&store.id, day));
+    let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| {
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())
             && query.entity_id.as_ref().is_none_or(|id| event.entity_id == id.as_str())

@@ -84,9 +84,9 @@ fn days(
     let scope = key::event_scope(Some(store), None);
     let days = match status.filter(|status| status.is_trouble()) {
         Some(status) => {
-            range.queries_of(Index::Gsi6, |day| key::deliveries_in(&scope, status.as_str(), day))
+            range.queries(Index::Gsi6, |day| key::deliveries_in(&scope, status.as_str(), day))
         }
-        None => range.queries_of(Index::Gsi5, |day| key::deliveries_on(&scope, day)),
+        None => range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day)),
     };
     match subscription {
         Some(subscription) => days

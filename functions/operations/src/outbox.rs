@@ -5,6 +5,7 @@ use axum::extract::State;
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, Page};
@@ -85,7 +86,7 @@ pub(crate) async fn list(
 ) -> Result<Page<OutboxView>, Problem> {
     let store = &caller.store;
     let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
-    let days = range.queries(|day| key::events_on(&store.id, day));
+    let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| query.status.is_none_or(|status| event.state == status);
     paging.answer_over(&app, &days, is_asked_for, |event: Event| OutboxView::from(&event)).await
 }

@@ -68,13 +68,8 @@ impl TimeRange {
         days
     }
 
-    /// One query for each day of the first index, where sort keys begin with the time.
-    pub(crate) fn queries(self, partition: impl Fn(Timestamp) -> String) -> Vec<Query> {
-        self.queries_of(Index::Gsi1, partition)
-    }
-
-    /// The same of another index.
-    pub(crate) fn queries_of(
+    /// One query for each day of an index, where sort keys begin with the time.
+    pub(crate) fn queries(
         self,
         index: Index,
         partition: impl Fn(Timestamp) -> String,

@@ -76,7 +76,7 @@ pub(crate) async fn verify(
     let since = query.since.unwrap_or_else(|| now.minus(DEFAULT_RANGE));
     let range = TimeRange::of(Some(since), None, MOST_RANGE, store.created_at, now)?;
     let events: Vec<Event> =
-        newest(&app, range.queries(|day| key::events_on(&store.id, day))).await?;
+        newest(&app, range.queries(Index::Gsi5, |day| key::events_on(&store.id, day))).await?;
     let stuck = events.iter().filter(|event| {
         event.state == OutboxState::Pending && event.created_at.plus(MAY_BE_PENDING) <= now
     });
@@ -84,7 +84,7 @@ pub(crate) async fn verify(
     let expected = expected(&app, &caller, &events).await?;
     let undelivered = absent::<Delivery>(&app, &expected).await?;
     let scope = key::event_scope(Some(&store.id), None);
-    let days = range.queries_of(Index::Gsi5, |day| key::deliveries_on(&scope, day));
+    let days = range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day));
     let deliveries: Vec<Delivery> = newest(&app, days).await?;
     let known: BTreeSet<&EventId> = events.iter().map(|event| &event.id).collect();
     let unknown: BTreeSet<&EventId> = deliveries

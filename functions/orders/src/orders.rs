@@ -4,7 +4,6 @@ use axum::extract::State;
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
@@ -250,8 +249,8 @@ pub async fn events(
     paging: Paging,
 ) -> Result<Page<TimelineEntry>, Problem> {
     let order = load::order(&app, &caller.store.id, &id).await?;
-    let timeline = key::timeline_on(&order.store_id, order.id.as_str());
-    let search = Search::index(Index::Gsi2, timeline).newest_first();
+    let (index, timeline) = key::timeline_on(&order.store_id, order.id.as_str());
+    let search = Search::index(index, timeline).newest_first();
     let topics = topics::catalogue();
     let topic = |event: &Event| topics.iter().find(|topic| topic.name == event.name);
     let may_see = |event: &Event| {

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
@@ -54,17 +53,17 @@ pub async fn list(
     };
     let partition = match &query.order_id {
         Some(order) => load::of_order(store, order),
-        None => table::Query::index(Index::Gsi1, payments_of(store)).newest_first(),
+        None => payments_of(store).newest_first(),
     };
     let is_narrow = query.status.is_some() || query.provider.is_some();
     let partition = if is_narrow { partition.looking_ahead(AHEAD.0, AHEAD.1) } else { partition };
     paging.answer(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
 }
 
-/// The index partition of a store's payments.
-fn payments_of(store: &StoreId) -> String {
+/// All of a store's payments.
+fn payments_of(store: &StoreId) -> table::Query {
     let anywhen = Timestamp::from_millis(0);
-    key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)).1.pk
+    table::Query::partition_of(key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)))
 }
 
 /// `GET /v1/payments/{id}`: one payment.
@@ -126,9 +125,8 @@ pub async fn events(
 ) -> Result<Page<EventView>, Problem> {
     let store = &caller.store.id;
     let order = load::locator(&app, store, &id).await?.order_id;
-    let timeline = key::timeline_on(store, order.as_str());
-    let query =
-        table::Query::index(Index::Gsi2, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
+    let (index, timeline) = key::timeline_on(store, order.as_str());
+    let query = table::Query::index(index, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
     paging
         .answer(&app, &query, |event: &Event| event.entity_id == id.as_str(), EventView::from)
         .await

@@ -121,8 +121,8 @@ pub async fn list(
 
 /// The movements of a level.
 fn movements_of(level: &Level) -> TableQuery {
-    let prefix = format!("{}{}#", key::MOVEMENTS, level.location_id);
-    TableQuery::partition(level.key().pk).begins_with(prefix)
+    let partition = key::movements_of(&level.store_id, &level.variant_id);
+    TableQuery::partition(partition).begins_with(format!("{}#", level.location_id))
 }
 
 /// What a ledger begins with.

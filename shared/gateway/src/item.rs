@@ -1,5 +1,8 @@
 //! Items: what the table holds, and how it is keyed.
 
+pub(crate) mod deflated;
+mod packed;
+
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -8,6 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::clock::Timestamp;
 use crate::problem::Problem;
+
+pub use packed::{Packing, unpacked};
 
 /// The attributes of an item.
 pub type Attributes = HashMap<String, AttributeValue>;
@@ -101,6 +106,9 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
     /// The `entity` attribute.
     const KIND: &'static str;
 
+    /// How it is packed, so that it costs less to write: not at all, unless it says so.
+    const PACKING: Option<Packing> = None;
+
     /// The primary key.
     fn key(&self) -> Key;
 
@@ -120,7 +128,10 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
 
 /// An item's attributes with its keys.
 pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
-    let mut all: Attributes = serde_dynamo::to_item(item).map_err(Problem::internal)?;
+    let mut all: Attributes = match T::PACKING {
+        None => serde_dynamo::to_item(item).map_err(Problem::internal)?,
+        Some(packing) => packed::attributes(item, packing)?,
+    };
     // DynamoDB tells an absent attribute from a NULL one; conditions and sparse indexes want the
     // former.
     all.retain(|_, value| !value.is_null());
@@ -140,6 +151,6 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
 /// The item that these attributes hold.
 pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
     let key = Key::of(&attributes);
-    serde_dynamo::from_item(attributes)
+    serde_dynamo::from_item(unpacked(attributes)?)
         .map_err(|error| Problem::internal(format!("item {key:?} as {}: {error}", T::KIND)))
 }

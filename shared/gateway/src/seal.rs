@@ -24,6 +24,9 @@ use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::item::deflated::{deflate, inflate};
+use crate::problem::Problem;
+
 pub use steady::SteadyKey;
 
 /// Bytes of every key of this module.
@@ -32,6 +35,8 @@ const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 12;
 /// First byte of a sealed value, so that a later format can be told from this one.
 const VERSION: u8 = 1;
+/// What a sealed value inflates to at most.
+const MAX_INFLATED: usize = 1 << 20;
 
 /// A 256-bit key that encrypts and authenticates values at rest.
 #[derive(Clone)]
@@ -80,6 +85,23 @@ impl SealKey {
     pub fn open(&self, sealed: &str, context: &[u8]) -> Result<Vec<u8>, Unsealable> {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Unsealable)?;
         self.open_bytes(&bytes, context)
+    }
+
+    /// As [`SealKey::seal`], of the bytes deflated.
+    ///
+    /// # Errors
+    /// 500: more than 4 GiB.
+    pub fn seal_deflated(&self, plaintext: &[u8], context: &[u8]) -> Result<String, Problem> {
+        Ok(self.seal(&deflate(plaintext)?, context))
+    }
+
+    /// Decrypts what [`SealKey::seal_deflated`] made with this key and the same `context`.
+    ///
+    /// # Errors
+    /// 500.
+    pub fn open_deflated(&self, sealed: &str, context: &[u8]) -> Result<Vec<u8>, Problem> {
+        let deflated = self.open(sealed, context).map_err(Problem::internal)?;
+        inflate(&deflated, MAX_INFLATED)
     }
 
     /// As [`SealKey::seal`], a quarter shorter: version ‖ nonce ‖ ciphertext ‖ tag, which differ at

@@ -2,7 +2,9 @@
 //! (docs/conventions.md §10).
 //!
 //! An event item is three things at once: the outbox entry (its due mark, until it is published),
-//! a timeline (GSI2) and the audit trail (GSI1, by store and day). The timeline is that of its
+//! a timeline (GSI6) and the audit trail (GSI5, by store and day). It is written whole once: what
+//! changes about it is its state, the lists hold its keys alone, and all but the state is packed, so
+//! that most events are an item of one kilobyte. The timeline is that of its
 //! entity, or of what the entity belongs to ([`Event::in_timeline_of`]): an order's is one query,
 //! its payments, refunds and fulfilments included.
 //!
@@ -15,7 +17,7 @@ mod topic;
 
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::context::Context;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::outbox::{Due, Outgoing};
 use gateway::problem::Code;
 use gateway::table::Write;
@@ -105,6 +107,8 @@ pub struct Event {
 
 impl Item for Event {
     const KIND: &'static str = "event";
+    const PACKING: Option<Packing> =
+        Some(Packing { plain: &["state", "failure", "published_at"], text: Some("body") });
     fn key(&self) -> Key {
         key::event(&self.id)
     }

@@ -118,7 +118,7 @@ impl Mail {
         let id = MailId::mint(now);
         let plain = serde_json::to_vec(content).map_err(Problem::internal)?;
         Ok(Self {
-            sealed: key.seal(&plain, id.as_str().as_bytes()),
+            sealed: key.seal_deflated(&plain, id.as_str().as_bytes())?,
             state: MailState::Pending,
             attempts: 0,
             due_at: now.plus(QUEUE_GRACE),
@@ -139,7 +139,7 @@ impl Mail {
 
     /// What it says.
     pub fn content(&self, key: &SealKey) -> Result<MailContent, Problem> {
-        let plain = key.open(&self.sealed, self.id.as_str().as_bytes());
+        let plain = key.open_deflated(&self.sealed, self.id.as_str().as_bytes());
         let plain = plain.map_err(|error| Problem::internal(format!("{}: {error}", self.id)))?;
         serde_json::from_slice(&plain).map_err(Problem::internal)
     }

@@ -9,7 +9,7 @@ mod view;
 use std::collections::BTreeSet;
 
 use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
@@ -190,6 +190,11 @@ pub struct Store {
 
 impl Item for Store {
     const KIND: &'static str = "store";
+    /// Packed but for what others write in passing, and what that is on condition of.
+    const PACKING: Option<Packing> = Some(Packing {
+        plain: &["owner_id", "status", "currency", "config_changes", "menus", "currency_locked"],
+        text: None,
+    });
     fn key(&self) -> Key {
         key::store(&self.id)
     }

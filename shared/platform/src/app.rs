@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
 use ground::fields::{Handle, WebUrl};
@@ -156,6 +156,18 @@ pub struct CommerceApp {
 
 impl Item for CommerceApp {
     const KIND: &'static str = "app";
+    /// Packed but for what it is changed by in passing, and what that is on condition of.
+    const PACKING: Option<Packing> = Some(Packing {
+        plain: &[
+            "status",
+            "redirect_uris",
+            "rating_count",
+            "rating_sum",
+            "stars",
+            "active_installs",
+        ],
+        text: None,
+    });
     fn key(&self) -> Key {
         key::app(&self.id)
     }

@@ -5,7 +5,7 @@ mod topics;
 use std::collections::BTreeMap;
 
 use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use ground::event::About;
 use ground::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
@@ -80,6 +80,8 @@ pub struct IssuedTokens {
 
 impl Item for Installation {
     const KIND: &'static str = "installation";
+    /// Packed but for what tokens and reviews are made on condition of.
+    const PACKING: Option<Packing> = Some(Packing { plain: &["status", "generation"], text: None });
     fn key(&self) -> Key {
         key::installation(&self.id)
     }
@@ -87,10 +89,7 @@ impl Item for Installation {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        vec![
-            key::installations_of_store(&self.store_id, &self.app_id),
-            key::installations_of_app(&self.app_id, self.status.as_str(), self.created_at),
-        ]
+        vec![key::installations_of_store(&self.store_id, &self.app_id)]
     }
 }
 
@@ -296,9 +295,6 @@ impl Item for AppToken {
     }
     fn version(&self) -> u64 {
         self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        vec![key::tokens_of_installation(&self.installation_id, self.expires_at)]
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.expires_at.plus(DAY))

@@ -43,7 +43,7 @@ pub mod update;
 mod view;
 
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use ground::event::About;
 use ground::fields::{Currency, Email};
@@ -186,6 +186,9 @@ pub struct Order {
 
 impl Item for Order {
     const KIND: &'static str = "order";
+    /// Packed but for what a reminder moves without a new version.
+    const PACKING: Option<Packing> =
+        Some(Packing { plain: &["attend_at", "attend_tries"], text: None });
     fn key(&self) -> Key {
         key::order(&self.store_id, &self.id)
     }

@@ -34,7 +34,7 @@ mod view;
 mod work;
 
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use ground::event::{About, Event, Topic};
 use ground::id::{OrderId, PaymentId, RefundId, StoreId};
@@ -265,6 +265,7 @@ pub struct Payment {
 
 impl Item for Payment {
     const KIND: &'static str = "payment";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
     fn key(&self) -> Key {
         key::payment(&self.store_id, &self.order_id, &self.id)
     }

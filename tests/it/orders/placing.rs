@@ -306,7 +306,7 @@ async fn the_timeline_of_an_order_is_that_of_all_that_belongs_to_it() {
     ];
     assert_eq!(all, whole);
     let shown = market.owner.get(&format!("{path}/events?limit=100")).await.expect(200);
-    assert!(shown.trips() <= 3, "{} trips", shown.trips());
+    assert!(shown.trips() <= 4, "{} trips", shown.trips());
     let of = |kind: &str| {
         let of_kind = |event: &&Value| event["type"] == kind;
         shown.data().iter().find(of_kind).unwrap()["entity"]["id"].clone()

@@ -4,7 +4,7 @@
 //! same variant first (docs/platform.md §1).
 
 use gateway::clock::Timestamp;
-use gateway::item::{Index, Item};
+use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
 use ground::id::{LocationId, OrderId, StoreId, VariantId};
@@ -163,8 +163,8 @@ fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
                   #entity = :entity, #index_pk = :index_pk, #index_sk = :index_sk, \
                   #created_at = if_not_exists(#created_at, :now), #updated_at = :now, \
                   #version = if_not_exists(#version, :zero) + :one";
-    let (_, entry) = key::levels_of_location(line.store, line.location, line.variant);
-    let (index_pk, index_sk) = Index::Gsi1.key_names();
+    let (index, entry) = key::levels_of_location(line.store, line.location, line.variant);
+    let (index_pk, index_sk) = index.key_names();
     bound(update, delta, now)
         .name("#held", "held")
         .name("#opening", "opening")

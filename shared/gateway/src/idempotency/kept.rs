@@ -6,12 +6,11 @@
 //! (the answer of another server, passed on) is kept without its body: who repeats the request
 //! learns that it was done, and which object to read again.
 
-use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
+use crate::item::deflated::{deflate, inflate};
 use crate::problem::Problem;
 use crate::seal::SealKey;
 
@@ -20,8 +19,6 @@ use crate::seal::SealKey;
 const MAX_SEALED: usize = 400_000;
 /// Bytes of an answer at most, once it is inflated: more than any answer has.
 const MAX_INFLATED: usize = 16 << 20;
-/// zlib's own choice between speed and size.
-const LEVEL: u8 = 6;
 /// Members of a body that is not kept which are kept all the same: what names the object.
 const NAMES: [&str; 2] = ["id", "version"];
 
@@ -59,13 +56,13 @@ fn sealed(key: &SealKey, answer: &Answer, body: &[u8], context: &[u8]) -> Result
     let head = Head { status, headers: answer.header_pairs() };
     let mut plain = serde_json::to_vec(&head).map_err(Problem::internal)?;
     plain.extend_from_slice(body);
-    Ok(key.seal_bytes(&compress_to_vec(&plain, LEVEL), context))
+    Ok(key.seal_bytes(&deflate(&plain)?, context))
 }
 
 /// The answer that was kept.
 pub(super) fn open(key: &SealKey, sealed: &[u8], context: &[u8]) -> Result<Answer, Problem> {
     let deflated = key.open_bytes(sealed, context).map_err(Problem::internal)?;
-    let plain = decompress_to_vec_with_limit(&deflated, MAX_INFLATED).map_err(Problem::internal)?;
+    let plain = inflate(&deflated, MAX_INFLATED)?;
     let mut values = serde_json::Deserializer::from_slice(&plain).into_iter::<Head>();
     let head = values.next().and_then(Result::ok);
     let head = head.ok_or_else(|| Problem::internal("a kept answer without its head"))?;

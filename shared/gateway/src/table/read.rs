@@ -129,6 +129,11 @@ impl Query {
         self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))
     }
 
+    /// Whether its rows name items and do not hold them.
+    fn names_only(&self) -> bool {
+        self.index.is_some_and(Index::is_keys_only)
+    }
+
     /// The partition.
     pub(crate) fn partition_key(&self) -> &str {
         &self.partition
@@ -266,7 +271,13 @@ impl Table {
         let (mut items, mut start) = (Vec::new(), None);
         for _ in 0..query.trips {
             let (found, next) = self.query_once(query, max, start.take()).await?;
-            items.extend(found);
+            match self.named(query, &found).await? {
+                None => items.extend(found.into_iter().filter(|row| query.means(row))),
+                Some(Batch(mut named)) => {
+                    let keys = found.iter().filter_map(Key::of);
+                    items.extend(keys.filter_map(|key| named.remove(&key)));
+                }
+            }
             start = next;
             if start.is_none() || items.len() >= max {
                 break;
@@ -304,7 +315,12 @@ impl Table {
         while *left > 0 {
             *left = left.saturating_sub(1);
             let ahead = limit.max(query.ahead);
-            let (found, next) = self.query_once(query, ahead, scanned.next.take()).await?;
+            let (mut found, mut next) = self.query_once(query, ahead, scanned.next.take()).await?;
+            if query.names_only() && found.len() > ahead {
+                // The row that says that there are more is not worth a read.
+                found.truncate(ahead);
+                next = found.last().map(|row| position_of(query.index, row));
+            }
             let all = found.len();
             let last = all.saturating_sub(1);
             let mut items = self.named(query, &found).await?;
@@ -336,7 +352,7 @@ impl Table {
 
     /// The items that rows of an index name which holds keys alone; none of the other indexes.
     async fn named(&self, query: &Query, rows: &[Attributes]) -> Result<Option<Batch>, Problem> {
-        if !query.index.is_some_and(Index::is_keys_only) {
+        if !query.names_only() {
             return Ok(None);
         }
         let keys: Vec<Key> =

@@ -94,7 +94,7 @@ pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key
 pub const LEVELS: &str = "LVL#";
 /// A location's stock levels, by variant.
 pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
-    gsi1(format!("STO#{store}#LOC#{location}"), variant.as_str())
+    gsi5(format!("STO#{store}#LOC#{location}"), variant.as_str())
 }
 /// A movement of stock: the ledger of a level.
 pub fn movement(
@@ -103,10 +103,13 @@ pub fn movement(
     location: &LocationId,
     id: &MovementId,
 ) -> Key {
-    Key::new(format!("STO#{store}#INV#{variant}"), format!("MOV#{location}#{id}"))
+    Key::new(movements_of(store, variant), format!("{location}#{id}"))
 }
-/// What sort keys of movements begin with, before their location.
-pub const MOVEMENTS: &str = "MOV#";
+/// The partition of a variant's movements: not that of its levels, so that neither is hot before
+/// the other.
+pub fn movements_of(store: &StoreId, variant: &VariantId) -> String {
+    format!("STO#{store}#MOV#{variant}")
+}
 /// A stock location.
 pub fn location(store: &StoreId, id: &LocationId) -> Key {
     Key::new(format!("STO#{store}"), format!("LOC#{id}"))

@@ -1,7 +1,7 @@
 //! Keys of delivery: subscriptions, events on their way, deliveries, mails.
 
 use gateway::clock::Timestamp;
-use gateway::item::Key;
+use gateway::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
 use crate::id::{AppId, DeliveryId, EventId, MailId, StoreId, SubscriptionId};
@@ -26,7 +26,7 @@ pub const SUBSCRIPTIONS: &str = "WHS#";
 pub fn event(id: &EventId) -> Key {
     Key::new(format!("EVT#{id}"), "A")
 }
-/// The partition of a store's events of a day.
+/// The partition of a store's events of a day, in the index that lists them.
 pub fn events_on(store: &StoreId, day: Timestamp) -> String {
     format!("STO#{store}#EVT#{}", day.day())
 }
@@ -44,7 +44,7 @@ pub fn to_subscription(subscription: &SubscriptionId) -> String {
 }
 /// A store's events of a day.
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi1(events_on(store, at), format!("{at}#{id}"))
+    gsi5(events_on(store, at), format!("{at}#{id}"))
 }
 /// Whose events and deliveries they are, in partition keys: a store's; without one, an app's.
 pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
@@ -54,16 +54,16 @@ pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
         (None, None) => "-".to_owned(),
     }
 }
-/// The partition of a timeline on a store.
-pub fn timeline_on(store: &StoreId, subject: &str) -> String {
-    timeline_of(&event_scope(Some(store), None), subject)
+/// The timeline of an entity on a store: its index, and its partition there.
+pub fn timeline_on(store: &StoreId, subject: &str) -> (Index, String) {
+    (Index::Gsi6, timeline_of(&event_scope(Some(store), None), subject))
 }
 fn timeline_of(scope: &str, subject: &str) -> String {
     format!("{scope}#ENT#{subject}")
 }
 /// The events of a timeline: about an entity, and about what belongs to it.
 pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi2(timeline_of(scope, subject), format!("{at}#{id}"))
+    gsi6(timeline_of(scope, subject), format!("{at}#{id}"))
 }
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {

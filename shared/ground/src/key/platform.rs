@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 
-use super::{IndexKey, gsi1, gsi2};
+use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
 use crate::id::{AppId, GrantId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};
 
 /// A merchant's developer profile, in the merchant's partition.
@@ -20,7 +20,7 @@ pub fn apps_of_status(status: &str) -> String {
 }
 /// Apps of a catalogue status, by category and slug.
 pub fn apps_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
-    gsi1(apps_of_status(status), format!("{category}#{slug}"))
+    gsi5(apps_of_status(status), format!("{category}#{slug}"))
 }
 /// A mark that stops an app, for the installations of one shard.
 pub fn app_stop(id: &AppId, shard: char) -> Key {
@@ -28,7 +28,7 @@ pub fn app_stop(id: &AppId, shard: char) -> Key {
 }
 /// A developer's apps, by creation.
 pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
-    gsi2(format!("DEV#{developer}#APP"), created.to_string())
+    gsi6(format!("DEV#{developer}#APP"), created.to_string())
 }
 /// The one app of a client id, with what authenticates the client.
 pub fn client(client_id: &str) -> Key {
@@ -82,11 +82,7 @@ pub fn installations_on(store: &StoreId) -> String {
 }
 /// A store's installations, by app.
 pub fn installations_of_store(store: &StoreId, app: &AppId) -> IndexKey {
-    gsi1(installations_on(store), app.as_str())
-}
-/// An app's installations, by status and time.
-pub fn installations_of_app(app: &AppId, status: &str, at: Timestamp) -> IndexKey {
-    gsi2(format!("APP#{app}#INS"), format!("{status}#{at}"))
+    gsi5(installations_on(store), app.as_str())
 }
 /// An authorization code, by its digest.
 pub fn code(digest: &str) -> Key {
@@ -103,10 +99,6 @@ pub fn refresh_token(digest: &str) -> Key {
 /// A grant: whether the tokens that came of one authorization still hold.
 pub fn grant(id: &GrantId) -> Key {
     Key::new(format!("GRT#{id}"), "A")
-}
-/// An installation's tokens, by expiry.
-pub fn tokens_of_installation(id: &InstallationId, expires: Timestamp) -> IndexKey {
-    gsi1(format!("INS#{id}#TOK"), expires.to_string())
 }
 /// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
 pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {

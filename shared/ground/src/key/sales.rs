@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 
-use super::{IndexKey, gsi1, gsi2};
+use super::{IndexKey, gsi1, gsi5, gsi6};
 use crate::id::{
     CustomerId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId, RefundId, StoreId,
 };
@@ -37,7 +37,7 @@ pub fn order(store: &StoreId, id: &OrderId) -> Key {
 }
 /// A store's orders, by creation.
 pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
-    gsi1(format!("STO#{store}#ORD"), format!("{created}#{id}"))
+    gsi5(format!("STO#{store}#ORD"), format!("{created}#{id}"))
 }
 /// A store's open orders that wait for no money, in the index of work to do: keys alone.
 pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
@@ -51,7 +51,7 @@ pub fn orders_of_customer(
     created: Timestamp,
     id: &OrderId,
 ) -> IndexKey {
-    gsi2(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
+    gsi6(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
 }
 /// A fulfilment of an order.
 pub fn fulfillment(store: &StoreId, order: &OrderId, id: &FulfillmentId) -> Key {
@@ -69,7 +69,7 @@ pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
 pub const PAYMENTS: &str = "PAY#";
 /// A store's payments, by time.
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
-    gsi1(format!("STO#{store}#PAY"), format!("{created}#{id}"))
+    gsi5(format!("STO#{store}#PAY"), format!("{created}#{id}"))
 }
 /// A store's payments that its account with a provider is still needed for, by time.
 pub fn payments_open_with(
@@ -78,7 +78,7 @@ pub fn payments_open_with(
     created: Timestamp,
     id: &PaymentId,
 ) -> IndexKey {
-    gsi2(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
+    gsi6(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
 }
 /// Where a store's payment lies: its id alone does not say which order it is of.
 pub fn payment_locator(store: &StoreId, id: &PaymentId) -> Key {

@@ -3,10 +3,10 @@
 use gateway::problem::{Code, Problem};
 use ground::id::{FulfillmentId, PaymentId, RefundId};
 
-use super::Order;
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;
-use crate::payment::Payment;
+use super::{Order, OrderChange, RefundChange};
+use crate::payment::{Payment, PaymentChange};
 
 /// An order, its fulfilments, refunds and payments, each from the oldest.
 #[derive(Debug, Clone)]
@@ -31,6 +31,23 @@ pub struct PaymentWithOrder {
 }
 
 impl OrderAggregate {
+    /// The same once a change of it was saved.
+    #[must_use]
+    pub fn after(&self, change: &OrderChange) -> Self {
+        let mut next = Self { order: change.order.clone(), ..self.clone() };
+        for PaymentChange { payment, .. } in &change.payments {
+            next.payments.retain(|known| known.id != payment.id);
+            next.payments.push(payment.clone());
+        }
+        next.payments.sort_by_key(|payment| payment.created_at);
+        if let Some(RefundChange { refund, .. }) = &change.refund {
+            next.refunds.retain(|known| known.id != refund.id);
+            next.refunds.push(refund.clone());
+        }
+        next.refunds.sort_by_key(|refund| refund.created_at);
+        next
+    }
+
     /// # Errors
     /// `not_found`.
     pub fn fulfillment(&self, id: &FulfillmentId) -> Result<&Fulfillment, Problem> {

@@ -5,7 +5,7 @@ mod view;
 
 use catalogue::inventory::{self, StockStep};
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::Fault;
 use gateway::table::Write;
@@ -103,6 +103,7 @@ pub struct Fulfillment {
 
 impl Item for Fulfillment {
     const KIND: &'static str = "fulfillment";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
     fn key(&self) -> Key {
         key::fulfillment(&self.store_id, &self.order_id, &self.id)
     }

@@ -10,7 +10,7 @@ mod topics;
 mod view;
 
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use ground::event::{About, Event, Topic};
 use ground::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use ground::key;
@@ -184,6 +184,7 @@ pub struct Refund {
 
 impl Item for Refund {
     const KIND: &'static str = "refund";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
     fn key(&self) -> Key {
         key::refund(&self.store_id, &self.order_id, &self.id)
     }

@@ -2,8 +2,9 @@
 //! gift cards, the idempotency record and the event — or nothing happens.
 //!
 //! What was read decides nothing about stock and balances: the arithmetic and its condition are
-//! in the write. When a write is refused because somebody was faster, the cart is priced again
-//! over what there is then.
+//! in the write. So a glance at the store will do, which costs half and may be a moment old. A cart
+//! that would be refused by it is priced again over what there is, and so is one whose write was
+//! refused because somebody was faster.
 
 mod price_cart;
 
@@ -23,6 +24,7 @@ use identity::settings::Settings;
 use identity::store::Store;
 
 pub use price_cart::price;
+use price_cart::{Sight, price_as};
 
 use crate::gift_card::{self, GiftCardCode};
 use crate::notifications;
@@ -112,12 +114,18 @@ pub async fn place<R: Reply>(
 ) -> Result<R, Problem> {
     let mut number = None;
     let mut attempt = 0;
+    // Who names the codes of gift cards is counted by each look at them.
+    let is_plain = cart.gift_card_codes.is_empty();
+    let mut sight = if is_plain { Sight::Glance } else { Sight::Settled };
     loop {
-        let mut priced = price(app, store, cart).await?;
-        priced.faults.extend(judge(&priced)?);
-        priced.demand_sound()?;
-        priced.quote.demand_total(cart.expected_total.as_ref())?;
-        priced.quote.demand_stock()?;
+        let priced = match decide(app, store, cart, &judge, sight).await {
+            // What is refused is refused for what there is, never for what a glance has seen.
+            Err(_) if sight == Sight::Glance => {
+                sight = Sight::Settled;
+                continue;
+            }
+            decided => decided?,
+        };
         // Outside the transaction: gaps are allowed, a hot item inside it is not.
         let last = match number {
             Some(last) => last,
@@ -131,10 +139,27 @@ pub async fn place<R: Reply>(
         match outcome {
             Err(problem) if again(&problem) && attempt < ATTEMPTS => {
                 attempt = attempt.saturating_add(1);
+                sight = Sight::Settled;
             }
             outcome => return outcome,
         }
     }
+}
+
+/// A cart at the store's prices, if it can be ordered as it is.
+async fn decide(
+    app: &App,
+    store: &Store,
+    cart: &Cart,
+    judge: &impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
+    sight: Sight,
+) -> Result<Priced, Problem> {
+    let mut priced = price_as(app, store, cart, sight).await?;
+    priced.faults.extend(judge(&priced)?);
+    priced.demand_sound()?;
+    priced.quote.demand_total(cart.expected_total.as_ref())?;
+    priced.quote.demand_stock()?;
+    Ok(priced)
 }
 
 /// The order of a priced cart, and the payment that paid it manually already.

@@ -27,6 +27,7 @@ use ground::money::Money;
 
 use self::reserve::{reserve, reserve_unapplied};
 use super::save_change::Spending;
+use crate::order::aggregate::OrderAggregate;
 use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
@@ -85,21 +86,32 @@ pub(super) async fn finish<R: Reply>(
     reserved: Reserved<R>,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
-    let (aggregate, refund) = match reserved {
+    let (aggregate, refund, at_hand) = match reserved {
         Reserved::Done(answer) => return Ok(answer),
-        Reserved::Pending(aggregate, refund) => (aggregate, refund),
+        Reserved::Pending(aggregate, refund, at_hand) => (aggregate, refund, at_hand),
     };
     let mut results = Vec::new();
     for (id, amount) in refund.pending() {
         let payment = aggregate.payment(&id)?;
-        let result = match connect(app, &payment.store_id, payment.provider).await {
-            Ok(connected) => ask(app, &connected, payment, &refund.id, &amount).await,
-            Err(problem) => Err(problem),
+        let known = at_hand.iter().find(|account| account.name() == payment.provider);
+        let result = match known {
+            Some(connected) => ask(app, connected, payment, &refund.id, &amount).await,
+            None => match connect(app, &payment.store_id, payment.provider).await {
+                Ok(connected) => ask(app, &connected, payment, &refund.id, &amount).await,
+                Err(problem) => Err(problem),
+            },
         };
         results.push((id, result.map_err(passing)?));
     }
     let spending = Spending::default();
-    inventory::persist(|| record(app, &refund, &results, &spending, answer)).await
+    // Every version is demanded by the write: the order need not be read again before somebody else
+    // turns out to have changed it.
+    let mut known = Some(aggregate);
+    inventory::persist(|| {
+        let known = known.take();
+        record(app, (known, &refund), &results, &spending, answer)
+    })
+    .await
 }
 
 /// What went wrong after the amount was reserved: the same request is to try again, so it must not
@@ -142,16 +154,19 @@ async fn ask(
     }
 }
 
-/// The third step of a request's refund, and its answer.
+/// The third step of a request's refund, and its answer: over the order as it is known, or as it is.
 async fn record<R: Reply>(
     app: &App,
-    refund: &Refund,
+    (known, refund): (Option<Box<OrderAggregate>>, &Refund),
     results: &[(PaymentId, RefundResult)],
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
     let now = app.clock.now();
-    let aggregate = load::aggregate(app, &refund.store_id, &refund.order_id).await?;
+    let aggregate = match known {
+        Some(known) => *known,
+        None => load::aggregate(app, &refund.store_id, &refund.order_id).await?,
+    };
     let known = aggregate.refund(&refund.id)?;
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: somebody else has recorded it, or the provider is still at it.

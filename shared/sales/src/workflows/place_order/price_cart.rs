@@ -12,10 +12,11 @@ use identity::store::Store;
 
 use super::{Cart, Priced};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};
-use crate::order::cart::{self, CartLine};
+use crate::order::cart;
 use crate::order::payable;
 use crate::order::pricing::{self, Offer};
 use crate::payment::account::ProviderAccount;
+use crate::payment::load;
 
 /// Items that one round trip reads.
 const BATCH: usize = 100;
@@ -29,10 +30,30 @@ const BATCH: usize = 100;
 /// # Errors
 /// `too_many_attempts`, when the shopper has named too many codes that there are not.
 pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
-    let mut context = look(app, store, &cart.lines).await?;
+    price_as(app, store, cart, Sight::Settled).await
+}
+
+/// How a store is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// At half the price, and perhaps a moment old: good enough for what a write demands again, and
+    /// for no refusal.
+    Glance,
+    /// As it is.
+    Settled,
+}
+
+/// As [`price`].
+pub(super) async fn price_as(
+    app: &App,
+    store: &Store,
+    cart: &Cart,
+    sight: Sight,
+) -> Result<Priced, Problem> {
+    let mut context = look(app, store, cart, sight).await?;
     if context.store.online_locations != store.online_locations {
         // Its locations changed a moment ago: other levels than those that were read count.
-        context = look(app, &context.store, &cart.lines).await?;
+        context = look(app, &context.store, cart, sight).await?;
     }
     let PricingContext { store, settings, offers, accounts } = context;
     let mut faults = cart.faults.clone();
@@ -43,7 +64,12 @@ pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Prob
     // The total of a cart that is not sound is nobody's to pay.
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
     let is_shopper = cart.shopper_network.is_some();
-    faults.extend(payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due));
+    let mut fault = payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due);
+    if fault.is_some() && cart.payment.is_none() {
+        let accounts = load::accounts(app, &store).await?;
+        fault = payable::judge(&accounts, None, is_shopper, due);
+    }
+    faults.extend(fault);
     faults.extend(of_cards);
     Ok(Priced { store, settings, quote, faults })
 }
@@ -56,26 +82,36 @@ struct PricingContext {
     accounts: Vec<ProviderAccount>,
 }
 
-/// The store, its settings, its accounts with payment providers, and what is there of each line:
-/// one round trip for a hundred items.
-async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<PricingContext, Problem> {
-    let of_line = |line: &CartLine| {
+/// The store, its settings, its account with the payment provider that is chosen (or the one that
+/// every store has), and what is there of each line: one round trip for a hundred items.
+async fn look(
+    app: &App,
+    store: &Store,
+    cart: &Cart,
+    sight: Sight,
+) -> Result<PricingContext, Problem> {
+    let of_line = |line: &cart::CartLine| {
         let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
         let levels: Vec<_> = store.online_locations.iter().map(level).collect();
         (key::sellable(&store.id, &line.variant_id), levels)
     };
-    let keys: Vec<_> = lines.iter().map(of_line).collect();
+    let keys: Vec<_> = cart.lines.iter().map(of_line).collect();
     let (store_key, untouched) = (store.key(), Settings::of(store));
     let settings_key = untouched.key();
-    let of_account = |one: &ProviderName| key::payment_provider(&store.id, one.as_str());
-    let account_keys: Vec<Key> = ProviderName::ALL.iter().map(of_account).collect();
+    let chosen = cart.payment.as_ref().map_or(ProviderName::Manual, |payment| payment.provider);
+    let account_key = key::payment_provider(&store.id, chosen.as_str());
     let of_lines =
         keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
-    let of_store = [&store_key, &settings_key].into_iter().chain(&account_keys);
+    let of_store = [&store_key, &settings_key, &account_key].into_iter();
     let wanted: Vec<&Key> = of_store.chain(of_lines).collect();
     let mut batches = Vec::new();
-    for chunk in wanted.chunks(BATCH) {
-        batches.push(app.table.get_many(chunk).await?);
+    match sight {
+        Sight::Glance => batches.push(app.table.glance(&wanted).await?),
+        Sight::Settled => {
+            for chunk in wanted.chunks(BATCH) {
+                batches.push(app.table.get_many(chunk).await?);
+            }
+        }
     }
     let mut offers = Vec::new();
     for (sellable, levels) in &keys {
@@ -87,9 +123,7 @@ async fn look(app: &App, store: &Store, lines: &[CartLine]) -> Result<PricingCon
     }
     let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
     let mut accounts = Vec::new();
-    for key in &account_keys {
-        accounts.extend(find::<ProviderAccount>(&mut batches, key)?);
-    }
+    accounts.extend(find::<ProviderAccount>(&mut batches, &account_key)?);
     let store: Store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(&store));

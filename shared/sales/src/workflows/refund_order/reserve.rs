@@ -13,6 +13,7 @@ use super::RefundOrder;
 use crate::order::aggregate::OrderAggregate;
 use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, OrderChange, load};
+use crate::payment::connected::Connected;
 use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentChange, ProviderReference, RefundState, Transition};
 use crate::workflows::save_change::Spending;
@@ -24,8 +25,9 @@ const ATTEMPTS: u32 = 20;
 pub(in crate::workflows) enum Reserved<R> {
     /// No provider has to be asked.
     Done(R),
-    /// The refund waits for the providers of its payments.
-    Pending(Box<OrderAggregate>, Box<Refund>),
+    /// The refund waits for the providers of its payments: the order as it is with it, and the
+    /// store's accounts with them, as far as they are at hand.
+    Pending(Box<OrderAggregate>, Box<Refund>, Vec<Connected>),
 }
 
 impl<R> Reserved<R> {
@@ -36,7 +38,7 @@ impl<R> Reserved<R> {
         answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
     ) -> Result<Self, Problem> {
         match refund.status {
-            RefundStatus::Pending => Ok(Self::Pending(Box::new(aggregate), refund)),
+            RefundStatus::Pending => Ok(Self::Pending(Box::new(aggregate), refund, Vec::new())),
             _ => answer(&aggregate.order, Some(&refund)).map(Self::Done),
         }
     }
@@ -81,7 +83,7 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     now: Timestamp,
 ) -> Result<Reserved<R>, Problem> {
     let plan = change.order.plan_refund(refund.wanted)?;
-    reach(app, &change.order, &plan).await?;
+    let connected = reach(app, &change.order, &plan).await?;
     let store = &change.order.store_id;
     let unchanged = load::restock_locations(app, store, &plan.restock_locations()).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
@@ -92,26 +94,29 @@ pub(in crate::workflows) async fn begin<R: Reply>(
         None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),
         Some(pending) => {
             write.commit().await?;
-            let order = &change.order;
-            let aggregate = load::aggregate(app, &order.store_id, &order.id).await?;
-            Ok(Reserved::Pending(Box::new(aggregate), Box::new(pending.clone())))
+            let aggregate = Box::new(aggregate.after(&change));
+            Ok(Reserved::Pending(aggregate, Box::new(pending.clone()), connected))
         }
     }
 }
 
-/// Nothing is reserved for a provider that cannot be asked.
+/// Nothing is reserved for a provider that cannot be asked; what was paid manually goes back
+/// manually, and nobody is asked.
 ///
 /// # Errors
 /// `provider_not_connected`.
-async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<(), Problem> {
+async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<Vec<Connected>, Problem> {
     let through = |provider: &&ProviderName| {
         let mut payments = plan.to_payments.iter().filter_map(|(id, _)| order.payment(id));
         payments.any(|payment| payment.provider == provider.as_str())
     };
+    let mut connected = Vec::new();
     for provider in ProviderName::ALL.iter().filter(through) {
-        connect(app, &order.store_id, *provider).await?;
+        if *provider != ProviderName::Manual {
+            connected.push(connect(app, &order.store_id, *provider).await?);
+        }
     }
-    Ok(())
+    Ok(connected)
 }
 
 /// Reserves `amount`, or all that is left, on a payment that no order counts.

@@ -1,0 +1,154 @@
+//! Packed items: all that nobody asks the table about is one attribute, deflated.
+//!
+//! A write is paid for by the kilobyte, twice in a transaction, and most of an item's bytes are the
+//! names of its attributes. Packed, an order of a few lines is one kilobyte where it was three. What
+//! conditions, updates and filters name stays as it is: [`Packing::plain`].
+//!
+//! An item says of itself whether it is packed, so that items of before and after are read alike.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Attributes;
+use super::deflated::{deflate, inflate};
+use crate::problem::Problem;
+
+/// The attribute that holds the others.
+const PACKED: &str = "packed";
+/// The member that names the text behind them.
+const TEXT: &str = "_text";
+/// What an item unpacks to at most: more than any item of 400 KB holds.
+const MAX_UNPACKED: usize = 16 << 20;
+
+/// How an item is packed.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing {
+    /// The attributes that stay as they are, besides keys, `version` and `ttl`.
+    pub plain: &'static [&'static str],
+    /// The attribute whose text is kept to the byte, and may itself be JSON: not quoted, it says
+    /// what the vocabulary says.
+    pub text: Option<&'static str>,
+}
+
+impl Packing {
+    /// All of it but keys and version.
+    pub const WHOLE: Self = Self { plain: &[], text: None };
+
+    fn keeps(&self, name: &str) -> bool {
+        name == "version" || self.plain.contains(&name)
+    }
+}
+
+/// An item's attributes, packed.
+pub(super) fn attributes(item: &impl Serialize, packing: Packing) -> Result<Attributes, Problem> {
+    let Value::Object(mut members) = serde_json::to_value(item).map_err(Problem::internal)? else {
+        return Err(Problem::internal("an item without members"));
+    };
+    members.retain(|_, value| !value.is_null());
+    let (plain, mut packed): (Map<_, _>, Map<_, _>) =
+        members.into_iter().partition(|(name, _)| packing.keeps(name));
+    let mut text = String::new();
+    if let Some(name) = packing.text
+        && let Some(Value::String(found)) = packed.remove(name)
+    {
+        packed.insert(TEXT.to_owned(), Value::from(name));
+        text = found;
+    }
+    let mut bytes = serde_json::to_vec(&packed).map_err(Problem::internal)?;
+    bytes.extend_from_slice(text.as_bytes());
+    let mut all: Attributes = serde_dynamo::to_item(plain).map_err(Problem::internal)?;
+    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate(&bytes)?)));
+    Ok(all)
+}
+
+/// The attributes as the item has them, whether it is packed or not. What stands beside the packed
+/// ones counts: it was written later, in place.
+pub fn unpacked(mut attributes: Attributes) -> Result<Attributes, Problem> {
+    let Some(AttributeValue::B(packed)) = attributes.remove(PACKED) else { return Ok(attributes) };
+    let bytes = inflate(packed.as_ref(), MAX_UNPACKED)?;
+    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Map<String, Value>>();
+    let members = values.next().and_then(Result::ok);
+    let mut members = members.ok_or_else(|| Problem::internal("a packed item without members"))?;
+    if let Some(Value::String(name)) = members.remove(TEXT) {
+        let text = bytes.get(values.byte_offset()..).unwrap_or_default().to_vec();
+        let text = String::from_utf8(text).map_err(Problem::internal)?;
+        attributes.entry(name).or_insert(AttributeValue::S(text));
+    }
+    for (name, value) in members {
+        let value = serde_dynamo::to_attribute_value(value).map_err(Problem::internal)?;
+        attributes.entry(name).or_insert(value);
+    }
+    Ok(attributes)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Note {
+        id: String,
+        state: String,
+        #[serde(default)]
+        why: Option<String>,
+        parts: Vec<(String, i64)>,
+        body: String,
+        version: u64,
+    }
+
+    fn note() -> Note {
+        Note {
+            id: "ord_1".into(),
+            state: "open".into(),
+            why: None,
+            parts: vec![("a".into(), -1), ("b".into(), i64::MAX)],
+            body: "{\"b\": 1.50,\t\"a\":\"{}\u{1f600}\"}".into(),
+            version: u64::MAX,
+        }
+    }
+
+    fn back(attributes: Attributes) -> Note {
+        serde_dynamo::from_item(unpacked(attributes).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_item_is_packed_but_for_what_the_table_is_asked_about() {
+        let packing = Packing { plain: &["state"], text: Some("body") };
+        let kept = attributes(&note(), packing).unwrap();
+        let mut names: Vec<&str> = kept.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, [PACKED, "state", "version"]);
+        assert_eq!(back(kept), note());
+    }
+
+    #[test]
+    fn a_text_is_kept_to_the_byte_be_it_there_or_not_json_or_not() {
+        for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
+            let note = Note { body: body.into(), ..note() };
+            for text in [Some("body"), Some("why"), None] {
+                let kept = attributes(&note, Packing { plain: &[], text }).unwrap();
+                assert_eq!(back(kept), note, "{body:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_place_counts() {
+        let mut kept = attributes(&note(), Packing::WHOLE).unwrap();
+        kept.insert("state".into(), AttributeValue::S("closed".into()));
+        assert_eq!(back(kept), Note { state: "closed".into(), ..note() });
+    }
+
+    #[test]
+    fn items_of_before_are_read_as_they_are_and_what_is_broken_is_not() {
+        let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
+        assert_eq!(back(plain), note());
+        let mut broken = attributes(&note(), Packing::WHOLE).unwrap();
+        broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
+        assert!(unpacked(broken).is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! What a request costs the table, exactly: units as DynamoDB counts them, and round trips.
+//!
+//! A write in a transaction is two units for each kilobyte of its item, and one for each row of an
+//! index that it puts, changes or removes. So what is written often is packed into one kilobyte, and
+//! its lists hold keys alone, whose rows never change (docs/data-model.md §13).
+
+use std::collections::BTreeMap;
+
+use support::{Market, Reply, Shop, Value, cart, json, unique};
+
+/// An operation, its tenths of a unit, and its round trips.
+type Cost = (&'static str, u32, u32);
+
+fn cost(name: &'static str, reply: &Reply) -> Cost {
+    (name, reply.tenths(), reply.trips())
+}
+
+/// A store whose customers are not written to: a mail is three units more.
+async fn quiet_market() -> Market {
+    let market = Market::open().await;
+    let quiet = json!({"order_confirmation": false, "shipping_confirmation": false});
+    market.owner.patch("/v1/stores/settings/notifications").json(quiet).await.expect(200);
+    market
+}
+
+#[tokio::test]
+async fn the_life_of_an_order_of_one_line() {
+    let market = quiet_market().await;
+    let book = market.stock(100, 9).await;
+    // The first order of a variant marks it as ordered.
+    market.order(cart(&[(&book, 1)])).await;
+    let placed = market.order(cart(&[(&book, 1)])).await;
+    let paid = market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let fulfilled = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let refunded = market.act(&placed.id, "refund", json!({})).await.expect(201);
+    let found = [
+        cost("checkout", &placed.reply),
+        cost("mark paid", &paid),
+        cost("fulfil", &fulfilled),
+        cost("refund", &refunded),
+    ];
+    assert_eq!(
+        found,
+        [
+            // Read at half the price: store, settings, account, sellable, level. The counter.
+            // Order 2 + 2 rows, number 2, level 2, movement 2, event 2 + 3 rows, record 2.
+            ("checkout", 205, 3),
+            // Session, account, store; order. Order 2 + 2 (it is due no more, and owed), payment 2 +
+            // 1 row, its locator 2, level 2, movement 2, two events of 5, record 2.
+            ("mark paid", 290, 3),
+            // The same reads. Order 2, level 2, movement 2, fulfilment 2, two events, record 2.
+            ("fulfil", 240, 3),
+            // The same reads. Order 2, payment 2, refund 2, four events, record 2.
+            ("refund", 320, 3),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_account_with_a_store_and_an_app_that_is_let_in() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let ask = json!({
+        "email": format!("{}@example.com", unique("owner")), "password": support::PASSWORD,
+        "store": {
+            "name": "A Shop", "subdomain": unique("shop"), "currency": "INR", "country": "IN",
+        },
+    });
+    let signed_up = shop.gateway.client().post("/v1/auth/signup").json(ask).await.expect(201);
+    let first = shop.authorize().await;
+    let again = shop.authorize().await;
+    let redeemed = shop.redeem(&again).await.expect(200);
+    let found = [
+        cost("sign-up with store", &signed_up),
+        cost("authorize for the first time", &first.reply),
+        cost("authorize", &again.reply),
+        cost("redeem", &redeemed),
+    ];
+    assert_eq!(
+        found,
+        [
+            // Address, account, session, link, subdomain, location 2 each; mail 2 + 1, store 2 + 2;
+            // the account's event 2 + 2, those of store and location 5 each.
+            ("sign-up with store", 330, 1),
+            // Session, account, store; app, installation. Store and app 2 each, installation 2 + 1,
+            // code 2, two events of 5.
+            ("authorize for the first time", 240, 3),
+            // The same without the installation's row, and with one event.
+            ("authorize", 180, 3),
+            // Client, code; installation, app. Code, installation, token, refresh token and grant 2
+            // each, and an event.
+            ("redeem", 190, 3),
+        ]
+    );
+}
+
+/// What one write of an item costs each partition that it lies in: of the table, in a transaction,
+/// and of each index. What is put anew, changed or counted on costs the same.
+fn partitions(item: &support::Stored) -> Vec<(String, u32)> {
+    let kilobytes = |bytes: usize| u32::try_from(bytes.div_ceil(1024).max(1)).unwrap();
+    let base = (item.text("PK"), kilobytes(item.bytes).saturating_mul(2));
+    let rows = gateway::item::Index::ALL.into_iter().filter_map(|index| {
+        let partition = item.get(index.key_names().0)?;
+        let units = if index.is_keys_only() { 1 } else { kilobytes(item.bytes) };
+        Some((format!("{} {partition}", index.name()), units))
+    });
+    std::iter::once(base).chain(rows).collect()
+}
+
+/// By calculation: a partition takes 1,000 write units a second.
+#[tokio::test]
+async fn a_store_takes_three_hundred_orders_a_second_before_a_partition_is_full() {
+    let market = quiet_market().await;
+    let book = market.stock(100, 9).await;
+    market.order(cart(&[(&book, 1)])).await;
+    let before = market.gateway.stored("").await;
+    market.order(cart(&[(&book, 1)])).await;
+    let mut units: BTreeMap<String, u32> = BTreeMap::new();
+    let after = market.gateway.stored("").await;
+    let written = after.iter().filter(|item| !before.contains(item));
+    for (partition, cost) in written.flat_map(partitions) {
+        let sum = units.entry(partition).or_default();
+        *sum = sum.saturating_add(cost);
+    }
+    assert!(units.len() > 10, "{units:?}");
+    let full = units.iter().filter(|(_, units)| **units > 1_000 / 300);
+    assert_eq!(full.collect::<Vec<_>>(), Vec::new(), "of {units:?}");
+}
+
+#[tokio::test]
+async fn an_event_is_one_kilobyte_and_publishing_it_touches_no_list() {
+    let market = quiet_market().await;
+    let book = market.stock(100, 9).await;
+    let placed = market.paid(&book, 2).await;
+    market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    market.act(&placed.id, "refund", json!({})).await.expect(201);
+    let events = market.gateway.stored("EVT#").await;
+    assert!(events.len() >= 8, "{}", events.len());
+    for event in &events {
+        assert!(event.bytes <= 1024, "{} has {} bytes", event.json["name"], event.bytes);
+        let lists: Vec<&Value> =
+            ["GSI1PK", "GSI2PK", "GSI4PK"].iter().filter_map(|name| event.json.get(name)).collect();
+        assert!(lists.is_empty(), "{lists:?}");
+    }
+    let path = format!("/v1/orders/{}/events?limit=100", placed.id);
+    let timeline = market.owner.get(&path).await.expect(200);
+    assert_eq!(timeline.data().len(), 8, "{}", timeline.text);
+}
