@@ -9,6 +9,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::config::MailConfig;
 use gateway::embedded::{self, TABLE};
+use gateway::item::Attributes;
 use local::{Options, System};
 use serde_json::Value;
 use tokio::net::TcpListener;

@@ -37,7 +37,7 @@ mod wait;
 pub use self::providers::{Providers, deliver};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
-pub use gateway::{Gateway, Instance, OPERATOR_EMAIL};
+pub use gateway::{Gateway, Instance, OPERATOR_EMAIL, Stored};
 pub use local::providers::{
     Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     Trouble, WEBHOOK_SECRET, Webhook,

@@ -10,7 +10,7 @@ use catalogue::inventory::{Level, LevelView, Movement, MovementView};
 use catalogue::location;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::item::{Item, Key};
+use gateway::item::Key;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::Page;

@@ -18,8 +18,9 @@ fn cost(name: &'static str, reply: &Reply) -> Cost {
 /// A store whose customers are not written to: a mail is three units more.
 async fn quiet_market() -> Market {
     let market = Market::open().await;
-    let quiet = json!({"order_confirmation": false, "shipping_confirmation": false});
-    market.owner.patch("/v1/stores/settings/notifications").json(quiet).await.expect(200);
+    let quiet = json!({"notifications": {"order_confirmation": false}});
+    let path = format!("/v1/stores/{}/settings", market.store.id);
+    market.merchant.patch(&path).json(quiet).await.expect(200);
     market
 }
 
