@@ -23,16 +23,6 @@ fn gsi1(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi1, Key::new(pk, sk))
 }
 
-/// A row that holds keys alone: it is written once, and a list reads the items that it shows.
-fn gsi5(pk: String, sk: impl Into<String>) -> IndexKey {
-    (Index::Gsi5, Key::new(pk, sk))
-}
-
-/// Such a row of the second order.
-fn gsi6(pk: String, sk: impl Into<String>) -> IndexKey {
-    (Index::Gsi6, Key::new(pk, sk))
-}
-
 fn gsi2(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi2, Key::new(pk, sk))
 }
@@ -41,10 +31,12 @@ fn gsi4(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi4, Key::new(pk, sk))
 }
 
+/// A row that holds keys alone: it is written once, and a list reads the items that it shows.
 fn gsi5(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi5, Key::new(pk, sk))
 }
 
+/// Such a row of the second order.
 fn gsi6(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi6, Key::new(pk, sk))
 }

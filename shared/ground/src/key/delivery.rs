@@ -3,7 +3,7 @@
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 
-use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
+use super::{IndexKey, gsi5, gsi6};
 use crate::id::{AppId, DeliveryId, EventId, MailId, StoreId, SubscriptionId};
 
 // Events and webhooks.
