@@ -17,6 +17,7 @@ use ground::event::{Event, OutboxState};
 use ground::id::EventId;
 use platform::usage;
 
+use crate::PARALLEL;
 use crate::audience::Audience;
 use crate::pending_events;
 
@@ -25,8 +26,8 @@ use crate::pending_events;
 const WAVE: usize = 20;
 /// Waves under way at once.
 const WAVES: usize = 2;
-/// Writes of one wave under way at once.
-const WRITES: usize = 32;
+/// Writes of one event, and calls of another kind of one wave, under way at once.
+const WRITES: usize = 16;
 /// Messages that one call sends.
 const MESSAGES: usize = 10;
 /// What the stream tells of an event is believed for this long: later, whoever is late or tries again
@@ -43,7 +44,7 @@ const LOOKED_AT: usize = 100;
 /// instead, for its owner to see and to requeue.
 pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
     let outcomes = publish_all(app, vec![event.clone()]).await;
-    outcomes.into_iter().fold(Ok(()), |first, (_, outcome)| first.and(outcome))
+    outcomes.into_iter().try_for_each(|(_, outcome)| outcome)
 }
 
 /// Publishes events side by side, each for itself: answers with what became of each.
@@ -100,7 +101,7 @@ async fn publish_wave(
                 Err(problem) => (event, Vec::new(), Err(problem)),
             }
         })
-        .buffered(WRITES)
+        .buffered(PARALLEL)
         .collect::<Vec<_>>()
         .await;
     let is_made = made.iter().filter(|(_, _, outcome)| outcome.is_ok());

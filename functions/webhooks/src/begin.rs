@@ -57,11 +57,12 @@ pub(crate) async fn begin(
     speed: Speed,
     inputs: &Inputs,
 ) -> Result<Begun, Problem> {
-    match claim_first(app, message, speed, inputs).await? {
-        Some(begun) => Ok(begun),
-        // A claim that is lost to another writer is decided anew, on what that writer left.
-        None => table::retry(|| decide(app, message, speed)).await,
+    if let Some(begun) = claim_first(app, message, speed, inputs).await? {
+        return Ok(begun);
     }
+    let mut known = inputs.judge(false).is_ok().then_some(inputs);
+    // A claim that is lost to another writer is decided anew, on what there is by then.
+    table::retry(|| decide(app, message, speed, known.take())).await
 }
 
 /// Claims a first attempt that nothing can keep waiting, whatever the delivery is like, without
@@ -95,13 +96,19 @@ async fn claim_first(
     })
 }
 
-/// Reads the delivery with its event and its subscription, and claims the attempt.
+/// Reads the delivery, with its event and its subscription unless they are known, and claims the
+/// attempt.
 ///
 /// # Errors
 /// `version_conflict` when another writer came first: decide anew.
-async fn decide(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<Begun, Problem> {
+async fn decide(
+    app: &App,
+    message: &DeliveryMessage,
+    speed: Speed,
+    known: Option<&Inputs>,
+) -> Result<Begun, Problem> {
     let delivery_key = key::delivery(&message.delivery_id);
-    let others = inputs::keys_of(message);
+    let others = known.map_or_else(|| inputs::keys_of(message), |_| Vec::new());
     let keys: Vec<&Key> = std::iter::once(&delivery_key).chain(&others).collect();
     let mut batch = app.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
@@ -110,7 +117,10 @@ async fn decide(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<Be
     if turn == Turn::Stale {
         return Ok(Begun::Nothing);
     }
-    let inputs = Inputs::of(&mut batch, message)?;
+    let inputs = match known {
+        Some(known) => known.clone(),
+        None => Inputs::of(&mut batch, message)?,
+    };
     let is_lost = turn == Turn::AfterLost;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
     let (event, subscription) = match inputs.judge(delivery.test) {

@@ -9,8 +9,12 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use delivery::delivery::Delivery;
+use delivery::subscription::Subscription;
+use gateway::app::App;
+use ground::event::Event;
 use http::{HeaderMap, StatusCode};
-use support::{Client, Gateway, Merchant, Shop, json, unique};
+use support::{Client, Gateway, Merchant, Receiver, Shop, json, unique};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -22,7 +26,7 @@ enum Fault {
     LostReply,
     /// Refused for its rate.
     Throttled,
-    /// A transaction that met another.
+    /// A transaction, or a write, that met a transaction.
     Conflict,
     /// Not handed on before so many calls of this operation have come.
     Behind(&'static str, usize),
@@ -34,6 +38,7 @@ type Plan = Arc<Mutex<VecDeque<(&'static str, Fault)>>>;
 /// The same system, with a faulty way to its table.
 struct Faulty {
     url: String,
+    app: App,
     plan: Plan,
     come: watch::Sender<Vec<String>>,
     _tasks: JoinSet<()>,
@@ -66,9 +71,9 @@ impl Faulty {
         let app = embedded.app_with_table_at(&endpoint);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let router = local::routes().into_router(app);
+        let router = local::routes().into_router(app.clone());
         tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, plan, come, _tasks: tasks }
+        Self { url, app, plan, come, _tasks: tasks }
     }
 
     /// The same client, over the faulty way.
@@ -117,6 +122,9 @@ async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) ->
     match fault {
         Some(Fault::Throttled) => {
             return refuse("ProvisionedThroughputExceededException", json!({})).into_response();
+        }
+        Some(Fault::Conflict) if operation != "TransactWriteItems" => {
+            return refuse("TransactionConflictException", json!({})).into_response();
         }
         Some(Fault::Conflict) => {
             let reasons = json!({"CancellationReasons": [{"Code": "TransactionConflict"}]});
@@ -288,4 +296,41 @@ async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
     assert_eq!(gateway.events("store.created").await.len(), 1);
     let replay = merchant.post("/v1/stores").json(ask).key("k").await.expect(201);
     assert_eq!(replay.text, second.text);
+}
+
+#[tokio::test]
+async fn a_delivery_whose_writes_go_wrong_is_made_claimed_sent_and_settled_once() {
+    for fault in [Fault::LostReply, Fault::Conflict, Fault::Throttled] {
+        let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+        let faulty = Faulty::beside(&gateway).await;
+        let (merchant, receiver) = (Merchant::sign_up(&gateway).await, Receiver::start().await);
+        let store = merchant.open_store().await;
+        let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+        let path = "/v1/operations/webhook-subscriptions";
+        merchant.at(&store).post(path).json(ask).await.expect(201);
+        let path = format!("/v1/stores/{}", store.id);
+        merchant.at(&store).patch(&path).json(json!({"name": "Once"})).await.expect(200);
+        let found = gateway.items_of("webhook_subscription", "STO#").await.remove(0);
+        let mut subscription: Subscription = serde_json::from_value(found).unwrap();
+        // Known to be prompt, so that the attempt is claimed without a look at the delivery.
+        subscription.health.recent_ms = vec![1];
+        gateway.app().table.write().put(&subscription).commit().await.unwrap();
+        let mut events = gateway.items_of("event", "EVT#").await;
+        events.retain(|event| event["name"] == "store.updated");
+        let event: Event = serde_json::from_value(events.remove(0)).unwrap();
+        faulty.will([("PutItem", fault), ("UpdateItem", fault), ("PutItem", fault)]);
+        let delivery = Delivery::new(&event, &subscription, gateway.now());
+        delivery.make(&faulty.app).await.unwrap();
+        webhooks::attempt(&faulty.app, &delivery.message()).await.unwrap();
+        assert_eq!(faulty.left(), 0, "{fault:?}");
+        assert_eq!(receiver.requests().len(), 1, "{fault:?}");
+        let stored = gateway.items_of("delivery", "DLV#").await;
+        assert_eq!(stored.len(), 1);
+        assert_eq!(
+            (stored[0]["status"].as_str(), stored[0]["version"].as_u64()),
+            (Some("succeeded"), Some(3)),
+            "{fault:?}"
+        );
+        assert_eq!(stored[0]["attempts"].as_array().map(Vec::len), Some(1));
+    }
 }

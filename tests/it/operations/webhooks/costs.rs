@@ -122,7 +122,7 @@ async fn a_delivery_that_succeeds_at_once_takes_three_units_to_make_one_to_claim
     let (claimed, used) = metered(now, Delivery::claim_first(&app, &message, now)).await;
     assert!(matches!(claimed.unwrap(), Changed::Done(claimed) if claimed.attempt == 1));
     assert_eq!(used, units(1, 1));
-    let (_, unused) = metered(now, async {}).await;
+    let ((), unused) = metered(now, async {}).await;
     assert_eq!(unused, NOTHING);
 }
 
