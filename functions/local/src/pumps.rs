@@ -4,12 +4,13 @@
 //! A pump that dies with its process loses nothing: an event that the stream did not hand on, and
 //! a message that a queue forgot, are still due in the table, and the next sweep finds them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_dynamodb::types::AttributeValue;
-use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
+use aws_sdk_sqs::types::{DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName};
 use dispatcher::JobReport;
 use gateway::app::App;
 use gateway::embedded::emulators::REGION;
@@ -17,13 +18,16 @@ use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
 use gateway::queue::QueueName;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::functions::Functions;
 
 /// Records taken off the stream at once, as the event source mapping has it.
 const STREAM_BATCH: usize = 100;
+/// Batches of the stream that are worked on at once, as the event source mapping has it: what is about
+/// one item stays in order.
+const STREAM_LANES: usize = 4;
 /// How long an empty stream is left alone while none of us writes; what others write over loopback is
 /// found this late.
 const STREAM_ASLEEP: Duration = Duration::from_millis(500);
@@ -33,11 +37,14 @@ const STREAM_TRIES: u32 = 3;
 const LONG_POLL_SECONDS: i32 = 20;
 /// How long a pump rests after a failed call.
 const REST: Duration = Duration::from_millis(500);
-/// Webhook messages worked on at once, on each of the two queues: several times as many as there
-/// may be attempts for one store or at one host, so that those who hang leave room.
-const WEBHOOKS_AT_ONCE: usize = 128;
-/// Mails worked on at once.
-const MAILS_AT_ONCE: usize = 4;
+/// Webhook messages that one call is given, and such calls at once, as the event source mapping has them:
+/// together several times as many as there may be attempts for one store or at one host, so that those who
+/// hang leave room.
+const WEBHOOKS: (usize, usize) = (5, 100);
+/// The same of slow receivers.
+const SLOW_WEBHOOKS: (usize, usize) = (10, 50);
+/// Mails of a call, and calls at once.
+const MAILS: (usize, usize) = (1, 4);
 /// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
 /// machine.
 const BATCHES_AT_ONCE: usize = 8;
@@ -58,42 +65,55 @@ pub(crate) fn start(
         tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone()));
     }
     let settings = &embedded.app().config;
-    let queue = |name: QueueName, app: &App, at_once| Source {
+    let queue = |name: QueueName, app: &App, (batch, at_once)| Source {
         app: app.clone(),
         client: embedded.sqs(),
         url: settings.queue_url(name).clone(),
+        batch,
         at_once,
     };
     let app = functions.of("webhooks")?.app();
-    let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS_AT_ONCE);
+    let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS);
     tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.named("SlowWebhooks")?.app();
-    let slow = queue(delivery::delivery::SLOW_QUEUE, app, WEBHOOKS_AT_ONCE);
+    let slow = queue(delivery::delivery::SLOW_QUEUE, app, SLOW_WEBHOOKS);
     tasks.spawn(slow.pump(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.of("mail")?.app();
-    let mails = queue(ground::mail::QUEUE, app, MAILS_AT_ONCE);
+    let mails = queue(ground::mail::QUEUE, app, MAILS);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
     if let Some(every) = sweep_every {
-        let due = queue(dispatcher::QUEUE, dispatcher, BATCHES_AT_ONCE);
+        let due = queue(dispatcher::QUEUE, dispatcher, (1, BATCHES_AT_ONCE));
         tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
         tasks.spawn(schedule(Arc::clone(embedded), dispatcher.clone(), every));
     }
     Ok(())
 }
 
-/// Hands the table's stream to the dispatcher, in order.
+/// Hands the table's stream to the dispatcher: what is about one partition in order, the rest side by
+/// side.
 async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
     let writes = embedded.emulators().writes();
+    let mut working = JoinSet::new();
+    let lanes: Vec<_> = (0..STREAM_LANES)
+        .map(|_| {
+            let (lane, records) = mpsc::channel(STREAM_BATCH);
+            working.spawn(work_in_order(dispatcher.clone(), records));
+            lane
+        })
+        .collect();
     loop {
         match embedded.emulators().stream_records(STREAM_BATCH) {
             Ok(records) if records.is_empty() => {
                 // A write between the read and here is not missed: it left a permit.
                 let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
             }
-            Ok(mut records) => {
-                records.retain(is_news);
-                if !records.is_empty() {
-                    hand_on(&dispatcher, records).await;
+            Ok(records) => {
+                for record in records.into_iter().filter(is_news) {
+                    let Some(lane) = lanes.get(lane_of(&record)) else { return };
+                    // Waits while the lane is full, as a shard does.
+                    if lane.send(record).await.is_err() {
+                        return tracing::error!("a lane of the stream ended");
+                    }
                 }
             }
             Err(cause) => {
@@ -101,6 +121,21 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
                 tokio::time::sleep(REST).await;
             }
         }
+    }
+}
+
+/// Always the same one for a partition.
+fn lane_of(record: &Value) -> usize {
+    let mut hasher = DefaultHasher::new();
+    record.pointer("/dynamodb/Keys/PK/S").and_then(Value::as_str).hash(&mut hasher);
+    let lanes = u64::try_from(STREAM_LANES).unwrap_or(1);
+    usize::try_from(hasher.finish().rem_euclid(lanes)).unwrap_or(0)
+}
+
+async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
+    let mut records = Vec::new();
+    while next.recv_many(&mut records, STREAM_BATCH).await > 0 {
+        hand_on(&dispatcher, std::mem::take(&mut records)).await;
     }
 }
 
@@ -169,12 +204,15 @@ struct Source {
     app: App,
     client: aws_sdk_sqs::Client,
     url: String,
+    /// Messages that one call is given, at most.
+    batch: usize,
+    /// Calls at once.
     at_once: usize,
 }
 
 impl Source {
-    /// Hands each message to `handle`, and deletes what did not fail. A failed one is seen again
-    /// when its visibility ends, and after five times in the dead-letter queue.
+    /// Hands messages to `handle`, and deletes what did not fail. A failed one is seen again when its
+    /// visibility ends, and after five times in the dead-letter queue.
     async fn pump<H, F>(self, handle: H)
     where
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
@@ -183,19 +221,18 @@ impl Source {
         let room = Arc::new(Semaphore::new(self.at_once));
         let mut working = JoinSet::new();
         loop {
-            // A message is received only when somebody is free to work on it: its visibility
+            // Messages are received only when somebody is free to work on them: their visibility
             // ends whether or not anybody has begun.
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-            let messages = self.receive(room.available_permits().saturating_add(1)).await;
-            drop(place);
-            for message in messages {
-                let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-                let (source, handle) = (self.clone(), handle.clone());
-                working.spawn(async move {
-                    source.work(message, handle).await;
-                    drop(place);
-                });
+            let messages = self.receive_within(self.batch, LONG_POLL_SECONDS).await;
+            if messages.is_empty() {
+                continue;
             }
+            let (source, handle) = (self.clone(), handle.clone());
+            working.spawn(async move {
+                source.work(messages, handle).await;
+                drop(place);
+            });
             while working.try_join_next().is_some() {}
         }
     }
@@ -205,17 +242,13 @@ impl Source {
         let done = Mutex::new(JobReport::default());
         let note = |worked| *done.lock().unwrap_or_else(PoisonError::into_inner) = worked;
         let note = &note;
-        self.work(message, |app, event| async move {
+        self.work(vec![message], |app, event| async move {
             let (answer, worked) = dispatcher::work(&app, event).await;
             note(worked);
             answer
         })
         .await;
         done.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn receive(&self, most: usize) -> Vec<Message> {
-        self.receive_within(most, LONG_POLL_SECONDS).await
     }
 
     async fn receive_within(&self, most: usize, seconds: i32) -> Vec<Message> {
@@ -238,21 +271,39 @@ impl Source {
         }
     }
 
-    async fn work<H, F>(&self, message: Message, handle: H)
+    async fn work<H, F>(&self, messages: Vec<Message>, handle: H)
     where
         H: Fn(App, SqsEvent) -> F,
         F: Future<Output = SqsBatchResponse>,
     {
-        let receipt = message.receipt_handle.clone();
+        let handles: Vec<_> = messages
+            .iter()
+            .map(|message| (message.message_id.clone(), message.receipt_handle.clone()))
+            .collect();
         let mut event = SqsEvent::default();
-        event.records.push(lambda_message(message, &self.url));
+        event.records =
+            messages.into_iter().map(|message| lambda_message(message, &self.url)).collect();
         let answer = handle(self.app.clone(), event).await;
-        if !answer.batch_item_failures.is_empty() {
+        let failed = |id: &Option<String>| {
+            answer
+                .batch_item_failures
+                .iter()
+                .any(|failure| Some(&failure.item_identifier) == id.as_ref())
+        };
+        let done = handles.into_iter().filter(|(id, _)| !failed(id));
+        let entries: Vec<_> = done
+            .zip(0_u32..)
+            .filter_map(|((_, receipt), place)| {
+                let entry = DeleteMessageBatchRequestEntry::builder().id(place.to_string());
+                entry.set_receipt_handle(receipt).build().ok()
+            })
+            .collect();
+        if entries.is_empty() {
             return;
         }
-        let delete = self.client.delete_message().queue_url(&self.url);
-        if let Err(cause) = delete.set_receipt_handle(receipt).send().await {
-            tracing::warn!(%cause, url = self.url, "a message stays in its queue");
+        let delete = self.client.delete_message_batch().queue_url(&self.url);
+        if let Err(cause) = delete.set_entries(Some(entries)).send().await {
+            tracing::warn!(%cause, url = self.url, "messages stay in their queue");
         }
     }
 }
@@ -261,7 +312,7 @@ impl Source {
 pub(crate) async fn work_off(embedded: &Embedded, dispatcher: &App) -> JobReport {
     let app = dispatcher.clone();
     let (client, url) = (embedded.sqs(), app.config.queue_url(dispatcher::QUEUE).clone());
-    let source = Source { app, client, url, at_once: BATCHES_AT_ONCE };
+    let source = Source { app, client, url, batch: 1, at_once: BATCHES_AT_ONCE };
     let mut worked = JobReport::default();
     loop {
         let mut messages = Vec::new();
