@@ -120,7 +120,7 @@ pub async fn place<R: Reply>(
     loop {
         let priced = match decide(app, store, cart, &judge, sight).await {
             // What is refused is refused for what there is, never for what a glance has seen.
-            Err(_) if sight == Sight::Glance => {
+            Err(problem) if sight == Sight::Glance && problem.code.status() < 500 => {
                 sight = Sight::Settled;
                 continue;
             }
