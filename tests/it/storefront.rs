@@ -8,6 +8,7 @@ mod lists;
 mod narrow;
 mod page;
 mod revalidated;
+mod search;
 mod store;
 
 use std::time::Duration;

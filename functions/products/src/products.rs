@@ -2,26 +2,34 @@
 
 pub(crate) mod ask;
 mod create;
+mod lookup;
 mod update;
 pub(crate) mod write;
 
+use std::collections::HashSet;
+
 use axum::extract::State;
-use catalogue::collection::{self, Collection, CollectionKind, Members};
-use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView};
+use catalogue::collection::{self, Collection, CollectionKind, Judged, Members};
+use catalogue::product::{self, Card, Product, ProductStatus, ProductView};
+use catalogue::search::Search;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{self, Fault, FromText, Path, Text, request};
+use gateway::request::{
+    self, Fault, FromText, Given, Judgement, Path, Ruled, Rules, Text, request,
+};
 use gateway::table::{Query, Scanned};
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
 use ground::scope::ReadProducts;
 use platform::caller::StoreAccess;
+use serde::Serialize;
 
 pub use create::create;
 pub(crate) use create::derived;
+pub use lookup::ListedProduct;
 pub(crate) use update::close;
 pub use update::{remove, update};
 
@@ -62,37 +70,70 @@ pub struct ListQuery {
     vendor: Option<Text<1, 100>>,
     /// A tag of theirs; without case.
     tag: Option<Text<1, 40>>,
-    /// Words that all stand in their title, handle, vendor, type or tags.
-    q: Option<Text<1, 100>>,
+    /// Every one of these words begins a word of theirs, in title, SKUs, vendor, type or tags; without
+    /// regard to case and accents. Without a word, all; otherwise those first that hold them in their
+    /// title.
+    q: Option<Text<0, 100>>,
+    /// The one that has a variant of this SKU, without case; with that variant. Not with `barcode`,
+    /// `collection_id`, `ids` or `q`.
+    sku: Option<Text<1, 100>>,
+    /// Those that have variants of this barcode, without case: each variant with its product. Not with
+    /// `collection_id`, `ids` or `q`.
+    barcode: Option<Text<1, 64>>,
     /// Those that changed at this time or later.
     updated_since: Option<Timestamp>,
     /// These, in this order; with a collection, those of them that are in it.
     ids: Option<ProductIds>,
 }
 
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let others = ["collection_id", "ids", "q"];
+        let clash = |name: &str, others: &[&str]| {
+            let other = others.iter().find(|other| given.has(name) && given.has(other))?;
+            let detail = format!("Not together with `{other}`.");
+            Some(FieldError::new(format!("/{name}"), "not_combined", detail))
+        };
+        let sku = clash("sku", &others).or_else(|| clash("sku", &["barcode"]));
+        sku.into_iter().chain(clash("barcode", &others)).collect()
+    }
+}
+
+/// What a product is filtered by.
+struct Facts<'a> {
+    status: ProductStatus,
+    vendor: Option<&'a str>,
+    tags: &'a [String],
+    updated_at: Timestamp,
+}
+
+impl<'a> From<&'a Product> for Facts<'a> {
+    fn from(product: &'a Product) -> Self {
+        let Product { status, vendor, tags, updated_at, .. } = product;
+        Self { status: *status, vendor: vendor.as_deref(), tags, updated_at: *updated_at }
+    }
+}
+
+impl<'a> From<&'a Card> for Facts<'a> {
+    fn from(card: &'a Card) -> Self {
+        let Card { status, vendor, tags, updated_at, .. } = card;
+        Self { status: *status, vendor: vendor.as_deref(), tags, updated_at: *updated_at }
+    }
+}
+
 impl ListQuery {
-    fn takes(&self, product: &Product) -> bool {
+    fn takes<'a>(&self, product: impl Into<Facts<'a>>) -> bool {
+        let product = product.into();
         let same = |wanted: &str, text: &str| wanted.to_lowercase() == text.to_lowercase();
         let vendor = |wanted: &Text<1, 100>| {
-            product.vendor.as_deref().is_some_and(|vendor| same(wanted.as_str(), vendor))
+            product.vendor.is_some_and(|vendor| same(wanted.as_str(), vendor))
         };
         let tag = |wanted: &Text<1, 40>| product.tags.iter().any(|tag| same(wanted.as_str(), tag));
         self.status.is_none_or(|status| product.status == status)
             && self.vendor.as_ref().is_none_or(vendor)
             && self.tag.as_ref().is_none_or(tag)
             && self.updated_since.is_none_or(|since| product.updated_at >= since)
-            && self.q.as_ref().is_none_or(|words| mentions(product, words.as_str()))
     }
-}
-
-/// Whether every one of these words stands somewhere in what a product is found by.
-fn mentions(product: &Product, words: &str) -> bool {
-    let parts = [product.title.as_str(), product.handle.as_str()].into_iter();
-    let parts = parts.chain(product.vendor.as_deref()).chain(product.product_type.as_deref());
-    let parts: Vec<String> =
-        parts.chain(product.tags.iter().map(String::as_str)).map(str::to_lowercase).collect();
-    let words = words.to_lowercase();
-    words.split_whitespace().all(|word| parts.iter().any(|part| part.contains(word)))
 }
 
 /// All products of a store, or those of a status, the newest first. Both go by creation, so that
@@ -110,15 +151,20 @@ fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
 /// over a bounded number of products a page: it may be shorter than asked for, with more to come.
 ///
 /// # Errors
-/// `invalid_cursor`; `not_found` for an unknown collection.
+/// `invalid_cursor`; `not_found` for an unknown collection; `validation_failed`.
 pub async fn list(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
+    Ruled(request::Query(query)): Ruled<request::Query<ListQuery>>,
     paging: Paging,
-    request::Query(query): request::Query<ListQuery>,
-) -> Result<Page<ProductSummary>, Problem> {
+) -> Result<Page<ListedProduct>, Problem> {
     let store = &caller.store.id;
     let takes = |product: &Product| query.takes(product);
+    if query.sku.is_some() || query.barcode.is_some() {
+        let (sku, barcode) = (query.sku.as_ref(), query.barcode.as_ref());
+        let codes = (sku.map(Text::as_str), barcode.map(Text::as_str));
+        return lookup::by_code(&app, store, paging, codes, takes).await;
+    }
     let collection = match &query.collection_id {
         None => None,
         Some(id) => {
@@ -126,42 +172,79 @@ pub async fn list(
             Some(found.ok_or(Code::NotFound)?)
         }
     };
-    match (collection, &query.ids) {
-        (None, None) => {}
-        (None, Some(ids)) => {
-            let found = paging.part(ids.0.clone(), ToString::to_string)?;
-            return resolve(&app, store, paging, found, takes).await;
+    let search = query.q.as_ref().and_then(|q| Search::of(store, q.as_str()));
+    match (collection, &query.ids, search) {
+        (None, None, None) => {
+            let all = everything(store, query.status);
+            paging.answer(&app, &all, takes, |product| ListedProduct::from(&product)).await
         }
-        (Some(collection), None) => return of_collection(&app, &collection, paging, takes).await,
-        (Some(collection), Some(ids)) => {
-            let listed = members(&app, &collection).await?;
-            let holds = |product: &Product| match &listed {
-                Some(listed) => listed.contains(&product.id),
-                None => collection::holds(&collection.rules, collection.mode, product),
-            };
+        (Some(collection), None, None) => of_collection(&app, &collection, paging, takes).await,
+        (collection, None, Some(search)) => {
+            let holds = Membership::of(&app, collection).await?;
+            let admits = |card: &Card| holds.has(card.id(), card) && query.takes(card);
+            lookup::by_words(&app, store, paging, &search, admits).await
+        }
+        (collection, Some(ids), search) => {
+            let holds = Membership::of(&app, collection).await?;
             let found = paging.part(ids.0.clone(), ToString::to_string)?;
-            let both = |product: &Product| holds(product) && takes(product);
-            return resolve(&app, store, paging, found, both).await;
+            let named = match &search {
+                None => None,
+                Some(search) => Some(lookup::those_with(&app, store, &found.items, search).await?),
+            };
+            let admits = |product: &Product| {
+                named.as_ref().is_none_or(|named| named.contains(&product.id))
+                    && holds.has(&product.id, product)
+                    && takes(product)
+            };
+            resolve(&app, store, paging, found, admits).await
         }
     }
-    let all = everything(store, query.status);
-    paging.answer(&app, &all, takes, |product| ProductSummary::from(&product)).await
+}
+
+/// What a collection holds, if there is one.
+enum Membership {
+    Everything,
+    Listed(HashSet<ProductId>),
+    Judged(Box<Collection>),
+}
+
+impl Membership {
+    async fn of(app: &App, collection: Option<Collection>) -> Result<Self, Problem> {
+        let Some(collection) = collection else { return Ok(Self::Everything) };
+        Ok(match members(app, &collection).await? {
+            Some(listed) => Self::Listed(listed.into_iter().collect()),
+            None => Self::Judged(Box::new(collection)),
+        })
+    }
+
+    fn has<'a>(&self, id: &ProductId, product: impl Into<Judged<'a>>) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Listed(listed) => listed.contains(id),
+            Self::Judged(collection) => {
+                collection::holds(&collection.rules, collection.mode, product)
+            }
+        }
+    }
 }
 
 /// A page of the products of a collection that `takes` lets through.
-pub(crate) async fn of_collection(
+pub(crate) async fn of_collection<V>(
     app: &App,
     collection: &Collection,
     paging: Paging,
     takes: impl Fn(&Product) -> bool,
-) -> Result<Page<ProductSummary>, Problem> {
+) -> Result<Page<V>, Problem>
+where
+    V: for<'a> From<&'a Product> + Serialize,
+{
     let store = &collection.store_id;
     if collection.kind == CollectionKind::Automated {
         let holds = |product: &Product| {
             collection::holds(&collection.rules, collection.mode, product) && takes(product)
         };
         let all = everything(store, None);
-        return paging.answer(app, &all, holds, |product| ProductSummary::from(&product)).await;
+        return paging.answer(app, &all, holds, |product| V::from(&product)).await;
     }
     let listed = members(app, collection).await?.unwrap_or_default();
     let found = paging.part(listed, ToString::to_string)?;
@@ -179,20 +262,23 @@ async fn members(app: &App, collection: &Collection) -> Result<Option<Vec<Produc
 }
 
 /// Reads the products of a page of ids, and answers with those that are there and let through.
-async fn resolve(
+async fn resolve<V>(
     app: &App,
     store: &StoreId,
     paging: Paging,
     found: Scanned<ProductId>,
     takes: impl Fn(&Product) -> bool,
-) -> Result<Page<ProductSummary>, Problem> {
+) -> Result<Page<V>, Problem>
+where
+    V: for<'a> From<&'a Product> + Serialize,
+{
     page::count_read(found.items.len());
     let mut products = product::get_many(app, store, &found.items).await?;
     let found = found.filter_map(|id| {
         let position = products.iter().position(|product| product.id == id)?;
         Some(products.swap_remove(position)).filter(&takes)
     });
-    paging.finish(app, found, |product: Product| ProductSummary::from(&product)).await
+    paging.finish(app, found, |product: Product| V::from(&product)).await
 }
 
 /// `GET /v1/products/{id}`: one product with its variants.

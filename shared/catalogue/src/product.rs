@@ -11,6 +11,7 @@
 //! A product and its variants are one query ([`load`]).
 
 mod ask;
+mod barcode;
 mod card;
 mod deferred_work;
 mod find;
@@ -38,7 +39,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
+pub use barcode::Barcode;
 pub use card::{Card, CardImage, CardOrder, cards};
+pub(crate) use card::{id_of, newest_first};
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
 pub use find::{find, get_many, load};
 pub use options::{Faults, slug, variant_title};
@@ -329,10 +332,11 @@ impl Product {
         positions.filter_map(placed).collect()
     }
 
-    /// Whether some variant can be bought whatever its stock, by the store's policy as it is now.
-    pub fn sells_without_stock(&self, store: &Store) -> bool {
-        let by_policy = store.inventory_policy == InventoryPolicy::Continue;
-        self.always_sells || (self.follows_store && by_policy)
+    /// A variant with its position, if the product lists it.
+    pub fn position_of(&self, variant: &Variant) -> Option<Variant> {
+        let place = self.variant_ids.iter().position(|id| *id == variant.id)?;
+        let position = u32::try_from(place.saturating_add(1)).unwrap_or(u32::MAX);
+        Some(Variant { position, ..variant.clone() })
     }
 
     /// What stands for it in lists.

@@ -1,11 +1,24 @@
 //! What products are found by: the words of their title, SKUs, vendor, type and tags, folded
 //! ([`words`](crate::words)). A word that is asked for stands for all that begin with it, and every
 //! one of them must be found.
+//!
+//! Each word of a product is an item of its own ([`Token`]), written and removed with the product's
+//! change or as its deferred work. They say where to look: what is found is judged by the product's
+//! card, so that a word that is left over finds nothing. A [`Search`] reads them in their order.
 
-use std::collections::BTreeMap;
+mod walk;
 
-use crate::product::Card;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gateway::item::{Item, Key};
+use ground::id::ProductId;
+use ground::key;
+use serde::{Deserialize, Serialize};
+
+use crate::product::{Card, id_of, newest_first};
 use crate::words::words;
+
+pub use walk::Search;
 
 /// Words that a product is found by, at most; those of its title come first (our choice).
 pub const MAX_TOKENS: usize = 64;
@@ -34,6 +47,59 @@ pub fn tokens(card: &Card) -> BTreeMap<String, Rank> {
         tokens.entry(word).or_insert(rank);
     }
     tokens
+}
+
+/// A word that a product is found by: a key, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Token {
+    #[serde(rename = "PK")]
+    partition: String,
+    #[serde(rename = "SK")]
+    place: String,
+}
+
+impl Item for Token {
+    const KIND: &'static str = "word";
+    fn key(&self) -> Key {
+        Key::new(&self.partition, &self.place)
+    }
+    fn version(&self) -> u64 {
+        1
+    }
+}
+
+impl Token {
+    /// The product.
+    fn product(&self) -> Option<ProductId> {
+        id_of(self.place.rsplit('#').next()?)
+    }
+
+    /// Where the word stands, and the word.
+    fn word(&self) -> Option<(Rank, &str)> {
+        let (rank, rest) = self.place.split_once('#')?;
+        let (word, _) = rest.rsplit_once('#')?;
+        let rank = Rank::ALL.iter().find(|known| known.as_str() == rank)?;
+        Some((*rank, word))
+    }
+
+    /// Whether this is the first word by which the product is found that begins so: it is shown there,
+    /// and nowhere else.
+    fn is_first_of(&self, card: &Card, beginning: &str) -> bool {
+        let own = tokens(card);
+        let found = own.iter().filter(|(word, _)| word.starts_with(beginning));
+        let first = found.map(|(word, rank)| (rank.as_str(), word.as_str())).min();
+        self.word().is_some_and(|(rank, word)| first == Some((rank.as_str(), word)))
+    }
+}
+
+/// The words of a product as they are kept.
+pub fn rows(card: &Card) -> BTreeSet<Token> {
+    let newest_first = newest_first(card.id());
+    let row = |(word, rank): (String, Rank)| {
+        let key = key::search_word(card.store_id(), (rank.as_str(), &word), &newest_first);
+        Token { partition: key.pk, place: key.sk }
+    };
+    tokens(card).into_iter().map(row).collect()
 }
 
 /// Whether every one of these folded words begins one of the product's.
@@ -76,6 +142,25 @@ mod tests {
         ] {
             assert_eq!(answers(&card(), &words(asked)), expected, "{asked}");
         }
+    }
+
+    #[test]
+    fn a_product_is_shown_by_the_first_of_its_words_that_begin_so() {
+        let product = Product {
+            title: "Mugs".into(),
+            tags: vec!["mug".into(), "museum".into()],
+            ..product()
+        };
+        let card = Card::of(&product, &[]);
+        let rows = rows(&card);
+        let first = |beginning: &str| {
+            let found = rows.iter().filter(|row| row.is_first_of(&card, beginning));
+            found.map(|row| row.word().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(first("mu"), [(Rank::Title, "mugs")]);
+        assert_eq!(first("mus"), [(Rank::Other, "museum")]);
+        assert_eq!(first("cup"), []);
+        assert!(rows.iter().all(|row| row.product().as_ref() == Some(card.id())));
     }
 
     #[test]

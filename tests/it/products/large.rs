@@ -100,6 +100,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
         images: Vec::new(),
         variants: Vec::new(),
         stock_went: false,
+        words: Vec::new(),
         created_at: market.gateway.now(),
         version: 1,
     };

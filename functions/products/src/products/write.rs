@@ -24,6 +24,7 @@ use std::collections::HashSet;
 use catalogue::product::{
     self, COUNTED, Card, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
 };
+use catalogue::search::{self, Token};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
@@ -76,7 +77,8 @@ pub(crate) async fn create(
 ) -> Result<Created<ProductView>, Problem> {
     let shown = own_images(product).into_iter();
     let shown = shown.map(|id| WriteStep::Show(product.store_id.clone(), id));
-    let all: Vec<WriteStep> = shown.chain(steps).collect();
+    let words = search::rows(&Card::of(product, variants)).into_iter().map(WriteStep::Word);
+    let all: Vec<WriteStep> = shown.chain(steps).chain(words).collect();
     let (ahead, last) = cut(all.clone(), ROOM);
     let unborn = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
@@ -143,7 +145,7 @@ impl Revision<'_> {
         shown.chain(replaced)
     }
 
-    /// What the change does to what checkouts need, and which images it hides.
+    /// What the change does to what checkouts need, which images it hides, and what it is found by.
     fn chores(&self) -> impl Iterator<Item = Chore> {
         let ((product_before, variants_before), (product, variants)) = (self.before, self.after);
         let is_shown = own_images(product);
@@ -156,7 +158,17 @@ impl Revision<'_> {
             let differs = sellable != product_before.sellable(before);
             differs.then(|| Chore::Refresh(Box::new(sellable)))
         });
-        hidden.chain(refreshed)
+        hidden.chain(refreshed).chain(self.words())
+    }
+
+    /// The words that the product is found by from now on, and no longer.
+    fn words(&self) -> impl Iterator<Item = Chore> + use<> {
+        let rows = |(product, variants)| search::rows(&Card::of(product, variants));
+        let (before, after) = (rows(self.before), rows(self.after));
+        let gone: Vec<Token> = before.difference(&after).cloned().collect();
+        let new: Vec<Token> = after.difference(&before).cloned().collect();
+        let gone = gone.into_iter().map(|token| Chore::Word(token, false));
+        gone.chain(new.into_iter().map(|token| Chore::Word(token, true)))
     }
 
     /// The transaction that decides the change, with these steps and chores besides; and what it
@@ -272,6 +284,7 @@ pub(crate) async fn remove(
     let deferred = DeferredWork {
         images: own_images(product).into_iter().collect(),
         variants: variants.iter().map(RemovedVariant::from).collect(),
+        words: search::rows(&Card::of(product, variants)).into_iter().collect(),
         ..DeferredWork::of(&gone, now)
     };
     let answer = release_handle(write, product, now)

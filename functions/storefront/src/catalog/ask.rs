@@ -40,7 +40,7 @@ pub struct ListQuery {
     pub q: Option<Text<0, 100>>,
     /// Only this category and those below it.
     pub category: Option<Handle>,
-    /// Only this collection; in its own order, unless `sort` says another.
+    /// Only this collection; in its own order, unless `sort` says another, or `q` is searched for.
     pub collection: Option<Handle>,
     /// Only products with this tag, whatever its case.
     pub tag: Option<Text<1, 255>>,
@@ -51,7 +51,8 @@ pub struct ListQuery {
     pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products that can be bought now, or may be; or, with `false`, that cannot.
     pub in_stock: Option<Written<Flag>>,
-    /// The order; the newest first unless said otherwise.
+    /// The order; the newest first unless said otherwise, and with `q` those first that hold its words
+    /// in their title.
     pub sort: Option<ProductSort>,
 }
 
@@ -106,9 +107,9 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Lets only these through.
-    pub fn keep_to(&mut self, members: Vec<ProductId>) {
-        self.members = Some(members.into_iter().collect());
+    /// Lets only these through, if there are any named.
+    pub fn keep_to(&mut self, members: Option<Vec<ProductId>>) {
+        self.members = members.map(|members| members.into_iter().collect());
     }
 
     /// Whether every visible product passes: then an index serves the list as it is.

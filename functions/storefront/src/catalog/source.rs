@@ -4,12 +4,14 @@
 //!   What a filter does not let through is looked past, so far at most; then the page ends early,
 //!   with a cursor.
 //! - A manual collection has its own order: a page reads the cards it names.
-//! - Another order of a small one is made here, over all its cards; a large one is a filter over the
-//!   store's order.
+//! - Words lead to products by items of their own: those that hold them in their title come first.
+//! - Another order of a small collection, or of what few words lead to, is made here, over all the
+//!   cards; a large one is a filter over the store's order.
 
 use catalogue::category::Tree;
 use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
 use catalogue::product::{Card, CardOrder, cards};
+use catalogue::search::Search;
 use gateway::app::App;
 use gateway::budget::has_read_enough;
 use gateway::item::Attributes;
@@ -23,8 +25,9 @@ use identity::store::Store;
 
 use super::ask::{Filter, ListQuery, order_of};
 
-/// Products of a manual collection that are read to be sorted, at most (our choice).
-const SORTED: usize = 100;
+/// Products of a manual collection, or that words lead to, which are read to be sorted, at most (our
+/// choice); and while such a walk goes on, although they have become more.
+const SORTED: (usize, usize) = (100, 1_000);
 /// Cards that one round trip looks at when only some of them pass (our choice).
 const AHEAD: usize = 250;
 /// Such round trips for a page at most, after a first one that looks at [`FIRST`]; then it ends early,
@@ -52,6 +55,8 @@ enum Order {
     Sorted(Vec<ProductId>, CardOrder),
     /// As the merchant has put them.
     Listed(Vec<ProductId>),
+    /// As words lead to them.
+    Found(Search),
 }
 
 impl<'a> Source<'a> {
@@ -89,20 +94,30 @@ impl<'a> Source<'a> {
             },
         };
         let mut filter = Filter::new(ask, store, categories, automated);
-        let order = match (members, sort) {
-            (Some(listed), None) => Order::Listed(listed),
-            (Some(listed), Some(sort)) => {
-                // A walk goes on as it began, however many there are by now.
-                let is_small =
-                    start.map_or(listed.len() <= SORTED, |position| !page::is_of_query(position));
-                if is_small {
-                    Order::Sorted(listed, sort)
-                } else {
-                    filter.keep_to(listed);
-                    Order::Index(sort)
-                }
+        let search = ask.q.as_ref().and_then(|q| Search::of(&store.id, q.as_str()));
+        // A walk goes on as it began, however many there are by now.
+        let most = match start {
+            None => Some(SORTED.0),
+            Some(position) => (!page::is_of_query(position)).then_some(SORTED.1),
+        };
+        let order = match (search, members, sort) {
+            (Some(search), members, _) if ask.sort.is_none() => {
+                filter.keep_to(members);
+                Order::Found(search)
             }
-            (None, sort) => Order::Index(sort.unwrap_or(CardOrder::Newest)),
+            (_, Some(listed), None) => Order::Listed(listed),
+            (_, Some(listed), Some(sort)) if most.is_some_and(|most| listed.len() <= most) => {
+                Order::Sorted(listed, sort)
+            }
+            (search, members, sort) => {
+                filter.keep_to(members);
+                let sort = sort.unwrap_or(CardOrder::Newest);
+                let few = match search.zip(most) {
+                    None => None,
+                    Some((search, most)) => search.few(app, most).await?,
+                };
+                few.map_or(Order::Index(sort), |few| Order::Sorted(few, sort))
+            }
         };
         Ok(Self { store: &store.id, filter, order })
     }
@@ -123,6 +138,9 @@ impl<'a> Source<'a> {
                 page::sorted(found, limit, start.as_ref(), |card| order.key(card))
             }
             Order::Listed(listed) => self.listed(app, listed, limit, start).await,
+            Order::Found(search) => {
+                search.page(app, limit, start, |card| self.filter.admits(card)).await
+            }
         }
     }
 

@@ -27,6 +27,7 @@ use super::{Image, PriceRange, Product, ProductStatus, Variant};
 use crate::words::words;
 
 pub use order::CardOrder;
+pub(crate) use order::{id_of, newest_first};
 use place::Place;
 
 /// Pictures that a list shows of a product (our choice).

@@ -12,6 +12,7 @@
 //!   Until then the last variants of a large product may be sold as they were before the change.
 //! - *Removed variants* lose what is left of them: deleting twice is deleting once.
 //! - *The card* of a product of which a variant went is told where the others can be sold.
+//! - *Words* that the product is found by are kept or removed as it is when that is done.
 //! - *Images* that are shown no longer are counted down in the transaction that deletes
 //!   this item: once.
 //! - *Reviews* of a product that is gone go with it, so many at a time.
@@ -22,14 +23,15 @@ use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, retry};
+use gateway::table::{Condition, Query, Write, retry};
 use ground::id::{MediaId, ProductId, StoreId, VariantId};
 use ground::image;
 use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
-use super::{Product, Sellable, UniqueSku, Variant, load, restock_product};
+use super::{Card, Product, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
+use crate::search::{self, Token};
 
 /// Actions of one transaction.
 const ACTIONS: usize = 100;
@@ -52,6 +54,9 @@ pub struct DeferredWork {
     /// Whether stock went with a variant, so that the card may say too much.
     #[serde(default)]
     pub stock_went: bool,
+    /// Words by which it may be found from now on, or no longer.
+    #[serde(default)]
+    pub words: Vec<Token>,
     /// When the change was made.
     pub created_at: Timestamp,
     /// The product's version after the change.
@@ -65,11 +70,14 @@ pub struct RemovedVariant {
     pub id: VariantId,
     /// The SKU it had.
     pub sku: Option<String>,
+    /// The barcode it had.
+    #[serde(default)]
+    pub barcode: Option<String>,
 }
 
 impl From<&Variant> for RemovedVariant {
     fn from(variant: &Variant) -> Self {
-        Self { id: variant.id.clone(), sku: variant.sku.clone() }
+        Self { id: variant.id.clone(), sku: variant.sku.clone(), barcode: variant.barcode.clone() }
     }
 }
 
@@ -99,6 +107,7 @@ impl DeferredWork {
             images: Vec::new(),
             variants: Vec::new(),
             stock_went: false,
+            words: Vec::new(),
             created_at: now,
             version: product.version,
         }
@@ -122,6 +131,9 @@ impl DeferredWork {
     pub async fn execute(&self, app: &App) -> Result<(), Problem> {
         let is_there = retry(|| refresh(app, &self.store_id, &self.product_id)).await?;
         self.clear(app).await?;
+        if !self.words.is_empty() {
+            retry(|| self.settle_words(app)).await?;
+        }
         if is_there && self.stock_went {
             restock_product(app, &self.store_id, &self.product_id).await?;
         }
@@ -145,6 +157,9 @@ impl DeferredWork {
             let variant_key = key::variant(&self.store_id, &self.product_id, &variant.id);
             let sellable_key = key::sellable(&self.store_id, &variant.id);
             deletions.extend([variant_key, sellable_key].map(|key| (key, Condition::default())));
+            let barcode = variant.barcode.as_deref().map(str::to_lowercase);
+            let label = barcode.map(|code| key::barcode(&self.store_id, &code, &variant.id));
+            deletions.extend(label.map(|key| (key, Condition::default())));
         }
         delete(app, &deletions).await?;
         // Only now: a level is opened on condition that its variant is still sold.
@@ -160,6 +175,29 @@ impl DeferredWork {
             .await?;
         let levels = levels.into_iter().flatten().map(|key| (key, Condition::default()));
         delete(app, &levels.collect::<Vec<Deletion>>()).await
+    }
+
+    /// Keeps those of the words by which the product is found as it is now, and removes the others.
+    ///
+    /// # Errors
+    /// `version_conflict`: it is being changed.
+    async fn settle_words(&self, app: &App) -> Result<(), Problem> {
+        let found = load(app, &self.store_id, &self.product_id).await?;
+        let unchanged = match &found {
+            Some((product, _)) => Condition::is_at(product.version),
+            None => Condition::new("attribute_not_exists(PK)"),
+        };
+        let card = found.map(|(product, variants)| Card::of(&product, &variants));
+        let rows = card.as_ref().map(search::rows).unwrap_or_default();
+        let key = key::product(&self.store_id, &self.product_id);
+        for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
+            let write = app.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
+            let settle = |write: Write, token: &Token| {
+                if rows.contains(token) { write.put(token) } else { write.delete(&token.key()) }
+            };
+            part.iter().fold(write, settle).commit().await?;
+        }
+        Ok(())
     }
 
     /// The claims of SKUs that are still the removed variants'.
@@ -228,7 +266,7 @@ pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool,
             .name("#version", "version")
             .value(":read", product.version);
         let write = app.table.write().check(&product.key(), unchanged, Code::VersionConflict);
-        let change = |write: gateway::table::Write, sellable: &Sellable| {
+        let change = |write: Write, sellable: &Sellable| {
             write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
         };
         part.iter().fold(write, change).commit().await?;

@@ -70,6 +70,25 @@ pub fn cards_by_title(store: &StoreId, title: &str) -> IndexKey {
 pub fn cards_by_rating(store: &StoreId, rating: &str) -> IndexKey {
     gsi7(cards_in(store), rating)
 }
+/// The partition of the words that products are found by and that begin with the same character as
+/// this one.
+pub fn search_words(store: &StoreId, word: &str) -> String {
+    let first: String = word.chars().take(1).collect();
+    format!("STO#{store}#TOK#{first}")
+}
+/// A word that a product is found by: what stands in a better place comes first, and of that the
+/// newest product.
+pub fn search_word(store: &StoreId, (rank, word): (&str, &str), newest_first: &str) -> Key {
+    Key::new(search_words(store, word), format!("{rank}#{word}#{newest_first}"))
+}
+/// The variants that carry a barcode: several may.
+pub fn barcode_variants(store: &StoreId, barcode: &str) -> String {
+    format!("STO#{store}#BAR#{barcode}")
+}
+/// A variant that carries a barcode.
+pub fn barcode(store: &StoreId, barcode: &str, variant: &VariantId) -> Key {
+    Key::new(barcode_variants(store, barcode), variant.as_str())
+}
 /// What a store's product pages choose the products beside a product from.
 pub fn related_products(store: &StoreId) -> Key {
     Key::new(format!("SHF#{store}"), "A")

@@ -3,7 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use catalogue::inventory::Level;
-use catalogue::product::{DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant};
+use catalogue::product::{
+    Barcode, DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant,
+};
+use catalogue::search::Token;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
@@ -31,6 +34,8 @@ pub(crate) enum WriteStep {
     Drop(Box<Variant>),
     /// An image of the store that the product shows from now on.
     Show(StoreId, MediaId),
+    /// A word that a new product is found by.
+    Word(Token),
 }
 
 /// A part of a change that may come after it.
@@ -42,6 +47,8 @@ pub(crate) enum Chore {
     Hide(StoreId, MediaId),
     /// What checkouts need of a variant, anew.
     Refresh(Box<Sellable>),
+    /// A word that the product is found by from now on; or no longer.
+    Word(Token, bool),
 }
 
 impl WriteStep {
@@ -49,10 +56,14 @@ impl WriteStep {
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Add(variant, _, levels) => {
-                levels.len().saturating_add(if variant.sku.is_some() { 3 } else { 2 })
+                let claims = [variant.sku.is_some(), variant.barcode.is_some()];
+                let claims = claims.into_iter().filter(|claims| *claims).count();
+                levels.len().saturating_add(claims).saturating_add(2)
             }
+            Self::Replace(variant, before) if variant.barcode != before.barcode => 5,
+            Self::Drop(variant) if variant.barcode.is_some() => 4,
             Self::Replace(..) | Self::Drop(_) => 3,
-            Self::Show(..) => 1,
+            Self::Show(..) | Self::Word(_) => 1,
         }
     }
 
@@ -67,12 +78,14 @@ impl WriteStep {
                 let write = write
                     .create(variant.as_ref(), Code::VersionConflict)
                     .create(sellable.as_ref(), Code::VersionConflict);
-                let write = claim(write, variant, now);
+                let write = claim(write, variant, now)
+                    .also(Barcode::of(variant), |write, barcode| write.put(&barcode));
                 let create = |write: Write, level| write.create(level, Code::VersionConflict);
                 levels.iter().fold(write, create)
             }
             Self::Replace(variant, before) => {
                 let write = write.replace(variant.as_ref(), Code::VersionConflict);
+                let write = relabel(write, variant, before);
                 match (&variant.sku, &before.sku) {
                     (after, before) if after == before => write,
                     // Another spelling of the same claim.
@@ -91,24 +104,27 @@ impl WriteStep {
                 let sellable = key::sellable(&variant.store_id, &variant.id);
                 let write =
                     write.delete(&variant.key()).delete_if(&sellable, unsold, Code::ProductInUse);
-                release(write, variant)
+                unlabel(release(write, variant), variant)
             }
             Self::Show(store, id) => {
                 let detail = "One of the images is no longer there.";
                 let gone = Problem::field("/images", "unknown_media", detail);
                 image::hold(write, store, id, gone)
             }
+            Self::Word(token) => write.put(token),
         }
     }
 
     /// Takes back what adding a variant has written.
     pub(super) fn take_back(&self, write: Write) -> Write {
-        if let Self::Show(store, id) = self {
-            return image::release(write, store, id);
-        }
-        let Self::Add(variant, sellable, levels) = self else { return write };
+        let (variant, sellable, levels) = match self {
+            Self::Show(store, id) => return image::release(write, store, id),
+            Self::Word(token) => return write.delete(&token.key()),
+            Self::Add(variant, sellable, levels) => (variant, sellable, levels),
+            Self::Replace(..) | Self::Drop(_) => return write,
+        };
         let write = write.delete(&variant.key()).delete(&sellable.key());
-        let write = release(write, variant);
+        let write = unlabel(release(write, variant), variant);
         levels.iter().fold(write, |write, level| write.delete(&level.key()))
     }
 }
@@ -125,6 +141,8 @@ impl Chore {
             Self::Refresh(sellable) => {
                 write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
             }
+            Self::Word(token, true) => write.put(token),
+            Self::Word(token, false) => write.delete(&token.key()),
         }
     }
 
@@ -134,9 +152,14 @@ impl Chore {
             Self::Hide(_, id) => deferred.images.push(id),
             Self::Close(level) => {
                 if deferred.variants.iter().all(|removed| removed.id != level.variant_id) {
-                    deferred.variants.push(RemovedVariant { id: level.variant_id, sku: None });
+                    deferred.variants.push(RemovedVariant {
+                        id: level.variant_id,
+                        sku: None,
+                        barcode: None,
+                    });
                 }
             }
+            Self::Word(token, _) => deferred.words.push(token),
             Self::Refresh(_) => {}
         }
     }
@@ -157,6 +180,21 @@ fn release(write: Write, variant: &Variant) -> Write {
         let key = UniqueSku::key_of(&variant.store_id, sku);
         write.delete_if(&key, mine, Code::VersionConflict)
     })
+}
+
+/// Has the variant found by its barcode, and no longer by the one before.
+fn relabel(write: Write, variant: &Variant, before: &Variant) -> Write {
+    let (was, is) = (Barcode::of(before), Barcode::of(variant));
+    if was == is {
+        return write;
+    }
+    let write = write.also(was, |write, barcode| write.delete(&barcode.key()));
+    write.also(is, |write, barcode| write.put(&barcode))
+}
+
+/// Has the variant found by its barcode no longer.
+fn unlabel(write: Write, variant: &Variant) -> Write {
+    write.also(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
 }
 
 /// The images of the store that the product shows.

@@ -79,7 +79,6 @@ pub fn newest_first(id: &ProductId) -> String {
 }
 
 /// The id of such digits.
-#[cfg(test)]
 pub fn id_of(newest_first: &str) -> Option<ProductId> {
     ProductId::parse(&format!("{}{}", ProductId::PREFIX, mirrored(newest_first)))
 }

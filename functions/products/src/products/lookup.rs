@@ -1,0 +1,130 @@
+//! Products found by words, and variants by the codes on their labels.
+
+use std::collections::HashSet;
+
+use catalogue::product::{
+    self, Barcode, Card, Product, ProductSummary, UniqueSku, Variant, VariantView, cards,
+};
+use catalogue::search::Search;
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::page::Paging;
+use gateway::problem::Problem;
+use gateway::reply::Page;
+use gateway::table::Scanned;
+use ground::id::{ProductId, StoreId, VariantId};
+use ground::key::{self, VARIANTS};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A product of a list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ListedProduct {
+    /// All but its variants.
+    #[serde(flatten)]
+    product: ProductSummary,
+    /// The variant that was asked for by SKU or barcode, and nothing otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variants: Option<Vec<VariantView>>,
+}
+
+impl From<&Product> for ListedProduct {
+    fn from(product: &Product) -> Self {
+        Self { product: product.into(), variants: None }
+    }
+}
+
+/// A page of the products that have these words.
+pub(super) async fn by_words(
+    app: &App,
+    store: &StoreId,
+    paging: Paging,
+    search: &Search,
+    admits: impl Fn(&Card) -> bool,
+) -> Result<Page<ListedProduct>, Problem> {
+    let found = search.page(app, paging.limit(), paging.start(), admits).await?;
+    let ids: Vec<ProductId> = found.items.iter().map(|card| card.id().clone()).collect();
+    let products = product::get_many(app, store, &ids).await?;
+    let shown = found.filter_map(|card| {
+        products.iter().find(|product| product.id == *card.id()).map(ListedProduct::from)
+    });
+    paging.finish(app, shown, |product| product).await
+}
+
+/// Those of these products that have the words.
+pub(super) async fn those_with(
+    app: &App,
+    store: &StoreId,
+    ids: &[ProductId],
+    search: &Search,
+) -> Result<HashSet<ProductId>, Problem> {
+    let found = cards(app, store, ids).await?;
+    let found = found.into_iter().filter(|card| search.is_answered_by(card));
+    Ok(found.map(|card| card.id().clone()).collect())
+}
+
+/// A variant, and its product.
+type Labelled = (ProductId, VariantId);
+
+/// A page of the variants of a SKU or a barcode, each with its product.
+pub(super) async fn by_code(
+    app: &App,
+    store: &StoreId,
+    paging: Paging,
+    (sku, barcode): (Option<&str>, Option<&str>),
+    takes: impl Fn(&Product) -> bool,
+) -> Result<Page<ListedProduct>, Problem> {
+    let labelled: Scanned<Labelled> = match (sku, barcode) {
+        (Some(sku), _) => {
+            let claim: Option<UniqueSku> = app.table.get(&UniqueSku::key_of(store, sku)).await?;
+            let found = claim.map(|claim| (claim.product_id, claim.variant_id));
+            paging.part(found.into_iter().collect(), |(_, variant)| variant.to_string())?
+        }
+        (None, code) => {
+            let query = Barcode::query(store, code.unwrap_or_default());
+            let found = paging.read(app, &query, |_: &Barcode| true).await?;
+            found.filter_map(|entry| Some((entry.product_id, entry.variant_id)))
+        }
+    };
+    let is_meant = |variant: &Variant| {
+        let same = |own: &Option<String>, asked: Option<&str>| {
+            asked.is_none_or(|asked| {
+                own.as_ref().is_some_and(|own| own.to_lowercase() == asked.to_lowercase())
+            })
+        };
+        same(&variant.sku, sku) && same(&variant.barcode, barcode)
+    };
+    let (products, variants) = read(app, store, &labelled.items).await?;
+    let shown = labelled.filter_map(|(product, variant)| {
+        let product = products.iter().find(|found| found.id == product)?;
+        let variant = product.position_of(variants.iter().find(|found| found.id == variant)?)?;
+        let is_shown = takes(product) && is_meant(&variant);
+        let variants = Some(vec![VariantView::from(&variant)]);
+        is_shown.then(|| ListedProduct { product: product.into(), variants })
+    });
+    paging.finish(app, shown, |product| product).await
+}
+
+/// These variants and their products, as far as they are there: of at most 100 in two batches.
+async fn read(
+    app: &App,
+    store: &StoreId,
+    labelled: &[Labelled],
+) -> Result<(Vec<Product>, Vec<Variant>), Problem> {
+    let owners: HashSet<&ProductId> = labelled.iter().map(|(product, _)| product).collect();
+    let owners = owners.into_iter().map(|product| key::product(store, product));
+    let named = labelled.iter().map(|(product, variant)| key::variant(store, product, variant));
+    let keys: Vec<Key> = owners.chain(named).collect();
+    let (mut products, mut variants) = (Vec::new(), Vec::new());
+    for part in keys.chunks(100) {
+        let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+        for key in part {
+            if key.sk.starts_with(VARIANTS) {
+                variants.extend(found.take::<Variant>(key)?);
+            } else {
+                products.extend(found.take::<Product>(key)?);
+            }
+        }
+    }
+    Ok((products, variants))
+}

@@ -1,0 +1,250 @@
+//! A search: the words that are asked for, and the products that have them all, page by page.
+//!
+//! One of the words leads: its items are read in their order, titles first and of these the newest
+//! product. The others are looked up beforehand, so that the one which the fewest products have leads,
+//! and those that few have say at once what need not be looked at.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::app::App;
+use gateway::budget::has_read_enough;
+use gateway::item::{Attributes, Item, Key};
+use gateway::page;
+use gateway::problem::{Code, Problem};
+use gateway::table::{Query, Scanned};
+use ground::id::{ProductId, StoreId};
+use ground::key;
+
+use super::{Rank, Token, answers};
+use crate::product::{Card, cards};
+use crate::words::words;
+
+/// Words that are looked up; further ones are judged by the card (our choice).
+const LOOKED_UP: usize = 4;
+/// Products that a word which others are compared with may have in each place (our choice).
+const FEW: usize = 200;
+/// Items of the leading word that one round trip looks at when others say what need not be.
+const AHEAD: usize = 400;
+/// Items of the leading word that a page looks at; and before it has found anything (our choice).
+const MOST: (usize, usize) = (500, 2_000);
+/// Cards that one round trip reads.
+const BATCH: usize = 100;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Search {
+    store: StoreId,
+    /// Folded; none of them begins another.
+    words: Vec<String>,
+}
+
+/// Where a word was looked up, and whether that was everywhere.
+struct Known {
+    word: String,
+    products: HashSet<ProductId>,
+    is_whole: bool,
+}
+
+impl Search {
+    /// What a text asks for; none without a word.
+    pub fn of(store: &StoreId, text: &str) -> Option<Self> {
+        let mut asked = words(text);
+        asked.sort();
+        asked.dedup();
+        let is_begun = |word: &String| {
+            asked.iter().any(|other| other != word && other.starts_with(word.as_str()))
+        };
+        let mut words: Vec<String> = asked.iter().filter(|word| !is_begun(word)).cloned().collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+        (!words.is_empty()).then(|| Self { store: store.clone(), words })
+    }
+
+    /// A page of the products that have these words and that `admits` lets through: titles first. A
+    /// number of products is looked at that has a bound; then the page ends early, with a cursor if it
+    /// shows anything.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn page(
+        &self,
+        app: &App,
+        limit: usize,
+        start: Option<Attributes>,
+        admits: impl Fn(&Card) -> bool,
+    ) -> Result<Scanned<Card>, Problem> {
+        let known = self.look_up(app).await?;
+        let (word, start) = self.lead(&known, start.as_ref())?;
+        let others: Vec<&HashSet<ProductId>> = known
+            .iter()
+            .filter(|known| known.is_whole && known.word != word)
+            .map(|known| &known.products)
+            .collect();
+        let takes = |row: &Token| {
+            let id = row.product();
+            id.is_some_and(|id| others.iter().all(|products| products.contains(&id)))
+        };
+        let is_first = start.is_none();
+        let (mut found, mut looked, mut rest) = (Vec::new(), 0_usize, None);
+        let mut position = start.unwrap_or_else(|| self.beginning(Rank::Title, word));
+        'ranks: for rank in [Rank::Title, Rank::Other] {
+            if rank == Rank::Title && position.sk.starts_with(Rank::Other.as_str()) {
+                continue;
+            }
+            if rank == Rank::Other && position.sk.starts_with(Rank::Title.as_str()) {
+                position = self.beginning(rank, word);
+            }
+            loop {
+                let missing = limit.saturating_sub(found.len()).saturating_add(1);
+                let mut query = self.query(rank, word);
+                if !others.is_empty() {
+                    query = query.looking_ahead(AHEAD, 1);
+                }
+                let rows = missing.min(BATCH);
+                let is_under_way = position.sk != beginning(rank, word);
+                let at = is_under_way.then(|| page::position_of(&position, []));
+                let page: Scanned<Token> = app.table.page(&query, rows, at, takes).await?;
+                let looked_at = if others.is_empty() { page.items.len() } else { AHEAD };
+                looked = looked.saturating_add(looked_at);
+                let shown = self.judge(app, (word, &page.items), &admits).await?;
+                found.extend(shown);
+                if found.len() > limit {
+                    break 'ranks;
+                }
+                let Some(next) = page.next else { break };
+                position = key_of(&next)?;
+                let most = if found.is_empty() { MOST.1 } else { MOST.0 };
+                if looked >= most || has_read_enough() {
+                    rest = Some(position.clone());
+                    break 'ranks;
+                }
+            }
+        }
+        // An empty first page is the last one.
+        let rest = rest.filter(|_| !(is_first && found.is_empty()));
+        Ok(cut(found, limit, rest))
+    }
+
+    /// The products that have all of these words, if they are no more than this many or so: those that
+    /// one of the words leads to, to be judged.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn few(&self, app: &App, most: usize) -> Result<Option<Vec<ProductId>>, Problem> {
+        let mut known = self.known(app, most).await?;
+        known.retain(|known| known.is_whole && known.products.len() <= most);
+        let fewest = known.into_iter().min_by_key(|known| known.products.len());
+        Ok(fewest.map(|known| known.products.into_iter().collect()))
+    }
+
+    /// Whether a product has all of these words.
+    pub fn is_answered_by(&self, card: &Card) -> bool {
+        answers(card, &self.words)
+    }
+
+    /// What is known of the words before the first is read; nothing where there is only one.
+    async fn look_up(&self, app: &App) -> Result<Vec<Known>, Problem> {
+        if self.words.len() < 2 { Ok(Vec::new()) } else { self.known(app, FEW).await }
+    }
+
+    /// The products of each of the words, at most so many in each place.
+    async fn known(&self, app: &App, most: usize) -> Result<Vec<Known>, Problem> {
+        stream::iter(self.words.iter().take(LOOKED_UP).cloned())
+            .map(|word| async move {
+                let (mut products, mut is_whole) = (HashSet::new(), true);
+                for rank in [Rank::Title, Rank::Other] {
+                    let query = self.query(rank, &word);
+                    let page: Scanned<Token> =
+                        app.table.page(&query, most, None, |_: &Token| true).await?;
+                    is_whole &= page.next.is_none();
+                    products.extend(page.items.iter().filter_map(Token::product));
+                }
+                Ok(Known { word, products, is_whole })
+            })
+            .buffered(LOOKED_UP)
+            .try_collect()
+            .await
+    }
+
+    /// The word that leads, and where to go on with it: the one that a walk began with, or the one
+    /// that the fewest products have.
+    fn lead(
+        &self,
+        known: &[Known],
+        start: Option<&Attributes>,
+    ) -> Result<(&str, Option<Key>), Problem> {
+        let longest = self.words.first().ok_or(Code::InvalidCursor)?;
+        let Some(start) = start else {
+            let whole = known.iter().filter(|known| known.is_whole);
+            let fewest = whole.min_by_key(|known| known.products.len());
+            let led = fewest.and_then(|known| self.words.iter().find(|word| **word == known.word));
+            return Ok((led.unwrap_or(longest), None));
+        };
+        let position = key_of(start)?;
+        let is_at = |word: &&String| {
+            key::search_words(&self.store, word) == position.pk
+                && [Rank::Title, Rank::Other]
+                    .iter()
+                    .any(|rank| position.sk.starts_with(&beginning(*rank, word)))
+        };
+        let led = self.words.iter().find(is_at).ok_or(Code::InvalidCursor)?;
+        Ok((led, Some(position)))
+    }
+
+    fn query(&self, rank: Rank, word: &str) -> Query {
+        let partition = key::search_words(&self.store, word);
+        Query::partition(partition).begins_with(beginning(rank, word)).glancing()
+    }
+
+    /// Before the first item of a word in a place.
+    fn beginning(&self, rank: Rank, word: &str) -> Key {
+        Key::new(key::search_words(&self.store, word), beginning(rank, word))
+    }
+
+    /// The products of these items of the leading word that are found by it there, and have the others
+    /// too.
+    async fn judge(
+        &self,
+        app: &App,
+        (word, rows): (&str, &[Token]),
+        admits: impl Fn(&Card) -> bool,
+    ) -> Result<Vec<(Card, Key)>, Problem> {
+        let ids: Vec<ProductId> = rows.iter().filter_map(Token::product).collect();
+        let found = cards(app, &self.store, &ids).await?;
+        let found: HashMap<&ProductId, &Card> =
+            found.iter().map(|card| (card.id(), card)).collect();
+        let judge = |row: &Token| {
+            let card = *found.get(&row.product()?)?;
+            let is_found = row.is_first_of(card, word) && answers(card, &self.words);
+            (is_found && admits(card)).then(|| (card.clone(), row.key()))
+        };
+        Ok(rows.iter().filter_map(judge).collect())
+    }
+}
+
+/// What the sort keys of a word in a place begin with.
+fn beginning(rank: Rank, word: &str) -> String {
+    format!("{rank}#{word}")
+}
+
+/// The key that a position names.
+fn key_of(position: &Attributes) -> Result<Key, Problem> {
+    let (start, _) = page::recall(position, &["PK", "SK"])?;
+    let part = |name: &str| start.get(name).and_then(|text| text.as_s().ok()).cloned();
+    let key = part("PK").zip(part("SK")).map(|(pk, sk)| Key { pk, sk });
+    key.ok_or_else(|| Code::InvalidCursor.into())
+}
+
+/// A page of what was found, which may be more than it holds; or to be gone on with from `rest`.
+fn cut(mut found: Vec<(Card, Key)>, limit: usize, rest: Option<Key>) -> Scanned<Card> {
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let mut page = Scanned::at(None);
+    for (card, key) in found {
+        page.push(card, Some(page::position_of(&key, [])));
+    }
+    if !has_more {
+        page.next = rest.map(|key| page::position_of(&key, []));
+    }
+    page
+}

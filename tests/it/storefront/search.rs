@@ -1,0 +1,191 @@
+//! Search: by the beginnings of words, without case and accents, titles first.
+
+use catalogue::search::MAX_TOKENS;
+use support::{Gateway, Reply, Value, eventually, json};
+
+use super::{Front, SOON, titles, walk};
+
+impl Front {
+    async fn found(&self, words: &str) -> Vec<String> {
+        let path = self.path(&format!("/products?q={words}"));
+        titles(&self.gateway.client().get(&path).await.expect(200))
+    }
+}
+
+/// Where the words of products are kept: what they are found by, and where it stands.
+async fn words(gateway: &Gateway) -> Vec<String> {
+    let items = gateway.items_of("word", "STO#").await;
+    let word = |item: &Value| {
+        let place = item["SK"].as_str().unwrap().to_owned();
+        place.rsplit_once('#').unwrap().0.to_owned()
+    };
+    let mut words: Vec<String> = items.iter().map(word).collect();
+    words.sort();
+    words
+}
+
+#[tokio::test]
+async fn words_are_found_by_their_beginnings_without_case_and_accents() {
+    let front = Front::open().await;
+    let price = json!({"amount": 500, "currency": "INR"});
+    let coded = json!({"variants": [{"price": price, "sku": "POT-0042"}]});
+    front.sell("Café Pot", 500, 1, coded).await;
+    front.sell("Mug", 500, 1, json!({"vendor": "Café Royal", "tags": ["Blue"]})).await;
+    front.sell("Blue Mug", 700, 1, json!({"product_type": "Cup"})).await;
+    front.sell("Smuggler", 900, 1, json!({})).await;
+    for (asked, expected) in [
+        ("cafe", vec!["Café Pot", "Mug"]),
+        ("CAF%C3%89", vec!["Café Pot", "Mug"]),
+        ("mug", vec!["Blue Mug", "Mug"]),
+        ("mu+bl", vec!["Blue Mug", "Mug"]),
+        ("m", vec!["Blue Mug", "Mug"]),
+        ("blue-mug", vec!["Blue Mug", "Mug"]),
+        ("cup", vec!["Blue Mug"]),
+        ("pot-0042", vec!["Café Pot"]),
+        ("0042", vec!["Café Pot"]),
+        ("pot+cup", vec![]),
+        ("uggler", vec![]),
+        ("", vec!["Smuggler", "Blue Mug", "Mug", "Café Pot"]),
+        ("%21%3F", vec!["Smuggler", "Blue Mug", "Mug", "Café Pot"]),
+        ("mug&sort=-price", vec!["Blue Mug", "Mug"]),
+        ("mug&sort=price", vec!["Mug", "Blue Mug"]),
+        ("mug&max_price=600", vec!["Mug"]),
+        ("mug&tag=blue", vec!["Mug"]),
+    ] {
+        assert_eq!(front.found(asked).await, expected, "{asked}");
+    }
+    // The merchant finds drafts as well, and by the same words.
+    front.sell("Draft mug", 500, 1, json!({"status": "draft"})).await;
+    let all = front.owner.get("/v1/products?q=mug").await.expect(200);
+    assert_eq!(titles(&all), ["Draft mug", "Blue Mug", "Mug"]);
+    let drafts = front.owner.get("/v1/products?q=MUG&status=draft").await.expect(200);
+    assert_eq!(titles(&drafts), ["Draft mug"]);
+    let ids = all.data().iter().map(|product| product["id"].as_str().unwrap());
+    let ids = ids.collect::<Vec<_>>().join(",");
+    let some = front.owner.get(&format!("/v1/products?ids={ids}&q=blue")).await.expect(200);
+    assert_eq!(titles(&some), ["Blue Mug", "Mug"]);
+    assert_eq!(front.found("mug").await, ["Blue Mug", "Mug"]);
+}
+
+#[tokio::test]
+async fn what_changes_is_found_by_its_new_words_alone() {
+    let front = Front::open().await;
+    let made = front.sell("Old name", 500, 1, json!({"tags": ["kept"]})).await;
+    let path = format!("/v1/products/{}", made.str("/id"));
+    assert_eq!(words(&front.gateway).await, ["0#name", "0#old", "1#kept"]);
+    front.owner.patch(&path).json(json!({"title": "New name", "tags": []})).await.expect(200);
+    assert_eq!(words(&front.gateway).await, ["0#name", "0#new"]);
+    let none: [&str; 0] = [];
+    assert_eq!(front.found("old").await, none);
+    assert_eq!(front.found("kept").await, none);
+    assert_eq!(front.found("new").await, ["New name"]);
+    // What it is found by has a bound.
+    let tags: Vec<String> = (0..200).map(|number| format!("tag{number}")).collect();
+    front.owner.patch(&path).json(json!({"tags": tags})).await.expect(200);
+    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    assert_eq!(front.found("tag3+name").await, ["New name"]);
+    // A change of other things writes no word.
+    front.owner.patch(&path).json(json!({"description": "Long"})).await.expect(200);
+    assert_eq!(words(&front.gateway).await.len(), MAX_TOKENS);
+    front.owner.delete(&path).await.expect(204);
+    assert_eq!(front.found("new").await, none);
+    front.owner.delete(&format!("{path}?hard=true")).await.expect(204);
+    eventually(SOON, || async { words(&front.gateway).await.is_empty().then_some(()) }).await;
+    assert_eq!(front.found("new").await, none);
+}
+
+#[tokio::test]
+async fn a_search_is_walked_titles_first_and_the_newest_of_them() {
+    let front = Front::open().await;
+    for number in 0..9 {
+        front.sell(&format!("Mug {number}"), 500, 1, json!({"vendor": "Mugs"})).await;
+        front.sell(&format!("Cup {number}"), 500, 1, json!({"tags": ["mug", "mugs"]})).await;
+    }
+    let numbered = |name: &str| (0..9).rev().map(|n| format!("{name} {n}")).collect::<Vec<_>>();
+    let expected = [numbered("Mug"), numbered("Cup")].concat();
+    for limit in [1, 4, 9, 18, 100] {
+        let path = front.path(&format!("/products?q=mu&limit={limit}"));
+        assert_eq!(walk(&front.gateway.client(), &path).await, expected, "{limit}");
+    }
+    let path = front.path("/products?q=mug+cup&limit=2");
+    assert_eq!(walk(&front.gateway.client(), &path).await, numbered("Cup"));
+    let path = front.path("/products?q=mug&sort=created_at&limit=5");
+    let walked = walk(&front.gateway.client(), &path).await;
+    assert_eq!((walked.len(), walked[0].as_str(), walked[17].as_str()), (18, "Mug 0", "Cup 8"));
+    // A page says that there is more only where there is.
+    let last = front.get("/products?q=mug&limit=18").await.expect(200);
+    assert_eq!(last.at("/page/has_more"), &json!(false));
+}
+
+#[tokio::test]
+async fn a_search_reads_no_more_than_it_shows() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let front = Front::open_on(gateway).await;
+    let cost = async |query: &str| -> Reply {
+        front.gateway.advance(gateway::kept::LIFE);
+        front.gateway.client().get(&front.path(&format!("/products?{query}"))).await.expect(200)
+    };
+    for number in 0..30 {
+        front.sell(&format!("Mug {number}"), 500, 1, json!({})).await;
+    }
+    front.sell("Rare mug", 500, 1, json!({})).await;
+    cost("q=warm").await;
+    let page = cost("q=mug").await;
+    assert_eq!((page.data().len(), page.trips()), (20, 2), "words and cards");
+    assert!(page.units() <= 120, "{} tenths", page.units());
+    let none = cost("q=bowl").await;
+    assert_eq!((none.data().len(), none.trips(), none.units()), (0, 2, 10), "two places");
+    assert_eq!(none.at("/page/has_more"), &json!(false));
+    // The rarer word leads.
+    let both = cost("q=mug+rare").await;
+    assert_eq!(titles(&both), ["Rare mug"]);
+    assert!(both.units() <= 60, "{} tenths", both.units());
+}
+
+#[tokio::test]
+async fn variants_are_found_by_sku_and_by_barcode() {
+    let front = Front::open().await;
+    let price = json!({"amount": 500, "currency": "INR"});
+    let variant = |size: &str, sku: &str, barcode: &str| json!({"price": price, "options": [size], "sku": sku, "barcode": barcode});
+    let sizes = json!({"options": [{"name": "Size", "values": ["S", "M"]}],
+        "variants": [variant("S", "TEE-S", "4006381333931"), variant("M", "TEE-M", "X-1")]});
+    let tee = front.sell("Tee", 500, 0, sizes).await;
+    let same = json!({"variants": [{"price": price, "barcode": "4006381333931"}]});
+    let mug = front.sell("Mug", 500, 0, same).await;
+    let find = async |query: &str| -> Vec<(String, String)> {
+        let list = front.owner.get(&format!("/v1/products?{query}")).await.expect(200);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let one = |found: &Value| {
+            assert_eq!(found["variants"].as_array().unwrap().len(), 1);
+            (text(&found["id"]), text(&found["variants"][0]["id"]))
+        };
+        list.data().iter().map(one).collect()
+    };
+    let id = |product: &Reply, place: usize| {
+        (product.str("/id"), product.str(&format!("/variants/{place}/id")))
+    };
+    assert_eq!(find("sku=tee-m").await, [id(&tee, 1)]);
+    assert_eq!(find("sku=TEE-M&status=draft").await, []);
+    assert_eq!(find("sku=none").await, []);
+    assert_eq!(find("barcode=x-1").await, [id(&tee, 1)]);
+    let mut both = find("barcode=4006381333931").await;
+    both.sort();
+    let mut expected = [id(&tee, 0), id(&mug, 0)];
+    expected.sort();
+    assert_eq!(both, expected);
+    let list = front.owner.get("/v1/products?sku=TEE-M").await.expect(200);
+    assert_eq!(list.int("/data/0/variants/0/position"), 2);
+    assert_eq!(list.trips(), 3, "caller, claim, product and variant");
+    // A barcode that is changed, or goes with its variant, finds nothing.
+    let (product, medium) = id(&tee, 1);
+    let path = format!("/v1/products/{product}/variants/{medium}");
+    front.owner.patch(&path).json(json!({"barcode": "X-2"})).await.expect(200);
+    assert_eq!((find("barcode=X-1").await, find("barcode=X-2").await), (vec![], vec![id(&tee, 1)]));
+    front.owner.delete(&path).await.expect(204);
+    assert_eq!(find("barcode=X-2").await, []);
+    assert_eq!(front.gateway.items_of("barcode", "STO#").await.len(), 2);
+    // They are for themselves.
+    let refused = front.owner.get("/v1/products?sku=a&barcode=b&q=c").await.expect(422);
+    let expected = ["/barcode", "/sku"].map(|at| (at.to_owned(), "not_combined".to_owned()));
+    assert_eq!(refused.field_errors(), expected);
+}
