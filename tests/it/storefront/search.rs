@@ -134,7 +134,8 @@ async fn a_search_reads_no_more_than_it_shows() {
     assert_eq!((page.data().len(), page.trips()), (20, 2), "words and cards");
     assert!(page.units() <= 120, "{} tenths", page.units());
     let none = cost("q=bowl").await;
-    assert_eq!((none.data().len(), none.trips(), none.units()), (0, 2, 10), "two places");
+    assert_eq!((none.data().len(), none.trips()), (0, 2), "two places");
+    assert!(none.units() <= 10, "{} tenths", none.units());
     assert_eq!(none.at("/page/has_more"), &json!(false));
     // The rarer word leads.
     let both = cost("q=mug+rare").await;
