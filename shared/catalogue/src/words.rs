@@ -2,18 +2,30 @@
 //! (UAX #29 §4).
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Characters of a word that tell it from others (our choice).
 const LONGEST: usize = 40;
 
-/// The text without case and accents: `Café` and `CAFE` are one (NFKD, without its marks).
+/// The text without case and accents: `Café` and `CAFE` are one (NFKD, without its accents).
 pub fn fold(text: &str) -> String {
-    let plain: String = text.nfkd().filter(|c| !is_combining_mark(*c)).collect();
+    let plain: String = text.nfkd().filter(|c| !is_accent(*c)).collect();
     // Lower case may bring marks with it, as of `İ`; and `ß` is written `ss`.
     let small = plain.to_lowercase().replace('ß', "ss");
-    small.nfkd().filter(|c| !is_combining_mark(*c)).collect()
+    small.nfkd().filter(|c| !is_accent(*c)).collect()
+}
+
+/// Whether it is an accent: of the blocks of combining diacritical marks. Other marks are letters, as
+/// the vowels of Devanagari are.
+fn is_accent(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe20}'..='\u{fe2f}'
+    )
 }
 
 /// The words of a text, folded, in its order.
@@ -41,6 +53,7 @@ mod tests {
             ("ﬁn", "fin"),
             ("Ἀθῆναι", "αθηναι"),
             ("茶", "茶"),
+            ("हिन्दी", "हिन्दी"),
         ] {
             assert_eq!(fold(text), expected, "{text}");
         }
