@@ -69,8 +69,8 @@ pub const PAGE: Operation =
 /// An order of one line by a guest.
 pub const CHECKOUT: Operation = Operation {
     name: "checkout, 1 line, guest",
-    reads: 30,
-    writes: 170,
+    reads: 25,
+    writes: 180,
     hottest_reads: 10,
     hottest_writes: 30,
     api_requests: 1,
@@ -82,15 +82,15 @@ pub const CHECKOUT: Operation = Operation {
 pub const MARK_PAID: Operation =
     Operation { name: "mark paid", runs: Run::of(512, 25), ..CHECKOUT };
 /// An order is fulfilled.
-pub const FULFIL: Operation = Operation { name: "fulfil", ..MARK_PAID };
+pub const FULFIL: Operation = Operation { name: "fulfil", reads: 40, writes: 200, ..MARK_PAID };
 /// Money goes back.
 pub const REFUND: Operation =
     Operation { name: "refund", reads: 80, writes: 270, runs: Run::of(512, 45), ..CHECKOUT };
 /// A merchant or a customer signs in.
 pub const SIGN_IN: Operation = Operation {
     name: "sign-in with a password",
-    reads: 20,
-    writes: 40,
+    reads: 30,
+    writes: 60,
     hottest_reads: 10,
     hottest_writes: 20,
     runs: Run::of(1_024, 45),
@@ -113,7 +113,7 @@ pub const EVENT: Operation = Operation {
 /// which they wait side by side.
 pub const DELIVERY: Operation = Operation {
     name: "delivery, first attempt succeeds",
-    reads: 10,
+    reads: 20,
     writes: 60,
     hottest_reads: 10,
     hottest_writes: 20,
