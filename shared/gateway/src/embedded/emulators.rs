@@ -19,6 +19,7 @@ mod stream;
 mod tables;
 mod vault;
 
+use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::future::Future;
 
@@ -204,7 +205,8 @@ impl Emulators {
     }
 
     /// Makes a table from the words of the `DynamoDB` API (as `CreateTable` and
-    /// `UpdateTimeToLive` take them, in one object), unless it is there already.
+    /// `UpdateTimeToLive` take them, in one object), unless it is there already. One that is there with
+    /// other keys was made by another version, and cannot be used.
     pub fn create_table(&self, definition: &Value) -> Result<(), EmulatorError> {
         let made = self.create_table_unless_there(definition);
         made.map_err(EmulatorError::while_trying("create the table"))
@@ -214,9 +216,15 @@ impl Emulators {
         let name = definition.get("TableName").and_then(Value::as_str);
         let name = name.ok_or("it has no name")?;
         let database = self.tables.primary();
-        if database.get_table_metadata(name)?.is_none() {
+        let Some(there) = database.get_table_metadata(name)? else {
             database.create_table(serde_json::from_value(definition.clone())?)?;
             database.update_time_to_live(serde_json::from_value(definition.clone())?)?;
+            return Ok(());
+        };
+        let keys = definition.get("AttributeDefinitions").unwrap_or(&Value::Null);
+        let known: Value = serde_json::from_str(&there.attribute_definitions)?;
+        if attribute_names(&known) != attribute_names(keys) {
+            return Err("the data are of another version: --reset begins anew".into());
         }
         Ok(())
     }
@@ -361,6 +369,12 @@ fn claim(data: &Path) -> Result<File, EmulatorError> {
         }
         Err(TryLockError::Error(cause)) => Err(EmulatorError::while_trying(tried)(cause)),
     }
+}
+
+/// The attributes of keys, by name.
+fn attribute_names(definitions: &Value) -> BTreeSet<&str> {
+    let each = definitions.as_array().into_iter().flatten();
+    each.filter_map(|attribute| attribute.get("AttributeName")?.as_str()).collect()
 }
 
 // --- SQS ---

@@ -121,6 +121,20 @@ async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
 }
 
 #[tokio::test]
+async fn a_table_of_another_version_is_not_used() -> Tested {
+    let emulators = Emulators::start(None).await?;
+    let definition = crate::embedded::table::table_definition("main");
+    emulators.create_table(&definition)?;
+    emulators.create_table(&definition)?;
+    let mut newer = definition;
+    let keys = newer.get_mut("AttributeDefinitions").and_then(Value::as_array_mut);
+    keys.ok_or("no keys")?.push(json!({"AttributeName": "GSI99PK", "AttributeType": "S"}));
+    let refused = emulators.create_table(&newer).expect_err("it has other keys");
+    assert!(format!("{refused:?} {refused}").contains("--reset"), "{refused}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_data_directory_serves_one_process() -> Tested {
     let scratch = Scratch::new();
     let first = Emulators::start(Some(&scratch.0)).await?;
