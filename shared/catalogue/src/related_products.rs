@@ -103,11 +103,11 @@ mod tests {
         Product { id, created_at, status: ProductStatus::Active, ..product }
     }
 
-    fn cards(products: Vec<Product>) -> Vec<Card> {
-        products.iter().map(|product| Card::of(product, &[])).collect()
+    fn cards(products: impl IntoIterator<Item = Product>) -> Vec<Card> {
+        products.into_iter().map(|product| Card::of(&product, &[])).collect()
     }
 
-    fn related(products: Vec<Product>) -> RelatedProducts {
+    fn related(products: impl IntoIterator<Item = Product>) -> RelatedProducts {
         RelatedProducts::empty(&StoreId::derive(&["store"]))
             .with_products(&cards(products))
             .expect("a change")
@@ -128,7 +128,7 @@ mod tests {
         let mug =
             Product { category_id: category.clone(), vendor: text("Acme"), ..product("a", 0) };
         let mug = Product { product_type: text("Mug"), tags: vec!["blue".into()], ..mug };
-        let related = related(vec![
+        let related = related([
             mug.clone(),
             product("older", 1),
             Product { category_id: category, ..product("category", 2) },
@@ -155,7 +155,7 @@ mod tests {
         let all: Vec<Product> =
             (0..count.saturating_add(5)).map(|n| product(&n.to_string(), n)).collect();
         let hidden = Product { status: ProductStatus::Archived, ..product("hidden", 900) };
-        let related = related(all.iter().cloned().chain([hidden]).collect());
+        let related = related(all.iter().cloned().chain([hidden]));
         assert_eq!((related.products.len(), related.version), (MAX_CANDIDATES, 1));
         assert_eq!(related.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
         assert_eq!(related.with_products(&cards(all.clone())), None);
@@ -172,7 +172,7 @@ mod tests {
             variant_ids: (0..100).map(|n| VariantId::derive(&[&n.to_string()])).collect(),
             ..product(&n.to_string(), n)
         };
-        let related = related((0..u64::try_from(MAX_CANDIDATES).unwrap()).map(full).collect());
+        let related = related((0..u64::try_from(MAX_CANDIDATES).unwrap()).map(full));
         let size = serde_json::to_vec(&related).unwrap().len();
         assert!(size < 200_000, "{size} bytes");
     }
