@@ -62,7 +62,7 @@ async fn measure(size: usize) {
 
 /// Capacity units, from tenths.
 fn capacity(reply: &Reply) -> String {
-    let tenths = reply.units();
+    let tenths = reply.tenths();
     format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10))
 }
 

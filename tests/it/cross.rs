@@ -5,6 +5,7 @@ mod contract;
 mod costs;
 mod deployment;
 mod faults;
+mod growth;
 mod limits;
 mod mail;
 mod objects;

@@ -122,12 +122,6 @@ impl Reply {
         self.timing("writes=")
     }
 
-    /// Capacity units that it took, in tenths, those of its budget excluded.
-    #[track_caller]
-    pub fn units(&self) -> u32 {
-        self.timing("tenths=")
-    }
-
     #[track_caller]
     fn timing(&self, name: &str) -> u32 {
         let timing = self.header("server-timing").expect("the system runs in development");

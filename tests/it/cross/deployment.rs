@@ -9,7 +9,7 @@ use delivery::delivery::QUEUE;
 use gateway::embedded::guard::Permission;
 use local::functions::Host;
 use local::template::{self, Function, Setting};
-use support::{Gateway, Operator, Shop, json};
+use support::{Gateway, Merchant, Operator, Shop, json};
 use tokio::task::JoinSet;
 
 /// What the SDK and the providers read where it is set: `sam local` sets only what is declared.
@@ -135,6 +135,30 @@ fn what_a_function_may_read_it_is_told_the_name_of() {
             .map(|permission| permission.resource.as_str())
             .collect();
         assert_eq!(named, readable, "{}", function.name);
+    }
+}
+
+/// Which asks an index that nothing else in some of these functions needs.
+#[tokio::test]
+async fn every_function_finds_a_merchants_only_store() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    merchant.open_store().await;
+    for path in [
+        "/v1/app-store/installations",
+        "/v1/customers",
+        "/v1/form-submissions",
+        "/v1/inventory/locations",
+        "/v1/media",
+        "/v1/operations/audit-log",
+        "/v1/orders",
+        "/v1/payments",
+        "/v1/payments/providers",
+        "/v1/products",
+        "/v1/products/gift-cards",
+        "/v1/reviews",
+    ] {
+        merchant.get(path).await.expect(200);
     }
 }
 

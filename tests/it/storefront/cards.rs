@@ -56,7 +56,7 @@ impl Front {
         for _ in 0..2 {
             let page = self.gateway.client().get(&path).await.expect(200);
             assert_eq!(page.data().len(), 20, "{path}");
-            costs.push((page.trips(), page.units()));
+            costs.push((page.trips(), page.tenths()));
             path = format!("{path}&cursor={}", page.str("/page/next_cursor"));
         }
         costs

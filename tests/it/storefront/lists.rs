@@ -164,7 +164,7 @@ async fn a_busy_storefront_costs_few_round_trips() {
     front.gateway.advance(gateway::kept::LIFE);
     let warm = front.get("/products").await.expect(200);
     assert_eq!(warm.trips(), 1, "the store is kept");
-    assert!(warm.units() <= 30, "{} tenths", warm.units());
+    assert!(warm.tenths() <= 30, "{} tenths", warm.tenths());
     front.has_candidates(30).await;
     front.gateway.advance(KEPT);
     let cold = front.get("/products/mug-2").await.expect(200);

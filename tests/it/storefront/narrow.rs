@@ -66,14 +66,14 @@ async fn what_was_read_is_charged_and_what_is_owed_has_to_be_restored_first() {
     let first = front.get(NARROW).await.expect(200);
     assert_eq!((first.data().len(), first.at("/page/has_more")), (0, &json!(false)));
     // Eight such tags, at half a unit for 4 KB.
-    let read = first.units();
+    let read = first.tenths();
     assert!((970..1_100).contains(&read), "{read}");
     let points = read.div_ceil(POINT);
     assert_eq!(cost(&first), [AHEAD, points]);
     assert_eq!(number(&first, "x-service-cost-available"), 300 - points);
     // Served again, nothing is read, and it costs what a list does.
     let kept = front.get(NARROW).await.expect(200);
-    assert_eq!((kept.units(), cost(&kept)), (0, [AHEAD, AHEAD]));
+    assert_eq!((kept.tenths(), cost(&kept)), (0, [AHEAD, AHEAD]));
     assert_eq!(number(&kept, "x-service-cost-available"), 300 - points - AHEAD);
     // Whoever goes on is stopped when that is used up, and not when the charges ahead are.
     let left = 300 - points - AHEAD;
@@ -99,7 +99,7 @@ async fn a_page_ends_early_with_a_cursor_when_it_has_read_enough() {
     loop {
         let page = front.gateway.client().get(&front.path(&path)).await.expect(200);
         assert!(page.data().is_empty());
-        let read = page.units();
+        let read = page.tenths();
         assert!(read <= MOST * POINT + ONE_QUERY, "{read}");
         assert_eq!(cost(&page)[1], read.div_ceil(POINT).max(AHEAD));
         pages += 1;
@@ -112,5 +112,5 @@ async fn a_page_ends_early_with_a_cursor_when_it_has_read_enough() {
     // An order of its own reads no more than is shown, and one to know that there are more.
     let sorted = front.get("/products?limit=1&sort=title").await.expect(200);
     assert_eq!(sorted.data().len(), 1);
-    assert!(sorted.units() <= 260, "{}", sorted.units());
+    assert!(sorted.tenths() <= 260, "{}", sorted.tenths());
 }

@@ -132,15 +132,15 @@ async fn a_search_reads_no_more_than_it_shows() {
     cost("q=warm").await;
     let page = cost("q=mug").await;
     assert_eq!((page.data().len(), page.trips()), (20, 2), "words and cards");
-    assert!(page.units() <= 120, "{} tenths", page.units());
+    assert!(page.tenths() <= 120, "{} tenths", page.tenths());
     let none = cost("q=bowl").await;
     assert_eq!((none.data().len(), none.trips()), (0, 2), "two places");
-    assert!(none.units() <= 10, "{} tenths", none.units());
+    assert!(none.tenths() <= 10, "{} tenths", none.tenths());
     assert_eq!(none.at("/page/has_more"), &json!(false));
     // The rarer word leads.
     let both = cost("q=mug+rare").await;
     assert_eq!(titles(&both), ["Rare mug"]);
-    assert!(both.units() <= 60, "{} tenths", both.units());
+    assert!(both.tenths() <= 60, "{} tenths", both.tenths());
 }
 
 #[tokio::test]

@@ -1,0 +1,97 @@
+//! A page costs the same however much lies behind it. What lists show of products is in
+//! `storefront::cards`.
+
+use std::time::Duration;
+
+use delivery::delivery::Delivery;
+use gateway::item::Item;
+use ground::id::{DeliveryId, OrderId, StoreId};
+use ground::key;
+use sales::order::Order;
+use support::{Behaviour, Market, Receiver, cart, eventually, json};
+
+const DEADLINE: Duration = Duration::from_secs(30);
+const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
+/// Items that one transaction writes.
+const TOGETHER: usize = 100;
+const FEW: usize = 100;
+const MANY: usize = 5_000;
+
+/// A store where nothing is written but what a test asks for.
+async fn quiet_market() -> Market {
+    Market::open_with(|options| options.has_stream = false).await
+}
+
+/// Writes items of these numbers beside the API.
+async fn fill<T: Item>(
+    market: &Market,
+    numbers: std::ops::Range<usize>,
+    make: impl Fn(usize) -> T,
+) {
+    let numbers: Vec<usize> = numbers.collect();
+    for part in numbers.chunks(TOGETHER) {
+        let table = &market.gateway.app().table;
+        let write = part.iter().fold(table.write(), |write, number| write.put(&make(*number)));
+        write.commit().await.unwrap();
+    }
+}
+
+/// Trips and tenths of a unit of the first page of a list and of the second.
+async fn costs(market: &Market, path: &str) -> [(u32, u32); 2] {
+    let first = market.owner.get(path).await.expect(200);
+    let next = format!("{path}?cursor={}", first.str("/page/next_cursor"));
+    let second = market.owner.get(&next).await.expect(200);
+    [first, second].map(|page| {
+        assert_eq!(page.data().len(), 20, "{path}");
+        (page.trips(), page.tenths())
+    })
+}
+
+#[tokio::test]
+async fn a_page_of_orders_costs_the_same_over_five_thousand_as_over_a_hundred() {
+    let market = quiet_market().await;
+    let book = market.stock(100, 9).await;
+    let placed = market.order(cart(&[(&book, 1)])).await;
+    let (store, id) = (StoreId::parse(&market.store.id), OrderId::parse(&placed.id));
+    let key = key::order(&store.unwrap(), &id.unwrap());
+    let one: Order = market.gateway.app().table.get(&key).await.unwrap().unwrap();
+    let make = |number: usize| {
+        let after = Duration::from_millis(u64::try_from(number).unwrap());
+        let created_at = one.created_at.plus(after);
+        Order { id: OrderId::mint(created_at), created_at, expires_at: None, ..one.clone() }
+    };
+    fill(&market, 0..FEW, make).await;
+    let few = costs(&market, "/v1/orders").await;
+    // Session, account and store; 21 keys; 20 orders of half a unit.
+    assert_eq!(few, [(3, 125); 2]);
+    fill(&market, FEW..MANY, make).await;
+    assert_eq!(costs(&market, "/v1/orders").await, few);
+}
+
+#[tokio::test]
+async fn a_page_of_deliveries_costs_the_same_over_five_thousand_as_over_a_hundred() {
+    let market = Market::open().await;
+    let receiver = Receiver::that(Behaviour::Status(200)).await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["product.created"]});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    market.stock(100, 9).await;
+    let id = eventually(DEADLINE, || async {
+        let page = market.owner.get(DELIVERIES).await.expect(200);
+        let ended = page.data().iter().find(|one| one["status"] == "succeeded")?;
+        Some(DeliveryId::parse(ended["id"].as_str()?).unwrap())
+    })
+    .await;
+    let key = key::delivery(&id);
+    let one: Delivery = market.gateway.app().table.get(&key).await.unwrap().unwrap();
+    let make = |number: usize| Delivery {
+        id: DeliveryId::derive(&[&number.to_string()]),
+        created_at: one.created_at.minus(Duration::from_millis(u64::try_from(number).unwrap())),
+        ..one.clone()
+    };
+    fill(&market, 1..FEW, make).await;
+    let few = costs(&market, DELIVERIES).await;
+    // Session, account and store; 21 keys; 20 deliveries of half a unit.
+    assert_eq!(few, [(3, 125); 2]);
+    fill(&market, FEW..MANY, make).await;
+    assert_eq!(costs(&market, DELIVERIES).await, few);
+}
