@@ -62,8 +62,8 @@ async fn a_page_of_orders_costs_the_same_over_five_thousand_as_over_a_hundred() 
     };
     fill(&market, 0..FEW, make).await;
     let few = costs(&market, "/v1/orders").await;
-    // Session, account and store; 21 keys; 20 orders of half a unit.
-    assert_eq!(few, [(3, 125); 2]);
+    // Session, account and store 3; 21 keys 1; 20 orders 10.
+    assert_eq!(few, [(3, 140); 2]);
     fill(&market, FEW..MANY, make).await;
     assert_eq!(costs(&market, "/v1/orders").await, few);
 }
@@ -90,8 +90,8 @@ async fn a_page_of_deliveries_costs_the_same_over_five_thousand_as_over_a_hundre
     };
     fill(&market, 1..FEW, make).await;
     let few = costs(&market, DELIVERIES).await;
-    // Session, account and store; 21 keys; 20 deliveries of half a unit.
-    assert_eq!(few, [(3, 125); 2]);
+    // Session, account and store 3; 21 keys 1; 20 deliveries 10.
+    assert_eq!(few, [(3, 140); 2]);
     fill(&market, FEW..MANY, make).await;
     assert_eq!(costs(&market, DELIVERIES).await, few);
 }
