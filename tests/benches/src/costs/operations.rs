@@ -1,7 +1,7 @@
 //! What one of each operation takes: the one place where it is written down.
 //!
-//! Units are tenths, as in `Server-Timing`; they are exact. Milliseconds are of a warm function with the
-//! memory that `template.yaml` gives it.
+//! Units are tenths, as in `Server-Timing`; milliseconds are of a warm function with the memory that
+//! `template.yaml` gives it. docs/costs.md says which of them are measured.
 
 /// What an operation takes.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,13 @@ pub const KEPT_LIST: Operation = Operation {
     ..LIST
 };
 /// A product's page.
-pub const PAGE: Operation =
-    Operation { name: "product page, from the table", runs: Run::of(512, 7), bytes: 3_000, ..LIST };
+pub const PAGE: Operation = Operation {
+    name: "product page, from the table",
+    reads: 55,
+    runs: Run::of(512, 7),
+    bytes: 3_000,
+    ..LIST
+};
 /// An order of one line by a guest.
 pub const CHECKOUT: Operation = Operation {
     name: "checkout, 1 line, guest",
