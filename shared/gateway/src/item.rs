@@ -151,6 +151,6 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
 /// The item that these attributes hold.
 pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
     let key = Key::of(&attributes);
-    serde_dynamo::from_item(unpacked(attributes)?)
-        .map_err(|error| Problem::internal(format!("item {key:?} as {}: {error}", T::KIND)))
+    packed::parse(attributes)
+        .map_err(|problem| Problem::internal(format!("item {key:?} as {}: {problem}", T::KIND)))
 }

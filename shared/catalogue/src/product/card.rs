@@ -13,7 +13,7 @@ mod place;
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
 use ground::fields::{Currency, Handle};
@@ -36,6 +36,18 @@ const IMAGES: usize = 2;
 const SKU_WORDS: usize = 32;
 /// Attributes that are not the product's: its writes leave them alone.
 const STOCK: &[&str] = &["stocked_at", "stock_version"];
+
+/// What is written by itself: by the product's category, by who counts a review or looks at its
+/// stock.
+const IN_PLACE: &[&str] = &[
+    "PK",
+    "category_id",
+    "rating_count",
+    "rating_sum",
+    "stocked_at",
+    "stock_version",
+    "updated_at",
+];
 
 /// What lists show of a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +131,7 @@ impl From<&Image> for CardImage {
 
 impl Item for Card {
     const KIND: &'static str = "card";
+    const PACKING: Option<Packing> = Some(Packing { plain: IN_PLACE, text: None });
     fn key(&self) -> Key {
         key::card(self.store_id(), self.id())
     }

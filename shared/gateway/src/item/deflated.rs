@@ -7,6 +7,7 @@
 //! The vocabulary is data and no rule: it says nothing about what is kept, only what is likely in it.
 //! Whatever was written stays readable, so it never changes; another one gets another number.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use miniz_oxide::deflate::core::{
@@ -24,6 +25,8 @@ const VOCABULARY: &[u8] = include_bytes!("vocabulary.txt");
 const NUMBER: u8 = 1;
 /// The number of it, and the length of what was deflated.
 const HEAD: usize = 5;
+/// What a thread keeps at hand to inflate into.
+const ROOM: usize = 128 << 10;
 /// zlib's own choice between speed and size.
 const LEVEL: i32 = 6;
 
@@ -35,6 +38,12 @@ static PRIMED: LazyLock<CompressorOxide> = LazyLock::new(|| {
     compress(&mut compressor, VOCABULARY, &mut sink, TDEFLFlush::Sync);
     compressor
 });
+
+thread_local! {
+    /// A decompressor, and the vocabulary as what it has read before.
+    static READ: RefCell<(DecompressorOxide, Vec<u8>)> =
+        RefCell::new((DecompressorOxide::new(), VOCABULARY.to_vec()));
+}
 
 /// The bytes, deflated.
 pub(crate) fn deflate(plain: &[u8]) -> Result<Vec<u8>, Problem> {
@@ -68,16 +77,16 @@ pub(crate) fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
     if number != NUMBER || length > limit {
         return Err(broken());
     }
-    let mut out = VOCABULARY.to_vec();
-    out.resize(VOCABULARY.len().saturating_add(length), 0);
-    let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-    let mut decompressor = DecompressorOxide::new();
-    let (status, _, written) =
-        decompress(&mut decompressor, stream, &mut out, VOCABULARY.len(), flags);
-    if status != TINFLStatus::Done || written != length {
-        return Err(broken());
-    }
-    Ok(out.split_off(VOCABULARY.len()))
+    READ.with_borrow_mut(|(decompressor, out)| {
+        out.resize(VOCABULARY.len().saturating_add(length), 0);
+        decompressor.init();
+        let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let (status, _, written) = decompress(decompressor, stream, out, VOCABULARY.len(), flags);
+        let plain = out.split_off(VOCABULARY.len());
+        out.shrink_to(ROOM);
+        let is_whole = status == TINFLStatus::Done && written == length;
+        if is_whole { Ok(plain) } else { Err(broken()) }
+    })
 }
 
 #[cfg(test)]

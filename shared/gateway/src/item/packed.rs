@@ -9,7 +9,8 @@
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
 
 use super::Attributes;
 use super::deflated::{deflate, inflate};
@@ -36,7 +37,7 @@ impl Packing {
     /// All of it but keys and version.
     pub const WHOLE: Self = Self { plain: &[], text: None };
 
-    fn keeps(&self, name: &str) -> bool {
+    pub(crate) fn keeps(&self, name: &str) -> bool {
         name == "version" || self.plain.contains(&name)
     }
 }
@@ -67,20 +68,50 @@ pub(super) fn attributes(item: &impl Serialize, packing: Packing) -> Result<Attr
 /// ones counts: it was written later, in place.
 pub fn unpacked(mut attributes: Attributes) -> Result<Attributes, Problem> {
     let Some(AttributeValue::B(packed)) = attributes.remove(PACKED) else { return Ok(attributes) };
-    let bytes = inflate(packed.as_ref(), MAX_UNPACKED)?;
+    for (name, value) in members(packed.as_ref())? {
+        let value = serde_dynamo::to_attribute_value(value).map_err(Problem::internal)?;
+        attributes.entry(name).or_insert(value);
+    }
+    Ok(attributes)
+}
+
+/// The item that these attributes hold, packed or not.
+pub(super) fn parse<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
+    let Some(AttributeValue::B(packed)) = attributes.remove(PACKED) else {
+        return serde_dynamo::from_item(attributes).map_err(Problem::internal);
+    };
+    let mut all = members(packed.as_ref())?;
+    all.extend(attributes.into_iter().filter_map(|(name, value)| Some((name, json(value)?))));
+    serde_json::from_value(Value::Object(all)).map_err(Problem::internal)
+}
+
+/// What was packed.
+fn members(packed: &[u8]) -> Result<Map<String, Value>, Problem> {
+    let bytes = inflate(packed, MAX_UNPACKED)?;
     let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Map<String, Value>>();
     let members = values.next().and_then(Result::ok);
     let mut members = members.ok_or_else(|| Problem::internal("a packed item without members"))?;
     if let Some(Value::String(name)) = members.remove(TEXT) {
         let text = bytes.get(values.byte_offset()..).unwrap_or_default().to_vec();
-        let text = String::from_utf8(text).map_err(Problem::internal)?;
-        attributes.entry(name).or_insert(AttributeValue::S(text));
+        members.insert(name, Value::String(String::from_utf8(text).map_err(Problem::internal)?));
     }
-    for (name, value) in members {
-        let value = serde_dynamo::to_attribute_value(value).map_err(Problem::internal)?;
-        attributes.entry(name).or_insert(value);
-    }
-    Ok(attributes)
+    Ok(members)
+}
+
+/// An attribute that stands beside the packed ones; bytes and sets never do.
+fn json(value: AttributeValue) -> Option<Value> {
+    Some(match value {
+        AttributeValue::S(text) => Value::String(text),
+        AttributeValue::N(number) => Value::Number(serde_json::from_str::<Number>(&number).ok()?),
+        AttributeValue::Bool(is_so) => Value::Bool(is_so),
+        AttributeValue::L(values) => values.into_iter().map(json).collect::<Option<_>>()?,
+        AttributeValue::M(members) => members
+            .into_iter()
+            .map(|(name, value)| Some((name, json(value)?)))
+            .collect::<Option<Map<_, _>>>()?
+            .into(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -112,7 +143,12 @@ mod tests {
     }
 
     fn back(attributes: Attributes) -> Note {
-        serde_dynamo::from_item(unpacked(attributes).unwrap()).unwrap()
+        let note = parse(attributes.clone()).unwrap();
+        assert_eq!(
+            serde_dynamo::from_item::<_, Note>(unpacked(attributes).unwrap()).unwrap(),
+            note
+        );
+        note
     }
 
     #[test]
@@ -140,7 +176,12 @@ mod tests {
     fn what_is_written_in_place_counts() {
         let mut kept = attributes(&note(), Packing::WHOLE).unwrap();
         kept.insert("state".into(), AttributeValue::S("closed".into()));
-        assert_eq!(back(kept), Note { state: "closed".into(), ..note() });
+        kept.insert("version".into(), AttributeValue::N("7".into()));
+        let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
+        let parts = AttributeValue::L(vec![AttributeValue::L(pair.into())]);
+        kept.insert("parts".into(), parts);
+        let parts = vec![("c".into(), -5)];
+        assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, ..note() });
     }
 
     #[test]
@@ -149,6 +190,6 @@ mod tests {
         assert_eq!(back(plain), note());
         let mut broken = attributes(&note(), Packing::WHOLE).unwrap();
         broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
-        assert!(unpacked(broken).is_err());
+        assert!(unpacked(broken.clone()).is_err() && parse::<Note>(broken).is_err());
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn everything_but<T: Item>(
     let (mut set, mut remove) = (Vec::new(), Vec::new());
     let indexes = Index::ALL.map(Index::key_names);
     let keys = indexes.iter().flat_map(|(pk, sk)| [*pk, *sk]).chain(["ttl"]);
-    let absent = fields.keys().map(String::as_str).chain(keys);
+    let is_plain = |name: &&str| T::PACKING.is_none_or(|packing| packing.keeps(name));
+    let absent = fields.keys().map(String::as_str).filter(is_plain).chain(keys);
     let mut absent: Vec<&str> =
         absent.filter(|name| !written.contains_key(*name) && !counted.contains(name)).collect();
     absent.sort_unstable();
