@@ -9,8 +9,8 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
-use gateway::table::{Change, Condition, Write, retry};
-use ground::id::{AppId, GrantId};
+use gateway::table::{Change, Condition, Sight, Write, glance_first};
+use ground::id::AppId;
 use ground::key;
 use ground::resource::Resource;
 use ground::scope::{Requested, Scopes};
@@ -102,7 +102,7 @@ pub async fn authorize(
     Path(id): Path<AppId>,
     Body(ask): Body<AuthorizeRequest>,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
-    retry(|| authorize_once(&owner, &app, &id, &ask)).await
+    glance_first(|sight| authorize_once(&owner, &app, &id, &ask, sight)).await
 }
 
 async fn authorize_once(
@@ -110,11 +110,12 @@ async fn authorize_once(
     app: &App,
     id: &AppId,
     ask: &AuthorizeRequest,
+    sight: Sight,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     let now = app.clock.now();
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&owner.store.id, id));
-    let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
+    let mut batch = app.table.look(&[&app_key, &installation_key], sight).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
     let (scopes, challenge) = ask.judge(&asked)?;
@@ -126,7 +127,6 @@ async fn authorize_once(
     // Authorizing straight away, without the install route, installs too.
     let is_new = matches!(status, None | Some(InstallationStatus::Uninstalled));
     let write = app.table.write();
-    let write = check_store(write, owner);
     let write = check_app(write, &asked, ask.redirect_uri.as_str(), became_active);
     let write = write.create_or_replace(&installation, Code::VersionConflict);
     write
@@ -158,7 +158,7 @@ fn issue(
         challenge,
         scopes: installation.scopes.clone(),
         state: CodeState::Issued,
-        grant_id: GrantId::mint(now),
+        grant: None,
         expires_at: now.plus(CODE_LIFETIME),
         created_at: now,
         version: 1,
@@ -278,15 +278,6 @@ fn authorized(
         status_reason: None,
         ..known.changed(now)
     }
-}
-
-/// The store is still the merchant's when the transaction commits.
-fn check_store(write: Write, owner: &Owner) -> Write {
-    let condition = Condition::new("owner_id = :owner AND #status <> :deleted")
-        .name("#status", "status")
-        .value(":owner", &owner.account.id)
-        .value(":deleted", "deleted");
-    write.check(&key::store(&owner.store.id), condition, Code::StoreNotOwned)
 }
 
 /// The app is still published and the URI still registered when the transaction commits; a new

@@ -29,8 +29,8 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;
-pub use read::{Batch, Query, Scanned};
-pub use write::{Change, Changed, Condition, Write, retry};
+pub use read::{Batch, Query, Scanned, Sight};
+pub use write::{Change, Changed, Condition, Write, glance_first, retry};
 
 use crate::config::Setting;
 use crate::context::Context;

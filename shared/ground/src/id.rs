@@ -31,8 +31,6 @@ gateway::ids! {
     ReplayId = "rpl_";
     /// A one-time-code challenge.
     ChallengeId = "otp_";
-    /// A grant: one authorization and every token that came of it.
-    GrantId = "gra_";
     /// A mail on its way.
     MailId = "mai_";
     /// A product.

@@ -1,11 +1,11 @@
 //! Grants: one authorization by a merchant, its code, and every token that comes of it
 //! (docs/conventions.md §9; RFC 6749, 7636, 9700).
 //!
-//! Three items. The *code* is redeemable once, within 15 minutes by its own `expires_at`, and is
-//! kept past its redemption so that a replay can be told from a guess (docs/platform.md §1). The
-//! *grant* knows which tokens are alive, so that a replay revokes them all in one transaction. A
-//! *refresh token* item only leads from a digest to its grant; which of them may be used is the
-//! grant's to say, in [`Grant::present`].
+//! Two items. The *code* is redeemable once, within 15 minutes by its own `expires_at`, and is
+//! kept past its redemption so that a replay can be told from a guess (docs/platform.md §1). Its
+//! redemption begins the *grant* in the same item, which knows which tokens are alive, so that a
+//! replay revokes them all in one transaction. A *refresh token* item only leads from a digest to
+//! that item; which of them may be used is the grant's to say, in [`Grant::present`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
 use gateway::table::Change;
-use ground::id::{AppId, GrantId, InstallationId, MerchantId, StoreId};
+use ground::id::{AppId, InstallationId, MerchantId, StoreId};
 use ground::key;
 use ground::scope::Scopes;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ gateway::words! {
     }
 }
 
-/// An authorization code, by its digest.
+/// An authorization code, by its digest, and what came of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AuthorizationCode {
     /// SHA-256 of the code.
@@ -109,8 +109,8 @@ pub struct AuthorizationCode {
     pub scopes: Scopes,
     /// Where it is in its life.
     pub state: CodeState,
-    /// The grant that its redemption begins.
-    pub grant_id: GrantId,
+    /// The grant that its redemption began.
+    pub grant: Option<Grant>,
     /// When it can no longer be redeemed.
     pub expires_at: Timestamp,
     /// When it was issued.
@@ -121,6 +121,11 @@ pub struct AuthorizationCode {
 
 impl Item for AuthorizationCode {
     const KIND: &'static str = "authorization_code";
+    /// Packed but for what its redemption is on condition of.
+    const PACKING: Option<Packing> = Some(Packing {
+        plain: &["client_id", "redirect_digest", "state", "expires_at"],
+        text: None,
+    });
     fn key(&self) -> Key {
         key::code(&self.digest)
     }
@@ -172,49 +177,41 @@ impl AuthorizationCode {
         self.state == CodeState::Issued && now < self.expires_at
     }
 
-    /// The change that redeems it: all that was judged is demanded again by the write itself, and
-    /// time by `expires_at`, never by TTL (docs/platform.md §1).
-    pub fn redemption(&self, now: Timestamp) -> Change {
+    /// The change that redeems it and begins its grant: all that was judged is demanded again by
+    /// the write itself, and time by `expires_at`, never by TTL (docs/platform.md §1).
+    pub fn redemption(&self, grant: &Grant, now: Timestamp) -> Change {
         let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
         Change::new(
-            "SET #state = :redeemed, redeemed_at = :now, #version = #version + :one, #ttl = :ttl",
+            "SET #state = :redeemed, #grant = :grant, #version = #version + :one, #ttl = :ttl",
         )
         .only_if(
             "#state = :issued AND expires_at > :now AND client_id = :client \
                  AND redirect_digest = :redirect",
         )
         .name("#state", "state")
+        .name("#grant", "grant")
         .name("#ttl", "ttl")
         .name("#version", "version")
         .value(":issued", CodeState::Issued)
         .value(":redeemed", CodeState::Redeemed)
+        .value(":grant", grant)
         .value(":now", now)
         .value(":one", 1)
         .value(":ttl", forget_at.seconds())
         .value(":client", &self.client_id)
         .value(":redirect", &self.redirect_digest)
     }
+
+    /// The redeemed code at its next version, with its grant as it is now.
+    #[must_use]
+    pub fn with_grant(&self, grant: Grant) -> Self {
+        Self { grant: Some(grant), version: self.version.saturating_add(1), ..self.clone() }
+    }
 }
 
-/// One authorization, redeemed, and the tokens that came of it.
+/// One authorization, redeemed, and the tokens that came of it. What was authorized says its code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grant {
-    /// `gra_…`; later ones sort after it.
-    pub id: GrantId,
-    /// The OAuth client that redeemed the code.
-    pub client_id: String,
-    /// The client's app.
-    pub app_id: AppId,
-    /// The store on which its tokens act.
-    pub store_id: StoreId,
-    /// The installation that its tokens act for.
-    pub installation_id: InstallationId,
-    /// The installation's generation: a grant of an earlier one is dead.
-    pub generation: u64,
-    /// The merchant who authorized.
-    pub merchant_id: MerchantId,
-    /// What was granted.
-    pub scopes: Scopes,
     /// Digests of its access tokens that may be alive, with their expiry.
     pub access_tokens: BTreeMap<String, Timestamp>,
     /// Digests of the refresh tokens that may be used; more than one while a client that lost an
@@ -230,21 +227,6 @@ pub struct Grant {
     pub expires_at: Timestamp,
     /// When it was redeemed.
     pub created_at: Timestamp,
-    /// Optimistic lock: one more with each write.
-    pub version: u64,
-}
-
-impl Item for Grant {
-    const KIND: &'static str = "grant";
-    fn key(&self) -> Key {
-        key::grant(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.expires_at.plus(DAY))
-    }
 }
 
 /// What presenting a refresh token means.
@@ -261,17 +243,9 @@ pub enum Use {
 }
 
 impl Grant {
-    /// The grant of a redeemed code.
-    pub fn begin(code: &AuthorizationCode, now: Timestamp) -> Self {
+    /// The grant of a code that is redeemed now.
+    pub fn begin(now: Timestamp) -> Self {
         Self {
-            id: code.grant_id.clone(),
-            client_id: code.client_id.clone(),
-            app_id: code.app_id.clone(),
-            store_id: code.store_id.clone(),
-            installation_id: code.installation_id.clone(),
-            generation: code.generation,
-            merchant_id: code.merchant_id.clone(),
-            scopes: code.scopes.clone(),
             access_tokens: BTreeMap::new(),
             current: Vec::new(),
             previous: None,
@@ -279,7 +253,6 @@ impl Grant {
             revoked_at: None,
             expires_at: now.plus(GRANT_LIFETIME),
             created_at: now,
-            version: 1,
         }
     }
 
@@ -321,7 +294,7 @@ impl Grant {
     /// The grant after the refresh token of this digest was used and given its successor.
     #[must_use]
     pub fn rotated(&self, used: &str, how: Use, now: Timestamp) -> Self {
-        let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
+        let mut next = self.clone();
         if how == Use::Rotate {
             next.current.clear();
             next.previous = Some(used.to_owned());
@@ -339,7 +312,6 @@ impl Grant {
             current: Vec::new(),
             previous: None,
             previous_until: None,
-            version: self.version.saturating_add(1),
             ..self.clone()
         }
     }
@@ -350,8 +322,8 @@ impl Grant {
 pub struct RefreshToken {
     /// SHA-256 of the token.
     pub digest: String,
-    /// The grant that says whether it may be used.
-    pub grant_id: GrantId,
+    /// SHA-256 of the code that it came of, whose grant says whether it may be used.
+    pub code_digest: String,
     /// The client it was issued to.
     pub client_id: String,
     /// The installation it acts for.
@@ -378,14 +350,14 @@ impl Item for RefreshToken {
 }
 
 impl RefreshToken {
-    /// A fresh refresh token of a grant, and its text, which is shown once.
-    pub fn mint(grant: &Grant, now: Timestamp) -> (Self, String) {
+    /// A fresh refresh token of a code's grant, and its text, which is shown once.
+    pub fn mint(code: &AuthorizationCode, grant: &Grant, now: Timestamp) -> (Self, String) {
         let text = format!("rft_{}", seal::random_secret());
         let token = Self {
             digest: seal::digest(&text),
-            grant_id: grant.id.clone(),
-            client_id: grant.client_id.clone(),
-            installation_id: grant.installation_id.clone(),
+            code_digest: code.digest.clone(),
+            client_id: code.client_id.clone(),
+            installation_id: code.installation_id.clone(),
             expires_at: grant.expires_at,
             created_at: now,
             version: 1,

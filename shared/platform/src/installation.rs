@@ -8,7 +8,7 @@ use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use ground::event::About;
-use ground::id::{AppId, GrantId, InstallationId, MerchantId, SessionId, StoreId};
+use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::resource::Resource;
 use ground::scope::Scopes;
@@ -268,8 +268,6 @@ pub struct AppToken {
     pub digest: String,
     /// The installation it acts for.
     pub installation_id: InstallationId,
-    /// The grant it came of; none for embedded tokens.
-    pub grant_id: Option<GrantId>,
     /// The session it is bound to; embedded tokens only.
     pub session_id: Option<SessionId>,
     /// Whose session that is.

@@ -80,14 +80,14 @@ async fn an_account_with_a_store_and_an_app_that_is_let_in() {
             // Address, account, session, link, subdomain, location 2 each; mail 2 + 1, store 2 + 2;
             // the account's event 2 + 2, those of store and location 5 each.
             ("sign-up with store", 330, 1),
-            // Session, account, store; app, installation. Store and app 2 each, installation 2 + 1,
+            // Session, account, store; at half the price: app, installation. App 2, installation 2 + 1,
             // code 2, two events of 5.
-            ("authorize for the first time", 240, 3),
+            ("authorize for the first time", 210, 3),
             // The same without the installation's row, and with one event.
-            ("authorize", 180, 3),
-            // Client, code; installation, app. Code, installation, token, refresh token and grant 2
-            // each, and an event.
-            ("redeem", 190, 3),
+            ("authorize", 150, 3),
+            // Client, code; at half the price: installation, app. Code with its grant, installation,
+            // token and refresh token 2 each, and an event.
+            ("redeem", 160, 3),
         ]
     );
 }

@@ -5,13 +5,13 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::seal;
-use gateway::table::retry;
+use gateway::table::{Sight, glance_first};
 use ground::key;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
 
-use super::issue::{Purpose, issue};
+use super::issue::{Issued, Purpose, issue};
 use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 
 /// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
@@ -32,60 +32,65 @@ pub(super) async fn redeem(
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
     code.judge(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {
-        tokens::revoke_grant(app, &code.grant_id).await?;
+        tokens::revoke_grant(app, &code.digest).await?;
         return Err(Code::InvalidGrant.into());
     }
     if !code.is_open(now) {
         return Err(Code::InvalidGrant.into());
     }
-    let outcome = retry(|| commit(app, &code)).await;
+    let outcome = glance_first(|sight| commit(app, &code, sight)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
         // Somebody else's redemption may have won meanwhile: then this one is the replay.
         let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
-            tokens::revoke_grant(app, &code.grant_id).await?;
+            tokens::revoke_grant(app, &code.digest).await?;
         }
     }
     outcome
 }
 
-/// Code → redeemed, installation, grant, tokens and event: one transaction.
+/// Code → redeemed with its grant, installation, tokens and event: one transaction.
 async fn commit(
     app: &App,
     code: &AuthorizationCode,
+    sight: Sight,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
-    let installation = load_installation(app, code).await?;
-    let grant = Grant::begin(code, now);
+    let installation = load_installation(app, code, sight).await?;
     let purpose = Purpose {
         installation: &installation,
         client_id: &code.client_id,
         scopes: &code.scopes,
         grant_type: "authorization_code",
-        grant_id: Some(&grant.id),
         session: None,
     };
     let issued = issue(app, &purpose, now).await?;
-    let (refresh, raw_refresh) = RefreshToken::mint(&grant, now);
+    let grant = Grant::begin(now);
+    let (refresh, raw_refresh) = RefreshToken::mint(code, &grant, now);
     let grant = grant.record(&issued.record, &refresh, now);
-    let answer = response(&issued.jwt, &issued.record, &grant, raw_refresh, now);
+    let answer = response(&issued, code, &refresh, raw_refresh, now);
     app.table
         .write()
-        .update(&key::code(&code.digest), code.redemption(now), Code::InvalidGrant)
+        .update(&key::code(&code.digest), code.redemption(&grant, now), Code::InvalidGrant)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)
         .create(&issued.record, Code::VersionConflict)
         .create(&refresh, Code::VersionConflict)
-        .create(&grant, Code::InvalidGrant)
         .emit(issued.event)
         .answer(answer, now)
         .await
 }
 
-/// The installation, if it is active and of the code's generation, and its app may still act.
-async fn load_installation(app: &App, code: &AuthorizationCode) -> Result<Installation, Problem> {
+/// The installation, if it is active and of the code's generation, and its app may still act. The
+/// write demands that the installation is as it was read; an app that is stopped meanwhile is stopped
+/// at each use of the token, by a mark that is read as it is.
+async fn load_installation(
+    app: &App,
+    code: &AuthorizationCode,
+    sight: Sight,
+) -> Result<Installation, Problem> {
     let installation_key = key::installation(&code.installation_id);
     let app_key = key::app(&code.app_id);
-    let mut batch = app.table.get_many(&[&installation_key, &app_key]).await?;
+    let mut batch = app.table.look(&[&installation_key, &app_key], sight).await?;
     let owner: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
     let in_force = installation.status == InstallationStatus::Active
@@ -96,23 +101,24 @@ async fn load_installation(app: &App, code: &AuthorizationCode) -> Result<Instal
 
 /// The answer of the token endpoint.
 pub(super) fn response(
-    jwt: &str,
-    record: &platform::installation::AppToken,
-    grant: &Grant,
+    issued: &Issued,
+    code: &AuthorizationCode,
+    refresh: &RefreshToken,
     refresh_token: String,
     now: Timestamp,
 ) -> NoStore<Json<TokenResponse>> {
+    let record = &issued.record;
     Json::new(&TokenResponse {
-        access_token: jwt.to_owned(),
+        access_token: issued.jwt.clone(),
         token_type: "Bearer",
         expires_in: now.seconds_until(record.expires_at),
         expires_at: record.expires_at,
         scope: record.scopes.to_string(),
         scopes: record.scopes.to_vec(),
-        installation_id: grant.installation_id.clone(),
-        store_id: grant.store_id.clone(),
+        installation_id: code.installation_id.clone(),
+        store_id: code.store_id.clone(),
         refresh_token,
-        refresh_token_expires_in: now.seconds_until(grant.expires_at),
+        refresh_token_expires_in: now.seconds_until(refresh.expires_at),
     })
     .no_store()
 }

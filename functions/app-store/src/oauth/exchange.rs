@@ -180,7 +180,6 @@ async fn embedded(
         client_id,
         scopes,
         grant_type: "token_exchange",
-        grant_id: None,
         session: Some(session),
     };
     issue(app, &purpose, now).await

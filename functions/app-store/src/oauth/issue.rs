@@ -8,7 +8,7 @@ use gateway::problem::Problem;
 use gateway::seal;
 use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
 use ground::event::Event;
-use ground::id::{GrantId, MerchantId, SessionId};
+use ground::id::{MerchantId, SessionId};
 use ground::resource::Resource;
 use ground::scope::Scopes;
 use platform::caller::AUDIENCE;
@@ -34,8 +34,6 @@ pub(super) struct Purpose<'a> {
     pub(super) scopes: &'a Scopes,
     /// `authorization_code`, `refresh_token` or `token_exchange`.
     pub(super) grant_type: &'static str,
-    /// The grant it comes of.
-    pub(super) grant_id: Option<&'a GrantId>,
     /// The session it is bound to, and whose that is: embedded tokens.
     pub(super) session: Option<(&'a SessionId, &'a MerchantId)>,
 }
@@ -74,7 +72,6 @@ pub(super) async fn issue(
     let record = AppToken {
         digest: seal::digest(&jwt),
         installation_id: installation.id.clone(),
-        grant_id: what.grant_id.cloned(),
         session_id: what.session.map(|(session, _)| session.clone()),
         merchant_id: what.session.map(|(_, merchant)| merchant.clone()),
         scopes: what.scopes.clone(),

@@ -8,11 +8,12 @@ use gateway::seal;
 use gateway::table::retry;
 use ground::key;
 use platform::app::{AppClient, AppStatus, CommerceApp};
-use platform::grant::{Grant, RefreshToken, Use};
+use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
 
+use super::code::response;
 use super::issue::{Purpose, issue};
-use super::{ClientCredentials, TokenRequest, TokenResponse, code, narrowed, required, tokens};
+use super::{ClientCredentials, TokenRequest, TokenResponse, narrowed, required, tokens};
 
 /// A refresh token for a new pair of tokens.
 pub(super) async fn refresh(
@@ -34,47 +35,47 @@ pub(super) async fn refresh(
     retry(|| rotate(app, &token, ask)).await
 }
 
-/// Grant, installation, both tokens and event: one transaction.
+/// Code with its grant, installation, both tokens and event: one transaction.
 async fn rotate(
     app: &App,
     used: &RefreshToken,
     ask: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
-    let grant_key = key::grant(&used.grant_id);
+    let code_key = key::code(&used.code_digest);
     let installation_key = key::installation(&used.installation_id);
-    let mut batch = app.table.get_many(&[&grant_key, &installation_key]).await?;
-    let grant: Grant = batch.take(&grant_key)?.ok_or(Code::InvalidGrant)?;
+    let mut batch = app.table.get_many(&[&code_key, &installation_key]).await?;
+    let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
+    let grant = code.grant.as_ref().ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
-    let owner: Option<CommerceApp> = app.table.get(&key::app(&grant.app_id)).await?;
+    let owner: Option<CommerceApp> = app.table.get(&key::app(&code.app_id)).await?;
     let in_force = installation.status == InstallationStatus::Active
-        && installation.generation == grant.generation
+        && installation.generation == code.generation
         && owner
             .is_some_and(|app| !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted));
     let how = grant.present(&used.digest, now);
     if how == Use::Replay {
-        tokens::revoke_grant(app, &grant.id).await?;
+        tokens::revoke_grant(app, &code.digest).await?;
     }
     if !in_force || matches!(how, Use::Replay | Use::Refuse) {
         return Err(Code::InvalidGrant.into());
     }
-    let granted = grant.scopes.intersection(&installation.scopes);
+    let granted = code.scopes.intersection(&installation.scopes);
     let scopes = narrowed(&granted, ask.scope.as_ref())?;
     let purpose = Purpose {
         installation: &installation,
-        client_id: &grant.client_id,
+        client_id: &code.client_id,
         scopes: &scopes,
         grant_type: "refresh_token",
-        grant_id: Some(&grant.id),
         session: None,
     };
     let issued = issue(app, &purpose, now).await?;
-    let (next, raw_next) = RefreshToken::mint(&grant, now);
+    let (next, raw_next) = RefreshToken::mint(&code, grant, now);
     let grant = grant.rotated(&used.digest, how, now).record(&issued.record, &next, now);
-    let answer = code::response(&issued.jwt, &issued.record, &grant, raw_next, now);
+    let answer = response(&issued, &code, &next, raw_next, now);
     app.table
         .write()
-        .replace(&grant, Code::VersionConflict)
+        .replace(&code.with_grant(grant), Code::VersionConflict)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)
         .create(&issued.record, Code::VersionConflict)
         .create(&next, Code::VersionConflict)

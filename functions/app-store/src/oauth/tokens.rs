@@ -8,13 +8,13 @@ use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
 use gateway::seal;
 use gateway::table::{Batch, retry};
-use ground::id::{AppId, GrantId, InstallationId, StoreId};
+use ground::id::{AppId, InstallationId, StoreId};
 use ground::key;
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
 use platform::caller::{AUDIENCE, OAuthClient};
-use platform::grant::{Grant, RefreshToken, Use};
+use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,7 +100,7 @@ pub async fn revoke(
     Form(ask): Form<AboutToken>,
 ) -> Result<NoStore<Json<Revocation>>, OAuthError> {
     match find(&app, caller, &ask).await? {
-        Some(PresentedToken::Refresh(token, _)) => revoke_grant(&app, &token.grant_id).await?,
+        Some(PresentedToken::Refresh(token, _)) => revoke_grant(&app, &token.code_digest).await?,
         Some(PresentedToken::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
         None => {}
     }
@@ -181,31 +181,32 @@ async fn describe_refresh(
     client: &AppClient,
 ) -> Result<Introspection, Problem> {
     let stop_key = Stop::of(&client.app_id, &token.installation_id);
-    let grant_key = key::grant(&token.grant_id);
+    let code_key = key::code(&token.code_digest);
     let installation_key = key::installation(&token.installation_id);
-    let mut batch = app.table.get_many(&[&grant_key, &installation_key, &stop_key]).await?;
+    let mut batch = app.table.get_many(&[&code_key, &installation_key, &stop_key]).await?;
     let is_stopped = batch.take::<Stop>(&stop_key)?.is_some();
-    let grant: Option<Grant> = batch.take(&grant_key)?;
+    let code: Option<AuthorizationCode> = batch.take(&code_key)?;
     let installation: Option<Installation> = batch.take(&installation_key)?;
     let now = app.clock.now();
-    let usable = grant.zip(installation).filter(|(grant, installation)| {
+    let usable = code.zip(installation).filter(|(code, installation)| {
+        let presented = code.grant.as_ref().map(|grant| grant.present(&token.digest, now));
         !is_stopped
-            && matches!(grant.present(&token.digest, now), Use::Rotate | Use::Repeat)
+            && matches!(presented, Some(Use::Rotate | Use::Repeat))
             && installation.status == InstallationStatus::Active
-            && installation.generation == grant.generation
+            && installation.generation == code.generation
     });
     Ok(match usable {
         None => Introspection::default(),
-        Some((grant, installation)) => Introspection {
+        Some((code, installation)) => Introspection {
             active: true,
             token_type: Some("refresh_token"),
-            scope: Some(grant.scopes.intersection(&installation.scopes).to_string()),
-            client_id: Some(grant.client_id),
+            scope: Some(code.scopes.intersection(&installation.scopes).to_string()),
+            client_id: Some(code.client_id),
             iss: Some(app.config.base_url.clone()),
             iat: Some(token.created_at.seconds()),
             exp: Some(token.expires_at.seconds()),
-            installation_id: Some(grant.installation_id),
-            store_id: Some(grant.store_id),
+            installation_id: Some(code.installation_id),
+            store_id: Some(code.store_id),
             ..Introspection::default()
         },
     })
@@ -259,19 +260,23 @@ async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
         .await
 }
 
-/// Revokes every token of a grant in one transaction. Safe to repeat, and cheap to: a grant that
-/// is revoked is only read.
-pub(super) async fn revoke_grant(app: &App, id: &GrantId) -> Result<(), Problem> {
-    retry(|| revoke_grant_once(app, id)).await
+/// Revokes every token that came of a code in one transaction. Safe to repeat, and cheap to: a grant
+/// that is revoked is only read.
+pub(super) async fn revoke_grant(app: &App, code_digest: &str) -> Result<(), Problem> {
+    retry(|| revoke_grant_once(app, code_digest)).await
 }
 
-async fn revoke_grant_once(app: &App, id: &GrantId) -> Result<(), Problem> {
+async fn revoke_grant_once(app: &App, code_digest: &str) -> Result<(), Problem> {
     let now = app.clock.now();
-    let grant: Option<Grant> = app.table.get(&key::grant(id)).await?;
-    let Some(grant) = grant.filter(|grant| grant.revoked_at.is_none()) else { return Ok(()) };
-    let key = key::installation(&grant.installation_id);
+    let code: Option<AuthorizationCode> = app.table.get(&key::code(code_digest)).await?;
+    let Some(code) = code else { return Ok(()) };
+    let Some(grant) = code.grant.as_ref().filter(|grant| grant.revoked_at.is_none()) else {
+        return Ok(());
+    };
+    let key = key::installation(&code.installation_id);
     let installation: Option<Installation> = app.table.get(&key).await?;
-    let mut write = app.table.write().replace(&grant.revoked(now), Code::VersionConflict);
+    let revoked = code.with_grant(grant.revoked(now));
+    let mut write = app.table.write().replace(&revoked, Code::VersionConflict);
     for digest in grant.access_tokens.keys() {
         write = write.delete(&key::app_token(digest));
     }

@@ -14,6 +14,16 @@ use crate::problem::Problem;
 /// still have a next key (docs/platform.md §1).
 const MAX_PAGES: u32 = 20;
 
+/// How items are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// At half the price, and perhaps a moment old: good enough for what a write demands again, and
+    /// for no refusal.
+    Glance,
+    /// As it is.
+    Settled,
+}
+
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]
 pub struct Batch(HashMap<Key, Attributes>);
@@ -218,6 +228,11 @@ impl Table {
     /// Up to 100 items in one round trip, read consistently.
     pub async fn get_many(&self, keys: &[&Key]) -> Result<Batch, Problem> {
         self.read(distinct(keys), true).await
+    }
+
+    /// Up to 100 items in one round trip, seen as `sight` says.
+    pub async fn look(&self, keys: &[&Key], sight: Sight) -> Result<Batch, Problem> {
+        self.read(distinct(keys), sight == Sight::Settled).await
     }
 
     /// Any number of items, 100 in a round trip and several such trips side by side, at half the

@@ -4,7 +4,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 
 use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
-use crate::id::{AppId, GrantId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};
+use crate::id::{AppId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};
 
 /// A merchant's developer profile, in the merchant's partition.
 pub fn developer(id: &MerchantId) -> Key {
@@ -84,7 +84,7 @@ pub fn installations_on(store: &StoreId) -> String {
 pub fn installations_of_store(store: &StoreId, app: &AppId) -> IndexKey {
     gsi5(installations_on(store), app.as_str())
 }
-/// An authorization code, by its digest.
+/// An authorization code with its grant, by its digest.
 pub fn code(digest: &str) -> Key {
     Key::new(format!("COD#{digest}"), "A")
 }
@@ -95,10 +95,6 @@ pub fn app_token(digest: &str) -> Key {
 /// A refresh token, by its digest.
 pub fn refresh_token(digest: &str) -> Key {
     Key::new(format!("RTK#{digest}"), "A")
-}
-/// A grant: whether the tokens that came of one authorization still hold.
-pub fn grant(id: &GrantId) -> Key {
-    Key::new(format!("GRT#{id}"), "A")
 }
 /// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
 pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {

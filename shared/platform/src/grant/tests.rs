@@ -6,14 +6,6 @@ const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn grant() -> Grant {
     Grant {
-        id: GrantId::derive(&["g"]),
-        client_id: "cli_1".into(),
-        app_id: AppId::derive(&["a"]),
-        store_id: StoreId::derive(&["s"]),
-        installation_id: InstallationId::derive(&["i"]),
-        generation: 1,
-        merchant_id: MerchantId::derive(&["m"]),
-        scopes: Scopes::default(),
         access_tokens: BTreeMap::new(),
         current: vec!["r1".into()],
         previous: None,
@@ -21,7 +13,6 @@ fn grant() -> Grant {
         revoked_at: None,
         expires_at: NOW.plus(GRANT_LIFETIME),
         created_at: NOW,
-        version: 1,
     }
 }
 
@@ -75,7 +66,7 @@ fn code() -> AuthorizationCode {
         challenge: None,
         scopes: Scopes::default(),
         state: CodeState::Issued,
-        grant_id: GrantId::derive(&["g"]),
+        grant: None,
         expires_at: NOW.plus(CODE_LIFETIME),
         created_at: NOW,
         version: 1,
@@ -189,7 +180,6 @@ fn a_grant_knows_its_newest_twenty_tokens() {
     let token = |number: usize, until: Timestamp| AppToken {
         digest: format!("t{number}"),
         installation_id: InstallationId::derive(&["i"]),
-        grant_id: None,
         session_id: None,
         merchant_id: None,
         scopes: Scopes::default(),
@@ -199,7 +189,7 @@ fn a_grant_knows_its_newest_twenty_tokens() {
         created_at: NOW,
         version: 1,
     };
-    let (refresh, _) = RefreshToken::mint(&grant(), NOW);
+    let (refresh, _) = RefreshToken::mint(&code(), &grant(), NOW);
     let mut known = grant();
     for number in 0..=20 {
         let until = NOW.plus(MINUTE.saturating_mul(u32::try_from(number).unwrap() + 1));
@@ -213,26 +203,27 @@ fn a_grant_knows_its_newest_twenty_tokens() {
 }
 
 #[test]
-fn a_revoked_grant_has_no_token_left_and_is_a_new_version() {
+fn a_revoked_grant_has_no_token_left_and_its_code_is_a_new_version() {
     let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
-    assert_eq!(rotated.version, 2);
     rotated.access_tokens.insert("t".into(), NOW.plus(DAY));
     rotated.current.push("r2".into());
     let revoked = rotated.revoked(NOW.plus(MINUTE));
-    assert_eq!((revoked.revoked_at, revoked.version), (Some(NOW.plus(MINUTE)), 3));
+    assert_eq!(revoked.revoked_at, Some(NOW.plus(MINUTE)));
     assert!(revoked.access_tokens.is_empty() && revoked.current.is_empty());
-    assert_eq!((revoked.previous, revoked.previous_until), (None, None));
+    assert_eq!((&revoked.previous, revoked.previous_until), (&None, None));
+    let next = code().with_grant(revoked);
+    assert_eq!((next.version, next.grant.and_then(|grant| grant.revoked_at).is_some()), (2, true));
 }
 
 #[test]
 fn a_redemption_demands_again_what_was_judged() {
-    let written = format!("{:?}", code().redemption(NOW));
+    let written = format!("{:?}", code().redemption(&grant(), NOW));
     for demanded in [
         "#state = :issued",
         "expires_at > :now",
         "client_id = :client",
         "redirect_digest = :redirect",
-        "SET #state = :redeemed",
+        "SET #state = :redeemed, #grant = :grant",
     ] {
         assert!(written.contains(demanded), "{demanded}: {written}");
     }
@@ -244,11 +235,13 @@ fn a_code_is_kept_until_every_token_it_gave_has_ended() {
     assert_eq!(code().forget_at(), Some(end.plus(DAY)));
     let redeemed = AuthorizationCode { state: CodeState::Redeemed, version: 7, ..code() };
     assert_eq!(redeemed.forget_at(), Some(end.plus(91 * DAY)));
-    let grant = Grant { version: 8, ..grant() };
-    let (refresh, _) = RefreshToken::mint(&grant, NOW);
+    // Redeemed in its last millisecond, it is there as long as the last token of its grant.
+    let late = end.minus(MILLI);
+    let (refresh, _) = RefreshToken::mint(&code(), &Grant::begin(late), late);
     let refresh = RefreshToken { version: 9, ..refresh };
-    assert_eq!(grant.forget_at(), Some(NOW.plus(91 * DAY)));
-    assert_eq!(refresh.forget_at(), grant.forget_at());
+    assert_eq!(refresh.forget_at(), Some(late.plus(91 * DAY)));
+    assert!(refresh.forget_at() <= redeemed.forget_at());
+    assert_eq!(refresh.code_digest, code().digest);
     // Each is written under its version.
-    assert_eq!((redeemed.version(), grant.version(), refresh.version()), (7, 8, 9));
+    assert_eq!((redeemed.version(), refresh.version()), (7, 9));
 }

@@ -13,7 +13,6 @@ fn token(number: usize) -> AppToken {
     AppToken {
         digest: format!("t{number}"),
         installation_id: active().id,
-        grant_id: None,
         session_id: None,
         merchant_id: None,
         scopes: Scopes::default(),

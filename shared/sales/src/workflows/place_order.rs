@@ -15,7 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Change, Write};
+use gateway::table::{Change, Sight, Write};
 use ground::key;
 use ground::mail::Mail;
 use ground::money::Money;
@@ -24,7 +24,7 @@ use identity::settings::Settings;
 use identity::store::Store;
 
 pub use price_cart::price;
-use price_cart::{Sight, price_as};
+use price_cart::price_as;
 
 use crate::gift_card::{self, GiftCardCode};
 use crate::notifications;

@@ -155,6 +155,24 @@ async fn an_authorization_request_is_judged_whole() {
 }
 
 #[tokio::test]
+async fn what_was_authorized_on_a_store_opens_nothing_once_that_is_given_up() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let (used, unused) = (shop.authorize().await, shop.authorize().await);
+    let token = shop.redeem(&used).await.expect(200).str("/access_token");
+    let app = shop.app_server.with_token(&token);
+    assert_eq!(read_store(&shop, &app).await, 200);
+    let delete = shop.merchant.delete(&format!("/v1/stores/{}", shop.store.id));
+    delete.json(json!({"confirm": shop.store.subdomain})).await.expect(202);
+    // Given up before the code was redeemed or after it: the same.
+    let late = shop.redeem(&unused).await.expect(200).str("/access_token");
+    for token in [&token, &late] {
+        assert_eq!(read_store(&shop, &shop.app_server.with_token(token)).await, 401);
+    }
+    let again = shop.authorize_with(shop.authorize_fields(&support::verifier())).await;
+    again.expect(404).problem("store_not_owned");
+}
+
+#[tokio::test]
 async fn a_merchant_who_denies_is_sent_back_with_the_error() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/apps/{}/oauth/deny", shop.app.id);

@@ -1,5 +1,5 @@
-//! A code is guarded twice: before its redemption and by the redemption's own condition; a second
-//! grant of it is refused by a third. Each is held here without the others.
+//! A code is guarded twice: before its redemption and by the redemption's own condition, which begins
+//! its one grant. The second guard is held here without the first.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn issued(shop: &Shop) -> AuthorizationCode {
 
 /// The redemption alone, without whatever looks at a code before.
 async fn redeem(shop: &Shop, code: &AuthorizationCode, at: Timestamp) -> Result<(), Problem> {
-    let change = code.redemption(at);
+    let change = code.redemption(&Grant::begin(at), at);
     let write = shop.gateway.app().table.write();
     write.update(&key::code(&code.digest), change, Code::InvalidGrant).commit().await
 }
@@ -70,13 +70,13 @@ async fn the_redemption_itself_refuses_another_client_and_another_redirect_uri()
 async fn a_code_begins_one_grant() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
-    let begin = || async {
-        let grant = Grant::begin(&code, code.created_at);
-        let write = shop.gateway.app().table.write();
-        write.create(&grant, Code::InvalidGrant).commit().await
-    };
-    begin().await.unwrap();
-    assert_eq!(begin().await.unwrap_err().code, Code::InvalidGrant);
+    redeem(&shop, &code, code.created_at).await.unwrap();
+    let later = code.created_at.plus(MINUTE);
+    assert_eq!(redeem(&shop, &code, later).await.unwrap_err().code, Code::InvalidGrant);
+    let found: Option<AuthorizationCode> =
+        shop.gateway.app().table.get(&key::code(&code.digest)).await.unwrap();
+    let begun = found.unwrap().grant.map(|grant| (grant.created_at, grant.revoked_at));
+    assert_eq!(begun, Some((code.created_at, None)), "the first one's, as it was");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::table::Batch;
+use gateway::table::{Batch, Sight};
 use ground::id::LocationId;
 use ground::key;
 use ground::provider::ProviderName;
@@ -31,16 +31,6 @@ const BATCH: usize = 100;
 /// `too_many_attempts`, when the shopper has named too many codes that there are not.
 pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
     price_as(app, store, cart, Sight::Settled).await
-}
-
-/// How a store is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// At half the price, and perhaps a moment old: good enough for what a write demands again, and
-    /// for no refusal.
-    Glance,
-    /// As it is.
-    Settled,
 }
 
 /// As [`price`].
