@@ -2,38 +2,54 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use dynoxide::Database;
 use dynoxide::actions::get_records::{GetRecordsRequest, Record};
 use dynoxide::actions::get_shard_iterator::GetShardIteratorRequest;
 use dynoxide::actions::list_streams::{ListStreamsRequest, StreamSummary};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{EmulatorError, REGION};
+
+/// How long it is believed which streams there are: a table that is made later waits so long.
+const LISTED_FOR: Duration = Duration::from_secs(1);
 
 /// Every stream of a database, and how far each was read.
 pub(super) struct Stream {
     database: Database,
+    reading: Mutex<Reading>,
+}
+
+#[derive(Default)]
+struct Reading {
+    streams: Vec<StreamSummary>,
+    listed_at: Option<Instant>,
     /// Where the next read starts, by the stream's ARN.
-    positions: Mutex<HashMap<String, String>>,
+    positions: HashMap<String, String>,
 }
 
 impl Stream {
     pub(super) fn of(database: Database) -> Self {
-        Self { database, positions: Mutex::default() }
+        Self { database, reading: Mutex::default() }
     }
 
     pub(super) fn records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
-        let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let Reading { streams, listed_at, positions } = &mut *reading;
+        if streams.is_empty() || listed_at.is_none_or(|at| at.elapsed() > LISTED_FOR) {
+            (*streams, *listed_at) = (self.all()?, Some(Instant::now()));
+        }
         let mut records = Vec::new();
-        for stream in self.all()? {
+        for stream in streams {
             let room = limit.saturating_sub(records.len());
             if room == 0 {
                 break;
             }
             let position = match positions.get(&stream.stream_arn) {
                 Some(position) => position.clone(),
-                None => self.beginning(&stream)?,
+                None => self.beginning(stream)?,
             };
             let page = self
                 .database
@@ -43,7 +59,7 @@ impl Stream {
                 records.push(lambda_record(record, &stream.stream_arn)?);
             }
             if let Some(next) = page.next_shard_iterator {
-                positions.insert(stream.stream_arn, next);
+                positions.insert(stream.stream_arn.clone(), next);
             }
         }
         Ok(records)
