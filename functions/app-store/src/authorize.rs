@@ -9,7 +9,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
-use gateway::table::{Change, Condition, Sight, Write, glance_first};
+use gateway::table::{Change, Condition, Sight, Write, retry_from_glance};
 use ground::id::AppId;
 use ground::key;
 use ground::resource::Resource;
@@ -102,7 +102,7 @@ pub async fn authorize(
     Path(id): Path<AppId>,
     Body(ask): Body<AuthorizeRequest>,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
-    glance_first(|sight| authorize_once(&owner, &app, &id, &ask, sight)).await
+    retry_from_glance(|sight| authorize_once(&owner, &app, &id, &ask, sight)).await
 }
 
 async fn authorize_once(

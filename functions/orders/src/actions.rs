@@ -7,7 +7,7 @@ use gateway::idempotency;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, Text, request};
-use gateway::table::retry;
+use gateway::table::retry_from_glance;
 use ground::event::Topic;
 use ground::id::OrderId;
 use ground::key;
@@ -111,14 +111,15 @@ pub async fn mark_paid(
     if_match: IfMatch,
     Body(ask): Body<MarkPaidRequest>,
 ) -> Result<Json<OrderView>, Problem> {
-    let spending = Spending::default();
-    retry(|| async {
+    let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
+    let (id, if_match, ask) = (&id, &if_match, &ask);
+    retry_from_glance(|sight| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
+        let aggregate = load::aggregate_as(app, store, id, sight).await?;
         if_match.check(aggregate.order.version)?;
         let method = ask.method.clone().map(String::from);
         let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
-        let write = change.save(&app, app.table.write(), &spending, now).await?;
+        let write = change.save(app, app.table.write(), spending, now).await?;
         write.answer(change.order.shown(), now).await
     })
     .await
@@ -137,13 +138,14 @@ pub async fn confirm(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
-    let spending = Spending::default();
-    retry(|| async {
+    let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
+    let (id, if_match) = (&id, &if_match);
+    retry_from_glance(|sight| async move {
         let now = app.clock.now();
-        let before = load::order(&app, &caller.store.id, &id).await?;
+        let before = load::order_as(app, store, id, sight).await?;
         if_match.check(before.version)?;
         let change = before.confirm(now)?;
-        let write = change.save(&app, app.table.write(), &spending, now).await?;
+        let write = change.save(app, app.table.write(), spending, now).await?;
         write.answer(change.order.shown(), now).await
     })
     .await

@@ -1,6 +1,7 @@
 //! Fulfilment: lines leave, are followed, arrive, or are cancelled.
 
 use axum::extract::State;
+use catalogue::inventory;
 use catalogue::location::Location;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -10,7 +11,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
-use gateway::table::Write;
+use gateway::table::{Sight, Write};
 use ground::fields::WebUrl;
 use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use ground::key;
@@ -152,9 +153,10 @@ pub async fn fulfill(
     _: idempotency::Required,
     Body(ask): Body<FulfillRequest>,
 ) -> Result<Created<FulfillmentAnswer>, Problem> {
-    catalogue::inventory::persist(|| async {
+    let (app, store, id, if_match, ask) = (&app, &caller.store, &id, &if_match, &ask);
+    inventory::persist_from_glance(|sight| async move {
         let now = app.clock.now();
-        let (before, fault) = look(&app, &caller.store.id, &id, ask.location_id.as_ref()).await?;
+        let (before, fault) = look(app, &store.id, id, ask.location_id.as_ref(), sight).await?;
         if_match.check(before.version)?;
         let fulfilled = before.fulfill(ask.clone().into(), now);
         let (order, fulfillment) = sound(fulfilled, fault)?;
@@ -166,7 +168,7 @@ pub async fn fulfill(
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
         let write = write.emit(fulfillment.event(&FULFILLMENT_CREATED, now));
-        let mail = notice(&app, &caller.store, &order, &fulfillment, now).await?;
+        let mail = notice(app, store, &order, &fulfillment, now).await?;
         write
             .also(mail, Write::emit)
             .emit(order.event(topic, now))
@@ -182,11 +184,12 @@ async fn look(
     store: &StoreId,
     id: &OrderId,
     location: Option<&LocationId>,
+    sight: Sight,
 ) -> Result<(Order, Option<FieldError>), Problem> {
     let order_key = key::order(store, id);
     let location_key = location.map(|location| key::location(store, location));
     let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
-    let mut batch = app.table.get_many(&keys).await?;
+    let mut batch = app.table.look(&keys, sight).await?;
     let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
     let known: Option<Location> = match &location_key {
         Some(key) => batch.take(key)?,
@@ -279,10 +282,12 @@ pub async fn cancel(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<FulfillmentView>, Problem> {
-    catalogue::inventory::persist(|| async {
+    let (app, store, id, if_match) = (&app, &caller.store.id, &id, &if_match);
+    let fulfillment_id = &fulfillment_id;
+    inventory::persist_from_glance(|sight| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
-        let before = aggregate.fulfillment(&fulfillment_id)?;
+        let aggregate = load::aggregate_as(app, store, id, sight).await?;
+        let before = aggregate.fulfillment(fulfillment_id)?;
         if_match.check(before.version)?;
         let (order, fulfillment) = aggregate.order.cancel_fulfillment(before, now)?;
         let write = app
@@ -291,7 +296,7 @@ pub async fn cancel(
             .replace(&order, Code::VersionConflict)
             .replace(&fulfillment, Code::VersionConflict);
         let locations = before.restock_locations(&order);
-        let unchanged = load::restock_locations(&app, &caller.store.id, &locations).await?;
+        let unchanged = load::restock_locations(app, store, &locations).await?;
         unchanged
             .demand(bring_back(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))

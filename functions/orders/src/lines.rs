@@ -178,14 +178,15 @@ async fn change(
     if_match: IfMatch,
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
 ) -> Result<Json<LinesView>, Problem> {
-    let (store, spending) = (&caller.store.id, Spending::default());
-    inventory::persist(|| async {
+    let (store, spending) = (&caller.store.id, &Spending::default());
+    let (if_match, decide) = (&if_match, &decide);
+    inventory::persist_from_glance(|sight| async move {
         let now = app.clock.now();
-        let before = load::order(app, store, id).await?;
+        let before = load::order_as(app, store, id, sight).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
         let unchanged = load::restock_locations(app, store, &view.restock_locations()).await?;
-        let write = unchanged.demand(change.save(app, app.table.write(), &spending, now).await?);
+        let write = unchanged.demand(change.save(app, app.table.write(), spending, now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await

@@ -14,9 +14,10 @@ use platform::caller::StoreAccess;
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::payment::connected::Connected;
-use sales::payment::load::{connect, locator};
+use sales::payment::load::connect;
+use sales::payment::locator::PaymentLocator;
 use sales::payment::provider::Provider;
-use sales::payment::{Observed, ObservedState, PaymentView, ProviderReference, Source};
+use sales::payment::{Observed, ObservedState, PaymentView, Source};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 
 /// How much to take.
@@ -71,7 +72,7 @@ pub async fn accept(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let locator = locator(&app, &caller.store.id, &id).await?;
+    let locator = PaymentLocator::of(&caller.store.id, &id);
     record_payment::accept(&app, &locator, &if_match, shown).await
 }
 
@@ -125,15 +126,15 @@ async fn load(
     app: &App,
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
-) -> Result<(ProviderReference, PaymentWithOrder, Connected), Problem> {
-    let locator = locator(app, &caller.store.id, id).await?;
+) -> Result<(PaymentLocator, PaymentWithOrder, Connected), Problem> {
+    let locator = PaymentLocator::of(&caller.store.id, id);
     let known = order::load::payment(app, &locator).await?;
-    let connected = connect(app, &locator.store_id, locator.provider).await?;
+    let connected = connect(app, &locator.store_id, known.payment.provider).await?;
     Ok((locator, known, connected))
 }
 
 fn update<'a>(
-    locator: &'a ProviderReference,
+    locator: &'a PaymentLocator,
     observed: &'a Observed,
     source: Source,
     is_answer: bool,
@@ -145,7 +146,7 @@ fn update<'a>(
 async fn record(
     app: &App,
     connected: &Connected,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     observed: &Observed,
     is_answer: bool,
 ) -> Result<Json<PaymentView>, Problem> {

@@ -30,7 +30,7 @@ use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Opened, Provider};
 use sales::payment::{
-    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load, locator,
+    Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -158,7 +158,10 @@ async fn open_once(
     let at_provider = connected.open(app, &id, &opening).await?;
     let payment = begin(id, &account, opening, at_provider, key, now);
     let has_keys = (account.version > 0).then_some(&account);
-    let write = locator::create(app.table.write(), &payment)
+    let write = app
+        .table
+        .write()
+        .create(&payment, Code::VersionConflict)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
             // Nor may the account have been switched off or given up meanwhile: it is looked at

@@ -22,7 +22,7 @@ use gateway::clock::Timestamp;
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::retry;
+use gateway::table::{Sight, is_to_be_settled, retry};
 use ground::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
@@ -381,6 +381,21 @@ where
             }
             outcome => return outcome,
         }
+    }
+}
+
+/// The same, over a glance first (docs/data-model.md §13).
+///
+/// # Errors
+/// What the last attempt ended in.
+pub async fn persist_from_glance<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+where
+    F: FnMut(Sight) -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    match attempt(Sight::Glance).await {
+        Err(refused) if is_to_be_settled(&refused) => persist(|| attempt(Sight::Settled)).await,
+        outcome => outcome,
     }
 }
 

@@ -29,16 +29,45 @@ pub fn mint(prefix: &str, now: Timestamp) -> String {
 
 /// An id that follows from `parts`, so that writing it twice is writing one item.
 pub fn derive(prefix: &str, parts: &[&str]) -> String {
+    custom(prefix, follow(parts))
+}
+
+/// The largest number that an id begins with: what is before a UUID's version.
+pub const MAX_NUMBER: u64 = u64::MAX >> 16;
+
+/// As [`derive`], with a number up to [`MAX_NUMBER`] before what follows from the parts: ids of a kind
+/// sort by it, and [`number_of`] finds it again.
+pub fn derive_numbered(prefix: &str, number: u64, parts: &[&str]) -> String {
+    let mut bytes = follow(parts);
+    let [_, _, number @ ..] = number.to_be_bytes();
+    for (to, from) in bytes.iter_mut().zip(number) {
+        *to = from;
+    }
+    custom(prefix, bytes)
+}
+
+/// The number that an id begins with; of one that was not made by [`derive_numbered`] it says nothing.
+pub fn number_of(digits: &str) -> u64 {
+    let number = digits.get(..12).unwrap_or_default();
+    u64::from_str_radix(number, 16).unwrap_or_default()
+}
+
+/// The beginning of a SHA-256 over the parts, each kept apart from the next.
+fn follow(parts: &[&str]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update(part.len().to_be_bytes());
         hasher.update(part.as_bytes());
     }
-    let digest = hasher.finalize();
     let mut bytes = [0_u8; 16];
-    for (to, from) in bytes.iter_mut().zip(digest) {
+    for (to, from) in bytes.iter_mut().zip(hasher.finalize()) {
         *to = from;
     }
+    bytes
+}
+
+/// A `UUIDv8` of these bytes: version and variant are from the seventh on.
+fn custom(prefix: &str, bytes: [u8; 16]) -> String {
     format!("{prefix}{}", uuid::Builder::from_custom_bytes(bytes).into_uuid().simple())
 }
 
@@ -140,5 +169,23 @@ mod tests {
         assert_eq!(derive("ins_", &["a", "bc"]), derive("ins_", &["a", "bc"]));
         assert_ne!(derive("ins_", &["a", "bc"]), derive("ins_", &["ab", "c"]));
         assert!(!is_well_formed("sto_", &early.to_uppercase()));
+    }
+
+    #[test]
+    fn a_numbered_id_follows_from_its_parts_sorts_by_its_number_and_tells_it() {
+        let of = |number| derive_numbered("ord_", number, &["store"]);
+        let numbers = [0, 1, 1_001, 0xffff_ffff, MAX_NUMBER];
+        let ids = numbers.map(of);
+        assert!(ids.is_sorted());
+        for (number, id) in numbers.into_iter().zip(&ids) {
+            let digits = id.strip_prefix("ord_").unwrap();
+            assert!(is_well_formed("ord_", id), "{id}");
+            assert_eq!((number_of(digits), &digits[12..13]), (number, "8"), "{id}");
+        }
+        assert_eq!(of(7), derive_numbered("ord_", 7, &["store"]));
+        let other = derive_numbered("ord_", 7, &["another"]);
+        assert_ne!(of(7), other);
+        assert_eq!(of(7)[..16], other[..16], "the number alone comes first");
+        assert_eq!(number_of("no digits"), 0);
     }
 }

@@ -16,6 +16,7 @@ mod meter;
 mod pace;
 mod places;
 mod read;
+mod sight;
 mod slots;
 mod write;
 
@@ -29,8 +30,9 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;
-pub use read::{Batch, Query, Scanned, Sight};
-pub use write::{Change, Changed, Condition, Write, glance_first, retry};
+pub use read::{Batch, Query, Scanned};
+pub use sight::{Sight, is_to_be_settled, retry_from_glance};
+pub use write::{Change, Changed, Condition, Write, retry};
 
 use crate::config::Setting;
 use crate::context::Context;

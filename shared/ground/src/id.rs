@@ -2,7 +2,10 @@
 //! digits, so that ids sort by when they were made.
 //!
 //! Ids of some kinds follow from what they stand for ([`DERIVED`]), so that making one twice makes
-//! one thing. They are a `UUIDv8` (RFC 9562 §5.8) of a SHA-256.
+//! one thing. They are a `UUIDv8` (RFC 9562 §5.8) of a SHA-256; an order's, and those of its payments,
+//! begin with the order's number, so that they lead to it.
+
+use gateway::id;
 
 gateway::ids! {
     /// A merchant account.
@@ -78,18 +81,63 @@ gateway::ids! {
 pub const DERIVED: &[(&str, &str)] = &[
     (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
     (LocationId::PREFIX, "the store, for the location that it opens with"),
+    (OrderId::PREFIX, "the store and the order's number, with which it begins"),
     (
         PaymentId::PREFIX,
-        "the order, the provider's account, the amount, and how many payments the order had",
+        "the order, with whose number it begins; the provider's account, the amount, and how many \
+         payments the order had, or which of its versions was marked as paid",
     ),
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (WishId::PREFIX, "the customer, the product and the variant"),
 ];
 
+impl OrderId {
+    /// The id of a store's order with this number (without the store's prefix, which may change):
+    /// whoever knows the number knows the id.
+    pub fn numbered(store: &StoreId, number: u64) -> Self {
+        Self(id::derive_numbered(Self::PREFIX, number, &[store.as_str()]))
+    }
+
+    /// The number of an order; says nothing of an id that was not made by [`OrderId::numbered`].
+    pub fn number(&self) -> u64 {
+        id::number_of(self.digits())
+    }
+}
+
+impl PaymentId {
+    /// The id of an order's payment that follows from `parts`: it leads to the order.
+    pub fn of_order(order: &OrderId, parts: &[&str]) -> Self {
+        let parts: Vec<&str> =
+            std::iter::once(order.as_str()).chain(parts.iter().copied()).collect();
+        Self(id::derive_numbered(Self::PREFIX, order.number(), &parts))
+    }
+
+    /// The order that a payment of this id would be of at this store.
+    pub fn order_at(&self, store: &StoreId) -> OrderId {
+        OrderId::numbered(store, id::number_of(self.digits()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ids_of_an_order_and_of_its_payments_follow_from_its_number_and_lead_back_to_it() {
+        let (store, other) = (StoreId::derive(&["a"]), StoreId::derive(&["b"]));
+        let order = OrderId::numbered(&store, 1_001);
+        assert_eq!((order.number(), &order), (1_001, &OrderId::numbered(&store, 1_001)));
+        assert!(order < OrderId::numbered(&store, 1_002));
+        assert_ne!(order, OrderId::numbered(&other, 1_001));
+        let payment = PaymentId::of_order(&order, &["stripe", "0"]);
+        assert_eq!(payment.order_at(&store), order);
+        assert_ne!(payment.order_at(&other), order);
+        assert_ne!(payment, PaymentId::of_order(&order, &["stripe", "1"]));
+        let of_other = PaymentId::of_order(&OrderId::numbered(&other, 1_001), &["stripe", "0"]);
+        assert_ne!(payment, of_other, "another order of the same number");
+        assert_eq!(PaymentId::parse(payment.as_str()), Some(payment));
+    }
 
     #[test]
     fn no_two_kinds_share_a_prefix_and_what_is_derived_is_among_them() {

@@ -34,7 +34,7 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::IfMatch;
-use gateway::table::{Write, retry};
+use gateway::table::{Sight, Write, retry_from_glance};
 
 use crate::event::{About, Event, Example, Topic};
 
@@ -77,12 +77,21 @@ pub trait Resource: Item {
 /// # Errors
 /// `not_found`.
 pub async fn load<T: Item>(app: &App, key: &Key) -> Result<T, Problem> {
-    app.table.get(key).await?.ok_or_else(|| Code::NotFound.into())
+    load_as(app, key, Sight::Settled).await
+}
+
+/// As [`load`], as it is or at a glance.
+///
+/// # Errors
+/// `not_found`.
+pub async fn load_as<T: Item>(app: &App, key: &Key, sight: Sight) -> Result<T, Problem> {
+    app.table.get_as(key, sight).await?.ok_or_else(|| Code::NotFound.into())
 }
 
 /// Changes a resource to what `next` makes of it, and announces that; or leaves it as it is where
-/// `next` makes nothing of it. Answers with what it is now. When somebody else changes it at the
-/// same moment, it is read and decided again.
+/// `next` makes nothing of it. Answers with what it is now. It is decided over a glance, which the
+/// write demands to be true; what is refused, or left as it is, and what somebody else changes at the
+/// same moment, is read and decided again.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; what `next` refuses with.
@@ -109,11 +118,15 @@ pub async fn change_with<R: Resource>(
     next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
     extend: impl Fn(Write, (&R, &R), Timestamp) -> Write,
 ) -> Result<Json<R::View>, Problem> {
-    retry(|| async {
+    let (if_match, next, extend) = (&if_match, &next, &extend);
+    retry_from_glance(|sight| async move {
         let now = app.clock.now();
-        let before: R = load(app, key).await?;
+        let before: R = load_as(app, key, sight).await?;
         if_match.check(before.version())?;
-        let Some(after) = next(&before, now)? else { return Ok(before.shown()) };
+        let Some(after) = next(&before, now)? else {
+            sight.demand_settled()?;
+            return Ok(before.shown());
+        };
         let write = after.replace(app.table.write(), Code::VersionConflict);
         extend(write, (&before, &after), now)
             .emit(after.event(topic, now))

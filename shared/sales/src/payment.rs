@@ -7,7 +7,7 @@
 //! - What was learnt of a payment (by the customer's return, a webhook or a look-up) is applied by
 //!   [`record_payment`](crate::workflows::record_payment), and money goes back by
 //!   [`refund_order`](crate::workflows::refund_order).
-//! - [`locator`]: where a payment lies, by its id or its provider's reference.
+//! - [`locator`]: where a payment lies. Its id leads to its order, its provider's reference to both.
 
 pub mod acceptance;
 pub mod account;
@@ -322,16 +322,15 @@ impl Payment {
     /// once open the same one, with the provider too. What the provider is told is part of it,
     /// because a provider refuses other words under the same key.
     pub fn id_of(ask: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
-        PaymentId::derive(&[
-            ask.store_id.as_str(),
-            ask.order_id.as_str(),
+        let words = [
             account.provider.as_str(),
             account.mode.as_str(),
             account.capture_method.as_str(),
             account.key_id.as_deref().unwrap_or_default(),
             &ask.amount.amount.to_string(),
             &nth.to_string(),
-        ])
+        ];
+        PaymentId::of_order(&ask.order_id, &words)
     }
 
     /// Whether something is still to be done about it that only its provider can do: it can be

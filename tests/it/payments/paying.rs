@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use support::{Merchant, Providers, RAZORPAY_KEY_ID, Value, json, race};
+use ground::id::{OrderId, PaymentId, StoreId};
+use support::{Market, Merchant, Providers, RAZORPAY_KEY_ID, Value, cart, json, race};
 
 use super::connected::{Connected, PRICE, provider_path};
 
@@ -190,4 +191,55 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
     assert_eq!(listed.data().len(), 1);
     let none = connected.owner.get("/v1/payments?status=captured").await.expect(200);
     assert!(none.data().is_empty());
+}
+
+/// An order's id follows from its number, and a payment's leads to its order: nothing else is written
+/// for that, and nothing else read.
+#[tokio::test]
+async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
+    let market = Market::open().await;
+    let store = StoreId::parse(&market.store.id).unwrap();
+    let book = market.stock(100, 9).await;
+    let placed = market.order(cart(&[(&book, 1)])).await;
+    assert_eq!(placed.id, OrderId::numbered(&store, 1_001).as_str());
+    let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
+    let ask = json!({"order_id": placed.id, "order_token": placed.token});
+    let begun = market.gateway.client().post(&path).json(ask).await.expect(201);
+    let other = market.paid(&book, 1).await;
+    let listed = market.owner.get("/v1/payments").await.expect(200);
+    let order_of = |one: &Value| {
+        let id = PaymentId::parse(one["id"].as_str().unwrap()).unwrap();
+        id.order_at(&store).to_string()
+    };
+    let orders: Vec<_> = listed.data().iter().map(order_of).collect();
+    assert_eq!(orders, [other.id.clone(), placed.id.clone()]);
+    let shown = market.owner.get(&format!("/v1/payments/{}", begun.str("/payment_id"))).await;
+    let shown = shown.expect(200);
+    assert_eq!((shown.str("/order_id"), shown.trips()), (placed.id.clone(), 2));
+    // The same order, and the same store's next: there is no such payment, and no such order.
+    for nobodys in [
+        PaymentId::of_order(&OrderId::numbered(&store, 1_001), &["nobody"]),
+        PaymentId::of_order(&OrderId::numbered(&store, 1_003), &["nobody"]),
+    ] {
+        for rest in ["", "/refunds", "/events"] {
+            let missing = market.owner.get(&format!("/v1/payments/{nobodys}{rest}")).await;
+            missing.expect(404).problem("not_found");
+        }
+        market
+            .owner
+            .post(&format!("/v1/payments/{nobodys}/void"))
+            .key("k")
+            .json(json!({}))
+            .await
+            .expect(404);
+    }
+    // Another store's order of the same number is another's.
+    let stranger = Market::open().await;
+    stranger.owner.get(&format!("/v1/orders/{}", placed.id)).await.expect(404);
+    for nobody in [&None, &Some("no token")] {
+        let path = format!("{}/{}", market.orders_path(), placed.id);
+        let ask = market.gateway.client().get(&path);
+        let ask = nobody.iter().fold(ask, |ask, token| ask.header("x-service-order-token", token));
+        ask.await.expect(404);
+    }
 }

@@ -5,7 +5,7 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::seal;
-use gateway::table::{Sight, glance_first};
+use gateway::table::{Sight, retry_from_glance};
 use ground::key;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
@@ -38,7 +38,7 @@ pub(super) async fn redeem(
     if !code.is_open(now) {
         return Err(Code::InvalidGrant.into());
     }
-    let outcome = glance_first(|sight| commit(app, &code, sight)).await;
+    let outcome = retry_from_glance(|sight| commit(app, &code, sight)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
         // Somebody else's redemption may have won meanwhile: then this one is the replay.
         let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;

@@ -12,8 +12,9 @@ use ground::provider::ProviderName;
 use platform::caller::Shopper;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{FinancialStatus, OrderStatus};
+use sales::payment::locator::PaymentLocator;
 use sales::payment::provider::{Provider, Returned};
-use sales::payment::{Payment, PaymentStatus, ProviderReference, Source, load};
+use sales::payment::{Payment, PaymentStatus, Source, load};
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -152,7 +153,7 @@ pub async fn verify(
     let payment = meant.unwrap_or(newest);
     let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
-    let (locator, source) = (ProviderReference::from(*payment), Source::Verify);
+    let (locator, source) = (PaymentLocator::from(*payment), Source::Verify);
     let observed = &record_payment::look(&app, &connected, payment).await?;
     let update =
         PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: true };

@@ -15,6 +15,7 @@ use ground::key;
 use ground::provider::ProviderName;
 use identity::store::UniqueSubdomain;
 use sales::payment::load::connect;
+use sales::payment::locator::PaymentLocator;
 use sales::payment::provider::{Notice, Provider};
 use sales::payment::provider_event::ProviderEvent;
 use sales::payment::{ProviderReference, Source};
@@ -134,10 +135,11 @@ async fn locate(
     store: &StoreId,
     provider: ProviderName,
     reference: &str,
-) -> Result<Option<ProviderReference>, Problem> {
+) -> Result<Option<PaymentLocator>, Problem> {
     let key = key::provider_reference(provider.as_str(), reference);
     let found: Option<ProviderReference> = app.table.get(&key).await?;
-    Ok(found.filter(|locator| locator.store_id == *store))
+    let ours = found.filter(|reference| reference.store_id == *store);
+    Ok(ours.as_ref().map(PaymentLocator::from))
 }
 
 /// The event as it is kept.
@@ -146,7 +148,7 @@ async fn event(
     store: &StoreId,
     provider: ProviderName,
     notice: &Notice,
-    locator: Option<&ProviderReference>,
+    locator: Option<&PaymentLocator>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
     let key = app.secrets.payment_key().await?;

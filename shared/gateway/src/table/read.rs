@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Listed, Table, back_off, count, unavailable};
+use super::{Listed, Sight, Table, back_off, count, unavailable};
 use crate::budget;
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
@@ -13,16 +13,6 @@ use crate::problem::Problem;
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
 /// still have a next key (docs/platform.md §1).
 const MAX_PAGES: u32 = 20;
-
-/// How items are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
-    /// At half the price, and perhaps a moment old: good enough for what a write demands again, and
-    /// for no refusal.
-    Glance,
-    /// As it is.
-    Settled,
-}
 
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]
@@ -132,6 +122,13 @@ impl Query {
         self
     }
 
+    /// As it is, or at a glance; an index is always glanced at.
+    #[must_use]
+    pub fn seen(mut self, sight: Sight) -> Self {
+        self.consistent = sight == Sight::Settled && self.index.is_none();
+        self
+    }
+
     /// Whether the sort key of a row ends as it should.
     fn means(&self, row: &Attributes) -> bool {
         let name = self.index.map_or("SK", |index| index.key_names().1);
@@ -211,12 +208,17 @@ impl<T> Scanned<T> {
 impl Table {
     /// One item, read consistently.
     pub async fn get<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
+        self.get_as(key, Sight::Settled).await
+    }
+
+    /// One item.
+    pub async fn get_as<T: Item>(&self, key: &Key, sight: Sight) -> Result<Option<T>, Problem> {
         let answer = self
             .client
             .get_item()
             .table_name(self.name())
             .set_key(Some(key.attributes()))
-            .consistent_read(true)
+            .consistent_read(sight == Sight::Settled)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
@@ -230,11 +232,6 @@ impl Table {
         self.read(distinct(keys), true).await
     }
 
-    /// Up to 100 items in one round trip, seen as `sight` says.
-    pub async fn look(&self, keys: &[&Key], sight: Sight) -> Result<Batch, Problem> {
-        self.read(distinct(keys), sight == Sight::Settled).await
-    }
-
     /// Any number of items, 100 in a round trip and several such trips side by side, at half the
     /// price and perhaps a moment old.
     pub async fn glance(&self, keys: &[&Key]) -> Result<Batch, Problem> {
@@ -245,6 +242,14 @@ impl Table {
             .try_collect()
             .await?;
         Ok(Batch(parts.into_iter().flat_map(|Batch(items)| items).collect()))
+    }
+
+    /// Up to 100 items in one round trip.
+    pub async fn look(&self, keys: &[&Key], sight: Sight) -> Result<Batch, Problem> {
+        match sight {
+            Sight::Glance => self.glance(keys).await,
+            Sight::Settled => self.get_many(keys).await,
+        }
     }
 
     async fn read(&self, mut wanted: Vec<Attributes>, consistent: bool) -> Result<Batch, Problem> {

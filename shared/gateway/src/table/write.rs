@@ -13,7 +13,7 @@ use aws_sdk_dynamodb::types::{
 };
 use serde::Serialize;
 
-use super::{Sight, Table, back_off, count, unavailable};
+use super::{Table, back_off, count, unavailable};
 use crate::answer::Answer;
 use crate::clock::Timestamp;
 use crate::context::Context;
@@ -431,19 +431,6 @@ where
             }
             outcome => return outcome,
         }
-    }
-}
-
-/// Runs `attempt` over a glance, for what demands in its write whatever of it matters. What is refused
-/// so may be so by what was a moment old: it runs again over what is there, as by [`retry`].
-pub async fn glance_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
-where
-    F: FnMut(Sight) -> Fut,
-    Fut: Future<Output = Result<T, Problem>>,
-{
-    match attempt(Sight::Glance).await {
-        Err(problem) if problem.code.status() < 500 => retry(|| attempt(Sight::Settled)).await,
-        outcome => outcome,
     }
 }
 

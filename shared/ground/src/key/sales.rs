@@ -80,14 +80,6 @@ pub fn payments_open_with(
 ) -> IndexKey {
     gsi6(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
 }
-/// Where a store's payment lies: its id alone does not say which order it is of.
-pub fn payment_locator(store: &StoreId, id: &PaymentId) -> Key {
-    Key::new(format!("UQ#{store}#PAY#{id}"), "U")
-}
-/// Which order has this number.
-pub fn numbered_order(store: &StoreId, serial: u64) -> Key {
-    Key::new(format!("UQ#{store}#ORN#{serial}"), "U")
-}
 /// The counter of a store's order numbers.
 pub fn order_counter(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#ORD")

@@ -5,7 +5,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::table::Query;
+use gateway::table::{Query, Sight};
 use ground::id::{LocationId, OrderId, StoreId};
 use ground::key;
 use ground::resource;
@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::Order;
 use super::aggregate::{OrderAggregate, PaymentWithOrder};
 use super::fulfillment::Fulfillment;
-use super::number::{self, NumberedOrder};
+use super::number;
 use super::refund::Refund;
 use super::restock::{RestockLocations, UnchangedStore};
+use crate::payment::Payment;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider_event::ProviderEvent;
-use crate::payment::{Payment, ProviderReference};
 
 /// Items that are read of one order.
 const MAX_ITEMS: usize = 1_000;
@@ -68,7 +69,20 @@ impl Item for Member {
 /// # Errors
 /// `not_found`.
 pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
-    resource::load(app, &key::order(store, id)).await
+    order_as(app, store, id, Sight::Settled).await
+}
+
+/// As [`order`], as it is or at a glance.
+///
+/// # Errors
+/// `not_found`.
+pub async fn order_as(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    sight: Sight,
+) -> Result<Order, Problem> {
+    resource::load_as(app, &key::order(store, id), sight).await
 }
 
 /// An order with all that belongs to it: one query, because they share a partition.
@@ -80,8 +94,21 @@ pub async fn aggregate(
     store: &StoreId,
     id: &OrderId,
 ) -> Result<OrderAggregate, Problem> {
-    let partition = key::order(store, id).pk;
-    let found: Vec<Member> = app.table.all(&Query::partition(partition), MAX_ITEMS).await?;
+    aggregate_as(app, store, id, Sight::Settled).await
+}
+
+/// As [`aggregate`], as it is or at a glance.
+///
+/// # Errors
+/// `not_found`.
+pub async fn aggregate_as(
+    app: &App,
+    store: &StoreId,
+    id: &OrderId,
+    sight: Sight,
+) -> Result<OrderAggregate, Problem> {
+    let query = Query::partition(key::order(store, id).pk).seen(sight);
+    let found: Vec<Member> = app.table.all(&query, MAX_ITEMS).await?;
     let mut order = None;
     let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
     for member in found {
@@ -100,27 +127,23 @@ pub async fn aggregate(
 }
 
 /// The orders that people call this, with or without the prefix: `1001` and `#1001`. There is
-/// mostly one; a prefix that ends in digits can make two orders look alike. Two round trips,
-/// however many orders the store has.
+/// mostly one; a prefix that ends in digits can make two orders look alike. One round trip, however
+/// many orders the store has.
 ///
 /// # Errors
 /// The table does not answer.
 pub async fn by_number(app: &App, store: &StoreId, text: &str) -> Result<Vec<Order>, Problem> {
-    let numbers: Vec<Key> =
-        number::serials_in(text).map(|serial| key::numbered_order(store, serial)).collect();
-    let mut batch = app.table.get_many(&numbers.iter().collect::<Vec<_>>()).await?;
-    let mut named = Vec::new();
-    for number in &numbers {
-        named.extend(batch.take::<NumberedOrder>(number)?);
-    }
-    let keys: Vec<Key> = named.iter().map(|named| key::order(store, &named.order_id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    page::count_read(keys.len());
+    let numbered = |serial| (serial, key::order(store, &OrderId::numbered(store, serial)));
+    let named: Vec<(u64, Key)> = number::serials_in(text).map(numbered).collect();
+    let keys: Vec<&Key> = named.iter().map(|(_, key)| key).collect();
+    let mut batch = app.table.get_many(&keys).await?;
     let mut found = Vec::new();
-    for (named, key) in named.iter().zip(&keys) {
-        let order: Option<Order> = batch.take(key)?;
-        let is_meant = |order: &Order| order.number == text || named.serial.to_string() == text;
-        found.extend(order.filter(is_meant));
+    for (serial, key) in &named {
+        let Some(order) = batch.take::<Order>(key)? else { continue };
+        page::count_read(1);
+        if order.number == text || serial.to_string() == text {
+            found.push(order);
+        }
     }
     Ok(found)
 }
@@ -129,14 +152,14 @@ pub async fn by_number(app: &App, store: &StoreId, text: &str) -> Result<Vec<Ord
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(app: &App, locator: &ProviderReference) -> Result<PaymentWithOrder, Problem> {
+pub async fn payment(app: &App, locator: &PaymentLocator) -> Result<PaymentWithOrder, Problem> {
     payment_and_event(app, locator, None).await.map(|(known, _)| known)
 }
 
 /// A payment and its order, and whether an event has been handled.
 pub(crate) async fn payment_and_event(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     event: Option<&ProviderEvent>,
 ) -> Result<(PaymentWithOrder, bool), Problem> {
     let payment_key = key::payment(&locator.store_id, &locator.order_id, &locator.payment_id);

@@ -62,7 +62,9 @@ impl Order {
     }
 
     fn new_payment(&self, method: Option<String>, now: Timestamp) -> Payment {
-        let (id, amount) = (PaymentId::mint(now), self.outstanding());
+        // A version of an order is marked as paid once.
+        let id = PaymentId::of_order(&self.id, &["marked as paid", &self.version.to_string()]);
+        let amount = self.outstanding();
         let reference = id.to_string();
         Payment {
             store_id: self.store_id.clone(),

@@ -283,7 +283,7 @@ impl Order {
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
         let mut order = Self {
-            id: OrderId::mint(now),
+            id: OrderId::numbered(&store.id, number),
             store_id: store.id.clone(),
             number: format!("{}{number}", store.order_prefix),
             customer_id: buyer.customer_id,

@@ -11,35 +11,20 @@ use ground::provider::ProviderName;
 use ground::resource;
 use identity::store::Store;
 
+use super::Payment;
 use super::account::ProviderAccount;
 use super::connected::Connected;
-use super::locator::PaymentLocator;
 use super::manual::Manual;
-use super::{Payment, ProviderReference};
 
 /// Payments of one order that are read; each is opened by a person who wants to pay.
 const MAX_PAYMENTS: usize = 50;
-
-/// Where a store's payment lies: its id alone does not say which order it is of.
-///
-/// # Errors
-/// `not_found`.
-pub async fn locator(
-    app: &App,
-    store: &StoreId,
-    id: &PaymentId,
-) -> Result<ProviderReference, Problem> {
-    let found: Option<PaymentLocator> = app.table.get(&key::payment_locator(store, id)).await?;
-    found.map(|locator| locator.0).ok_or_else(|| Code::NotFound.into())
-}
 
 /// A store's payment.
 ///
 /// # Errors
 /// `not_found`.
 pub async fn payment(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
-    let locator = locator(app, store, id).await?;
-    resource::load(app, &key::payment(store, &locator.order_id, id)).await
+    resource::load(app, &key::payment(store, &id.order_at(store), id)).await
 }
 
 /// The payments of an order, in its own partition.

@@ -1,31 +1,43 @@
-//! Where a payment lies: it is beside its order, and its id alone does not say which that is.
+//! Where a payment lies: beside its order, to which its id leads.
 
-use gateway::item::{Item, Key};
-use gateway::problem::Code;
-use gateway::table::Write;
-use ground::key;
-use serde::{Deserialize, Serialize};
+use ground::id::{OrderId, PaymentId, StoreId};
 
 use super::{Payment, ProviderReference};
 
-/// What leads from a payment's id to the payment: written with it, and never changed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct PaymentLocator(pub ProviderReference);
+/// A payment of an order of a store: all that its key is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentLocator {
+    /// The store that it belongs to.
+    pub store_id: StoreId,
+    /// The order that it belongs to.
+    pub order_id: OrderId,
+    /// The id of one of the order's payments.
+    pub payment_id: PaymentId,
+}
 
-impl Item for PaymentLocator {
-    const KIND: &'static str = "payment_place";
-    fn key(&self) -> Key {
-        key::payment_locator(&self.0.store_id, &self.0.payment_id)
-    }
-    fn version(&self) -> u64 {
-        self.0.version
+impl PaymentLocator {
+    /// Where a store's payment lies, if there is one of this id.
+    pub fn of(store: &StoreId, id: &PaymentId) -> Self {
+        Self { store_id: store.clone(), order_id: id.order_at(store), payment_id: id.clone() }
     }
 }
 
-/// Adds a new payment to a transaction: two actions, so that it is found by its id at once.
-pub fn create(write: Write, payment: &Payment) -> Write {
-    write
-        .create(payment, Code::VersionConflict)
-        .create(&PaymentLocator(ProviderReference::from(payment)), Code::VersionConflict)
+impl From<&Payment> for PaymentLocator {
+    fn from(payment: &Payment) -> Self {
+        Self {
+            store_id: payment.store_id.clone(),
+            order_id: payment.order_id.clone(),
+            payment_id: payment.id.clone(),
+        }
+    }
+}
+
+impl From<&ProviderReference> for PaymentLocator {
+    fn from(reference: &ProviderReference) -> Self {
+        Self {
+            store_id: reference.store_id.clone(),
+            order_id: reference.order_id.clone(),
+            payment_id: reference.payment_id.clone(),
+        }
+    }
 }

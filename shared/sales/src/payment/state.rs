@@ -12,7 +12,7 @@ use ground::resource::Resource;
 
 use super::{
     Action, Attention, KEPT, Observed, ObservedState, Payment, PaymentAttempt, PaymentStatus,
-    PaymentView, Receipt, Source, locator,
+    PaymentView, Receipt, Source,
 };
 use crate::payment::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
@@ -86,7 +86,7 @@ impl PaymentChange {
         let event = |topic| self.payment.event(topic, now);
         let gone_back = self.has_gone_back.then_some(&PAYMENT_REFUNDED);
         let write = match self.payment.version {
-            1 => locator::create(write, &self.payment),
+            1 => write.create(&self.payment, Code::VersionConflict),
             _ => write.replace(&self.payment, Code::VersionConflict),
         };
         write.also(self.topic().map(event), Write::emit).also(gone_back.map(event), Write::emit)

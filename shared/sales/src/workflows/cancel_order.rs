@@ -10,7 +10,7 @@ use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
-use gateway::table::retry;
+use gateway::table::{Sight, retry};
 use ground::id::{OrderId, StoreId};
 
 use super::close_payments::close_payments_or_warn;
@@ -51,7 +51,8 @@ pub async fn cancel<R: Reply>(
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
     let spending = Spending::default();
     // A future of many kilobytes stays out of its caller's.
-    let reserved = inventory::persist(|| once(app, (store, id), ask, &spending, &answer));
+    let once = |sight| once(app, (store, id, sight), ask, &spending, &answer);
+    let reserved = inventory::persist_from_glance(once);
     let reserved = Box::pin(reserved).await?;
     let answered = refund_order::finish(app, reserved, &answer).await?;
     close_payments_or_warn(app, store, id).await;
@@ -61,15 +62,18 @@ pub async fn cancel<R: Reply>(
 /// One attempt: the order is cancelled, and what goes back of its money is reserved.
 async fn once<R: Reply>(
     app: &App,
-    (store, id): (&StoreId, &OrderId),
+    (store, id, sight): (&StoreId, &OrderId, Sight),
     ask: &CancelOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate(app, store, id).await?;
+    let aggregate = load::aggregate_as(app, store, id, sight).await?;
     let now = app.clock.now();
     let refund_id = match Earlier::of(&aggregate, &ask.seed, now) {
-        Earlier::Stands(refund) => return Reserved::of(aggregate, refund, answer),
+        Earlier::Stands(refund) => {
+            sight.demand_settled()?;
+            return Reserved::of(aggregate, refund, answer);
+        }
         Earlier::New(id) => id,
     };
     ask.if_match.check(aggregate.order.version)?;

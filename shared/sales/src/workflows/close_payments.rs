@@ -20,10 +20,9 @@ use crate::order::aggregate::OrderAggregate;
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider::Provider;
-use crate::payment::{
-    Observed, ObservedState, Payment, PaymentStatus, ProviderDeadline, ProviderReference, Source,
-};
+use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderDeadline, Source};
 
 /// How long after providers were not asked, or did not answer, they are asked again.
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
@@ -127,7 +126,7 @@ async fn record(
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
-    let (locator, source) = (ProviderReference::from(payment), Source::Sync);
+    let (locator, source) = (PaymentLocator::from(payment), Source::Sync);
     let update =
         PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: false };
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {

@@ -15,7 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Change, Sight, Write};
+use gateway::table::{Change, Sight, Write, is_to_be_settled};
 use ground::key;
 use ground::mail::Mail;
 use ground::money::Money;
@@ -29,7 +29,7 @@ use price_cart::price_as;
 use crate::gift_card::{self, GiftCardCode};
 use crate::notifications;
 use crate::order::cart::{CartLine, PaymentInput};
-use crate::order::number::{self, NumberedOrder};
+use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
 use crate::payment::PaymentChange;
@@ -38,10 +38,9 @@ use crate::payment::PaymentChange;
 const ATTEMPTS: u32 = 12;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
-/// Actions besides those of the lines: the order and its number, three events, the idempotency
-/// record, the customer, a payment and its locator, a mail, and three gift cards with their
-/// entries.
-const OTHER_ACTIONS: usize = 16;
+/// Actions besides those of the lines: the order, three events, the idempotency record, the customer,
+/// a payment, a mail, and three gift cards with their entries.
+const OTHER_ACTIONS: usize = 14;
 
 /// A cart to be ordered.
 #[derive(Debug, Clone)]
@@ -120,7 +119,7 @@ pub async fn place<R: Reply>(
     loop {
         let priced = match decide(app, store, cart, &judge, sight).await {
             // What is refused is refused for what there is, never for what a glance has seen.
-            Err(problem) if sight == Sight::Glance && problem.code.status() < 500 => {
+            Err(refused) if sight == Sight::Glance && is_to_be_settled(&refused) => {
                 sight = Sight::Settled;
                 continue;
             }
@@ -202,9 +201,7 @@ async fn write<R: Reply>(
 ) -> Result<R, Problem> {
     let (now, quote) = (app.clock.now(), &priced.quote);
     let (order, payments) = order_of(priced, placing, last, now)?;
-    let numbered = NumberedOrder::of(&order, serial(last));
     let write = app.table.write().create(&order, Code::VersionConflict);
-    let write = write.create(&numbered, Code::VersionConflict);
     let write = take_stock(write, &order, quote, now);
     let write = mark_ordered(app, write, quote).await?;
     let write = quote.cards.iter().fold(write, |write, (card, pays)| {

@@ -32,18 +32,18 @@ use super::save_change::Spending;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
 use crate::payment::connected::Connected;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
-    Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, ProviderReference,
-    Source, Transition,
+    Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, Source, Transition,
 };
 
 /// Something that was learnt about a payment.
 #[derive(Debug, Clone, Copy)]
 pub struct PaymentUpdate<'a> {
     /// Which payment.
-    pub locator: &'a ProviderReference,
+    pub locator: &'a PaymentLocator,
     /// What its provider says.
     pub observed: &'a Observed,
     /// How that was learnt.
@@ -127,10 +127,10 @@ async fn apply<R: Reply>(
 pub async fn in_full(
     app: &App,
     connected: &Connected,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     observed: &Observed,
 ) -> Result<Observed, Problem> {
-    if locator.provider != ProviderName::Razorpay || !observed.has_all_gone_back() {
+    if connected.name() != ProviderName::Razorpay || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
     let payment = load::payment(app, locator).await?.payment;

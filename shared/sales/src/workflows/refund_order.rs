@@ -32,8 +32,9 @@ use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider::{Provider, ProviderFailure, RefundNotice, RefundResult};
-use crate::payment::{Payment, PaymentRefund, ProviderReference, RefundState};
+use crate::payment::{Payment, PaymentRefund, RefundState};
 
 pub use self::reserve::has_begun;
 pub(super) use self::reserve::{Earlier, NewRefund, Reserved, begin};
@@ -75,8 +76,10 @@ pub async fn refund<R: Reply>(
         Ok(answer(order, refund))
     };
     let spending = Spending::default();
-    let reserved =
-        inventory::persist(|| reserve(app, (store, id), ask, &spending, &answer)).await?;
+    let reserved = inventory::persist_from_glance(|sight| {
+        reserve(app, (store, id, sight), ask, &spending, &answer)
+    })
+    .await?;
     finish(app, reserved, &answer).await
 }
 
@@ -216,7 +219,7 @@ async fn complete(
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
     let result = ask(app, connected, payment, &reserved.id, &reserved.amount).await?;
-    record_result(app, &ProviderReference::from(payment), None, &reserved.id, &result).await
+    record_result(app, &PaymentLocator::from(payment), None, &reserved.id, &result).await
 }
 
 /// Records what an event tells of a refund, and of the payment that it refunds: one of another
@@ -226,7 +229,7 @@ async fn complete(
 /// `not_found`, when the order is gone.
 pub async fn receive(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     notice: &RefundNotice,
     carrier: Option<&str>,
 ) -> Result<(), Problem> {
@@ -236,7 +239,7 @@ pub async fn receive(
 /// The third step of one payment's part. Told twice, it is recorded once.
 async fn record_result(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     carrier: Option<&str>,
     id: &RefundId,
     result: &RefundResult,
@@ -287,7 +290,7 @@ pub(super) async fn return_part(
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
-    let locator = ProviderReference::from(payment);
+    let locator = PaymentLocator::from(payment);
     let payment = reserve_unapplied(app, &locator, id, amount).await?;
     let reserved = payment.refund(id).ok_or(Code::NotFound)?;
     if reserved.status != RefundState::Pending {

@@ -10,8 +10,9 @@ use super::refund_order;
 use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider::Provider;
-use crate::payment::{Attention, Payment, PaymentStatus, ProviderReference, Source};
+use crate::payment::{Attention, Payment, PaymentStatus, Source};
 
 /// Returns another amount than was asked for, of an order that is over: nobody can accept it any
 /// more.
@@ -74,7 +75,7 @@ pub(super) async fn return_unapplied(
 }
 
 async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
-    let locator = ProviderReference::from(payment);
+    let locator = PaymentLocator::from(payment);
     let observed = connected.void(app, payment).await?;
     retry(|| async {
         let now = app.clock.now();

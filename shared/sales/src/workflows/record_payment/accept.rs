@@ -10,7 +10,8 @@ use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
-use crate::payment::{PaymentChange, ProviderReference, Transition};
+use crate::payment::locator::PaymentLocator;
+use crate::payment::{PaymentChange, Transition};
 use crate::workflows::save_change::Spending;
 
 /// Applies another amount than was asked for, as much as there is of it: the order is paid in part,
@@ -21,7 +22,7 @@ use crate::workflows::save_change::Spending;
 /// `amount_exceeds_outstanding`, `precondition_failed`.
 pub async fn accept<R: Reply>(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     if_match: &IfMatch,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {

@@ -11,10 +11,9 @@ use super::{PaymentUpdate, Recorded, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::connected::Connected;
+use crate::payment::locator::PaymentLocator;
 use crate::payment::provider::{Provider, ProviderFailure};
-use crate::payment::{
-    CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, ProviderReference, Source,
-};
+use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source};
 
 /// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
 /// the order does not want it any more.
@@ -34,7 +33,7 @@ pub async fn look(
     if !is_ours_to_take {
         return Ok(observed);
     }
-    let known = load::payment(app, &ProviderReference::from(payment)).await?;
+    let known = load::payment(app, &PaymentLocator::from(payment)).await?;
     let provider_payment = observed.provider_payment.clone();
     let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
     if known.order.refusal(&carried).is_some() {
@@ -64,7 +63,7 @@ pub async fn capture<R: Reply>(
     amount: &Money,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
-    let locator = ProviderReference::from(payment);
+    let locator = PaymentLocator::from(payment);
     let taken = match connected.capture(app, payment, amount).await {
         Ok(taken) => taken,
         Err(failure) => {
@@ -107,7 +106,7 @@ fn not_capturable(payment: &Payment) -> Problem {
 /// by whom.
 async fn note_unanswered(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     amount: &Money,
     why: &ProviderFailure,
 ) {

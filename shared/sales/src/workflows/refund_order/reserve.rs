@@ -4,7 +4,7 @@ use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::Problem;
 use gateway::reply::Reply;
-use gateway::table::retry;
+use gateway::table::{Sight, retry};
 use ground::id::{OrderId, RefundId, StoreId};
 use ground::money::Money;
 use ground::provider::ProviderName;
@@ -15,7 +15,8 @@ use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefun
 use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::{Payment, PaymentChange, ProviderReference, RefundState, Transition};
+use crate::payment::locator::PaymentLocator;
+use crate::payment::{Payment, PaymentChange, RefundState, Transition};
 use crate::workflows::save_change::Spending;
 
 /// Refunds that one idempotency key can stand for: a refused one is not resumed.
@@ -55,15 +56,18 @@ pub(in crate::workflows) struct NewRefund<'a> {
 /// Reserves what an order is to refund, unless the same request has done so before.
 pub(super) async fn reserve<R: Reply>(
     app: &App,
-    (store, id): (&StoreId, &OrderId),
+    (store, id, sight): (&StoreId, &OrderId, Sight),
     ask: &RefundOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate(app, store, id).await?;
+    let aggregate = load::aggregate_as(app, store, id, sight).await?;
     let now = app.clock.now();
     let id = match Earlier::of(&aggregate, &ask.seed, now) {
-        Earlier::Stands(refund) => return Reserved::of(aggregate, refund, answer),
+        Earlier::Stands(refund) => {
+            sight.demand_settled()?;
+            return Reserved::of(aggregate, refund, answer);
+        }
         Earlier::New(id) => id,
     };
     ask.if_match.check(aggregate.order.version)?;
@@ -122,7 +126,7 @@ async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<Vec<Connected>, 
 /// Reserves `amount`, or all that is left, on a payment that no order counts.
 pub(super) async fn reserve_unapplied(
     app: &App,
-    locator: &ProviderReference,
+    locator: &PaymentLocator,
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
