@@ -3,6 +3,7 @@
 mod accounts;
 mod choosing;
 mod connected;
+mod costs;
 mod external_refunds;
 mod leaving;
 mod mismatch;

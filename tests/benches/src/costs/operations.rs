@@ -75,7 +75,7 @@ pub const PAGE: Operation = Operation {
 pub const CHECKOUT: Operation = Operation {
     name: "checkout, 1 line, guest",
     reads: 25,
-    writes: 180,
+    writes: 160,
     hottest_reads: 10,
     hottest_writes: 30,
     api_requests: 1,
@@ -85,12 +85,12 @@ pub const CHECKOUT: Operation = Operation {
 };
 /// An order is paid.
 pub const MARK_PAID: Operation =
-    Operation { name: "mark paid", reads: 40, writes: 250, ..CHECKOUT };
+    Operation { name: "mark paid", reads: 35, writes: 230, ..CHECKOUT };
 /// An order is fulfilled.
-pub const FULFIL: Operation = Operation { name: "fulfil", reads: 40, writes: 200, ..MARK_PAID };
+pub const FULFIL: Operation = Operation { name: "fulfil", reads: 35, writes: 200, ..MARK_PAID };
 /// Money goes back.
 pub const REFUND: Operation =
-    Operation { name: "refund", reads: 40, writes: 280, runs: Run::of(512, 45), ..CHECKOUT };
+    Operation { name: "refund", reads: 35, writes: 280, runs: Run::of(512, 45), ..CHECKOUT };
 /// A merchant or a customer signs in.
 pub const SIGN_IN: Operation = Operation {
     name: "sign-in with a password",

@@ -1,0 +1,22 @@
+//! What it costs the table, exactly, that money goes back through a provider: units as DynamoDB counts
+//! them, and round trips (`cross/costs.rs` says how).
+
+use support::json;
+
+use super::connected::Connected;
+
+#[tokio::test]
+async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
+    let connected = Connected::open().await;
+    for provider in ["razorpay", "stripe"] {
+        let order = connected.order().await;
+        connected.paid(provider, &order).await;
+        let path = format!("/v1/orders/{}/refund", order.id);
+        let refunded = connected.owner.post(&path).key(provider).json(json!({})).await.expect(201);
+        assert_eq!(refunded.str("/refund/status"), "succeeded");
+        // Session, account, store; the order with its payment at a glance; the provider's account.
+        // Reserved: order 2, payment 2 + 2 rows (it is due, and needs its provider), refund 2, two
+        // events of 5. Recorded: payment 2 + 2 (the rows go), refund 2, three events, record 2.
+        assert_eq!((refunded.tenths(), refunded.trips()), (455, 5), "{provider}");
+    }
+}
