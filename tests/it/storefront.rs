@@ -18,6 +18,9 @@ use support::{Client, Gateway, Merchant, Reply, Store, Value, eventually, json};
 /// As long as a process shows a store as it was.
 const KEPT: Duration = Duration::from_secs(6);
 
+/// As long as a process chooses what is beside a product among the same others.
+const CHOSEN: Duration = Duration::from_secs(31);
+
 /// The stream takes a moment, on a busy machine a long one.
 const SOON: Duration = Duration::from_secs(30);
 
@@ -84,13 +87,14 @@ impl Front {
     async fn beside(&self, handle: &str, count: usize) -> Reply {
         let path = self.path(&format!("/products/{handle}"));
         eventually(SOON, || async {
+            self.gateway.advance(CHOSEN);
             let page = self.gateway.client().get(&path).await.expect(200);
             (related(&page).len() == count).then_some(page)
         })
         .await
     }
 
-    /// Waits until so many products are candidates for related products.
+    /// Waits until so many products are candidates for related products, and everybody knows.
     async fn has_candidates(&self, count: usize) {
         let candidates = |item: &Value| item["products"].as_array().map(Vec::len);
         eventually(SOON, || async {
@@ -98,6 +102,7 @@ impl Front {
             items.iter().any(|item| candidates(item) == Some(count)).then_some(())
         })
         .await;
+        self.gateway.advance(CHOSEN);
     }
 
     /// The titles of a list, in its order.

@@ -1,10 +1,10 @@
 //! The catalogue as shoppers see it: products, categories and collections.
 
 mod ask;
+mod beside;
 mod groups;
 mod page;
 mod source;
-mod stock;
 mod view;
 
 use axum::extract::State;

@@ -8,7 +8,7 @@
 //! - Handles and SKUs are unique by items of their own ([`UniqueProductHandle`], [`UniqueSku`]).
 //! - What a change cannot do in one transaction it leaves to do ([`DeferredWork`]).
 //!
-//! A product and its variants are one query ([`load`]).
+//! A product and its variants are one query ([`load`]), and what can be bought of it is on them.
 
 mod ask;
 mod barcode;
@@ -31,7 +31,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use ground::fields::{Currency, Handle};
-use ground::id::{CategoryId, MediaId, ProductId, StoreId, VariantId};
+use ground::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
 use identity::store::{InventoryPolicy, Store};
@@ -43,7 +43,7 @@ pub use barcode::Barcode;
 pub use card::{Card, CardImage, CardOrder, cards};
 pub(crate) use card::{id_of, newest_first};
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
-pub use find::{find, get_many, load};
+pub use find::{find, get_many, glance, load};
 pub use options::{Faults, slug, variant_title};
 pub use outline::Outline;
 pub use restock::{restock, restock_product};
@@ -230,6 +230,10 @@ pub struct Variant {
     pub tracked: bool,
     /// What happens to an order when its stock is short; the store's policy unless said.
     pub policy: Option<InventoryPolicy>,
+    /// The locations at which it can be sold, of whatever kind they are. Stock says so, and no write
+    /// of the variant ([`Variant::STOCK`]).
+    #[serde(default)]
+    pub stocked_at: Vec<LocationId>,
     /// Its place among the product's variants, from 1. It is not kept with the variant: the product
     /// lists its variants in their order ([`Product::arranged`]).
     #[serde(skip)]
@@ -253,9 +257,16 @@ impl Item for Variant {
 }
 
 impl Variant {
-    /// Whether it is sold beyond its stock on this store.
-    pub fn continues_selling(&self, store: &Store) -> bool {
-        self.policy.unwrap_or(store.inventory_policy) == InventoryPolicy::Continue
+    /// Attributes that its stock keeps ([`restock`](restock())): a write of the variant leaves them
+    /// alone (`Write::replace_except`).
+    pub const STOCK: &[&str] = &["stocked_at"];
+
+    /// Whether it can be bought at this store as it is now.
+    pub fn is_in_stock(&self, store: &Store) -> bool {
+        let policy = self.policy.unwrap_or(store.inventory_policy);
+        !self.tracked
+            || policy == InventoryPolicy::Continue
+            || self.stocked_at.iter().any(|at| store.online_locations.contains(at))
     }
 
     /// What it is compared with, where that is more than it costs; in minor units.

@@ -2,11 +2,13 @@
 //!
 //! A product's page shows a few others that have most in common with it. To choose among the
 //! newest of the store would take a query over their cards for every page; instead one item per
-//! store lists them, each with only what choosing needs, and a page reads that item in a batch
-//! that it makes anyway. The dispatcher rebuilds it when a product has changed, so it is a moment
-//! behind: it says what to read, and what is shown is what was read.
+//! store lists them, each with only what choosing needs, packed, so that it is half a read unit;
+//! and a process keeps it for a while. The dispatcher rebuilds it when a product has changed, so it
+//! is a moment behind: it says what to read, and what is shown is what was read. It names the
+//! handles too: where the product of a handle is, a page often knows from it.
 
-use gateway::item::{Item, Key};
+use gateway::item::{Item, Key, Packing};
+use ground::fields::Handle;
 use ground::id::{ProductId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
@@ -21,13 +23,15 @@ pub const MAX_CANDIDATES: usize = 60;
 pub struct Candidate {
     /// The product.
     pub id: ProductId,
-    /// What it is likened by; its variants are its card's to say.
+    /// Its name in URLs.
+    pub handle: Handle,
+    /// What it is likened by.
     pub outline: Outline,
 }
 
 impl From<&Card> for Candidate {
     fn from(card: &Card) -> Self {
-        Self { id: card.id().clone(), outline: card.outline() }
+        Self { id: card.id().clone(), handle: card.handle.clone(), outline: card.outline() }
     }
 }
 
@@ -44,6 +48,7 @@ pub struct RelatedProducts {
 
 impl Item for RelatedProducts {
     const KIND: &'static str = "shelf";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
     fn key(&self) -> Key {
         key::related_products(&self.store_id)
     }
@@ -70,6 +75,11 @@ impl RelatedProducts {
         (products != self.products).then_some(Self { store_id, products, version })
     }
 
+    /// The candidate of this handle.
+    pub fn named(&self, handle: &Handle) -> Option<&Candidate> {
+        self.products.iter().find(|candidate| candidate.handle == *handle)
+    }
+
     /// The candidates that have most in common with this product, at most so many. The newer of
     /// equal ones comes first; what has nothing in common comes last.
     pub fn closest_to(
@@ -90,7 +100,7 @@ impl RelatedProducts {
 mod tests {
     use std::time::Duration;
 
-    use ground::id::{CategoryId, VariantId};
+    use ground::id::CategoryId;
 
     use super::*;
     use crate::product::{Product, ProductStatus, tests};
@@ -169,7 +179,6 @@ mod tests {
             product_type: Some("\u{1f600}".repeat(100)),
             vendor: Some("\u{1f600}".repeat(100)),
             tags: (0..250).map(|n| format!("{n:03}{}", "\u{1f600}".repeat(37))).collect(),
-            variant_ids: (0..100).map(|n| VariantId::derive(&[&n.to_string()])).collect(),
             ..product(&n.to_string(), n)
         };
         let related = related((0..u64::try_from(MAX_CANDIDATES).unwrap()).map(full));

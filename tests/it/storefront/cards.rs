@@ -196,6 +196,14 @@ async fn a_list_hears_of_stock_that_runs_out_and_comes_back() {
     adjust(&front, &small, -1).await;
     adjust(&front, &mug, 1).await;
     has_in_stock(&front, &["Shirt", "Mug"]).await;
+    // Its own page says which one.
+    let path = front.path("/products/shirt");
+    eventually(SOON, || async {
+        let page = front.gateway.client().get(&path).await.expect(200);
+        let said = [0, 1].map(|place| page.at(&format!("/variants/{place}/in_stock")) == true);
+        (said == [false, true]).then_some(())
+    })
+    .await;
     adjust(&front, &medium, -4).await;
     has_in_stock(&front, &["Mug"]).await;
     assert_eq!(front.titles("?in_stock=false").await, ["Shirt"]);

@@ -146,6 +146,7 @@ impl VariantAsk {
             requires_shipping: self.requires_shipping.is_none_or(|flag| flag.0),
             tracked,
             policy,
+            stocked_at: stocked_at(&opened),
             position,
             created_at: now,
             updated_at: now,
@@ -153,6 +154,12 @@ impl VariantAsk {
         };
         Draft { variant, levels: opened }
     }
+}
+
+/// The locations at which these levels hold something.
+pub(crate) fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<LocationId> {
+    let stocked = levels.into_iter().filter(|level| level.available > 0);
+    stocked.map(|level| level.location_id.clone()).collect()
 }
 
 /// Puts first stock that names no location at the store's first one, which is made when there is

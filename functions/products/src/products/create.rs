@@ -260,6 +260,7 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
         requires_shipping: true,
         tracked: false,
         policy: None,
+        stocked_at: Vec::new(),
         position: 1,
         created_at: now,
         updated_at: now,

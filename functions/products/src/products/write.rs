@@ -36,6 +36,7 @@ use ground::id::{ProductId, StoreId};
 use ground::key;
 use identity::store::{self, Store};
 
+use super::ask::stocked_at;
 pub(crate) use steps::{Chore, WriteStep};
 use steps::{ROOM, cost, cut, own_images};
 
@@ -63,8 +64,7 @@ fn categorized(write: Write, product: &Product) -> Write {
 /// The card of a new product that is made in these steps.
 fn card((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> Card {
     let levels = steps.iter().flat_map(WriteStep::levels);
-    let stocked = levels.filter(|level| level.available > 0);
-    Card::of(product, variants).stocked(stocked.map(|level| level.location_id.clone()))
+    Card::of(product, variants).stocked(stocked_at(levels))
 }
 
 /// Writes a new product with its variants.

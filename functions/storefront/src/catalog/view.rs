@@ -134,7 +134,7 @@ struct VariantChoice {
     weight_grams: Option<u32>,
     barcode: Option<String>,
     requires_shipping: bool,
-    /// Whether it can be bought now; or may be, where that would take too long to find out.
+    /// Whether it can be bought, as was known a moment ago.
     in_stock: bool,
     position: u32,
     created_at: Timestamp,
@@ -145,7 +145,7 @@ struct VariantChoice {
 impl ProductDetail {
     /// The page as it was read.
     pub fn of(page: &ProductPage, store: &Store, base_url: &str) -> Self {
-        let ProductPage { product, variants, related, stock } = page;
+        let ProductPage { product, variants, related } = page;
         let choice = |variant: &Variant| VariantChoice {
             id: variant.id.clone(),
             title: variant.title.clone(),
@@ -156,7 +156,7 @@ impl ProductDetail {
             weight_grams: variant.weight_grams,
             barcode: variant.barcode.clone(),
             requires_shipping: variant.requires_shipping,
-            in_stock: stock.has_variant(variant, store),
+            in_stock: variant.is_in_stock(store),
             position: variant.position,
             created_at: variant.created_at,
             updated_at: variant.updated_at,

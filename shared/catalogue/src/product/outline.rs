@@ -1,6 +1,6 @@
 //! What of a product says which others are like it.
 
-use ground::id::{CategoryId, VariantId};
+use ground::id::CategoryId;
 use serde::{Deserialize, Serialize};
 
 use super::{Card, Product};
@@ -8,7 +8,7 @@ use super::{Card, Product};
 /// Tags that likeness is judged by (our choice).
 const MAX_TAGS: usize = 10;
 
-/// What is known of a product before it is read: what it is likened by, and its variants.
+/// What a product is likened by, which is known before it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outline {
     /// Where it belongs.
@@ -19,8 +19,6 @@ pub struct Outline {
     pub vendor: Option<String>,
     /// The first of its tags.
     pub tags: Vec<String>,
-    /// Its variants, in their order.
-    pub variant_ids: Vec<VariantId>,
 }
 
 impl Outline {
@@ -47,20 +45,18 @@ impl Card {
             product_type: self.product_type.clone(),
             vendor: self.vendor.clone(),
             tags: self.tags.iter().take(MAX_TAGS).cloned().collect(),
-            variant_ids: Vec::new(),
         }
     }
 }
 
 impl Product {
-    /// What its page has to know of it before it is read.
+    /// What it is likened by.
     pub fn outline(&self) -> Outline {
         Outline {
             category_id: self.category_id.clone(),
             product_type: self.product_type.clone(),
             vendor: self.vendor.clone(),
             tags: self.tags.iter().take(MAX_TAGS).cloned().collect(),
-            variant_ids: self.variant_ids.clone(),
         }
     }
 }

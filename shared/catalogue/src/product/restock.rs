@@ -1,41 +1,34 @@
-//! What a card knows of its product's stock: at which locations some variant can be sold.
+//! What a product's variants and its card know of their stock: at which locations it can be sold.
 //!
-//! Stock changes in place, by orders that read no card; that a level has run out or come back is
-//! seen by the table's stream, and what the card says is decided anew over the levels as they are.
-//! Whoever decides reads the card, then the levels, and writes under the card's count of such
-//! looks, which each of them raises: of several at once the last to write has read all that was
-//! before, and nobody who read less comes after it. Doing it twice does no harm.
+//! Stock changes in place, by orders that read neither; that a level has run out or come back is
+//! seen by the table's stream, and what variant and card say is decided anew over the levels as they
+//! are. Whoever decides reads the card and the variant, then the levels, and writes both under the
+//! card's count of such looks, which each of them raises: of several at once the last to write has
+//! read all that was before, and nobody who read less comes after it. Doing it twice does no harm.
 
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, retry};
+use gateway::table::{Change, Write, retry};
 use ground::id::{LocationId, ProductId, StoreId};
 use ground::key;
 
-use super::{Card, Sellable};
+use super::{Card, Sellable, Variant};
 use crate::inventory::Level;
 
 /// Levels that one batch reads.
 const BATCH: usize = 100;
 
-/// A level of this variant has run out, or come back: says on the card of its product at once
-/// whether some variant can be sold there. Nothing where the variant or the product is gone.
+/// A level of this variant has run out, or come back: says on the variant at once whether it can be
+/// sold there, and on the card of its product whether some variant can. Nothing where the product is
+/// gone.
 ///
 /// # Errors
 /// 503.
 pub async fn restock(app: &App, level: &Level) -> Result<(), Problem> {
     let sellable = key::sellable(&level.store_id, &level.variant_id);
     let Some(sellable) = app.table.get::<Sellable>(&sellable).await? else { return Ok(()) };
-    let at = std::slice::from_ref(&level.location_id);
-    let made_with = |card: &Card| {
-        // A product and what it begins with are one write.
-        level.available > 0
-            && level.version == 1
-            && card.created_at == level.created_at
-            && card.stocked_at.contains(&level.location_id)
-    };
-    retry(|| look(app, (&level.store_id, &sellable.product_id), Some(at), made_with)).await
+    retry(|| look(app, (&level.store_id, &sellable.product_id), Some(level))).await
 }
 
 /// Some variants of a product have gone, with their stock: says on its card where the others can
@@ -44,40 +37,105 @@ pub async fn restock(app: &App, level: &Level) -> Result<(), Problem> {
 /// # Errors
 /// 503.
 pub async fn restock_product(app: &App, store: &StoreId, id: &ProductId) -> Result<(), Problem> {
-    retry(|| look(app, (store, id), None, |_| false)).await
+    retry(|| look(app, (store, id), None)).await
 }
 
-/// Looks at the stock of a product at these locations, or at all that its card names.
+/// Looks at the stock of a product at the location of this level, or at all that its card names.
 async fn look(
     app: &App,
     (store, id): (&StoreId, &ProductId),
-    at: Option<&[LocationId]>,
-    is_known: impl Fn(&Card) -> bool,
+    level: Option<&Level>,
 ) -> Result<(), Problem> {
-    let Some(card) = app.table.get::<Card>(&key::card(store, id)).await? else { return Ok(()) };
-    if is_known(&card) {
+    let card_key = key::card(store, id);
+    let variant_key = level.map(|level| key::variant(store, id, &level.variant_id));
+    let keys: Vec<&Key> = std::iter::once(&card_key).chain(&variant_key).collect();
+    let mut found = app.table.get_many(&keys).await?;
+    let Some(card) = found.take::<Card>(&card_key)? else { return Ok(()) };
+    if level.is_some_and(|level| was_made_with(&card, level)) {
         return Ok(());
     }
-    let at = at.unwrap_or(&card.stocked_at);
-    let variants = card.variant_ids.iter();
-    let places = variants.flat_map(|variant| at.iter().map(move |place| (variant, place)));
-    let keys: Vec<Key> = places.map(|(variant, place)| key::level(store, variant, place)).collect();
-    let mut stocked: Vec<LocationId> =
-        card.stocked_at.iter().filter(|known| !at.contains(known)).cloned().collect();
+    let variant: Option<Variant> = variant_key.map(|key| found.take(&key)).transpose()?.flatten();
+    let at = level.map_or(&*card.stocked_at, |level| std::slice::from_ref(&level.location_id));
+    let stocked = stocked(app, &card, at).await?;
+    let locations = stocked.iter().map(|level| &level.location_id);
+    let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
+        .only_if("stock_version = :read")
+        .value(":stocked", amended(&card.stocked_at, at, locations))
+        .value(":read", card.stock_version)
+        .value(":next", card.stock_version.saturating_add(1));
+    let write = app.table.write().update(&card_key, change, Code::VersionConflict);
+    let write = write.also(variant, |write, variant| {
+        let own = stocked.iter().filter(|level| level.variant_id == variant.id);
+        tell(write, &variant, amended(&variant.stocked_at, at, own.map(|level| &level.location_id)))
+    });
+    write.commit().await
+}
+
+/// Says on a variant that it can be sold at these locations, where it does not say so.
+fn tell(write: Write, variant: &Variant, stocked_at: Vec<LocationId>) -> Write {
+    if stocked_at == variant.stocked_at {
+        return write;
+    }
+    let change = Change::new("SET stocked_at = :stocked")
+        .only_if("attribute_exists(PK)")
+        .value(":stocked", stocked_at);
+    write.update(&variant.key(), change, Code::VersionConflict)
+}
+
+/// Whether product, variant and card began with this level as it is: they are one write.
+fn was_made_with(card: &Card, level: &Level) -> bool {
+    level.available > 0
+        && level.version == 1
+        && card.created_at == level.created_at
+        && card.stocked_at.contains(&level.location_id)
+}
+
+/// The levels of a product's variants at these locations that hold something.
+async fn stocked(app: &App, card: &Card, at: &[LocationId]) -> Result<Vec<Level>, Problem> {
+    let places = card.variant_ids.iter().flat_map(|id| at.iter().map(move |place| (id, place)));
+    let keys: Vec<Key> =
+        places.map(|(variant, place)| key::level(card.store_id(), variant, place)).collect();
+    let mut stocked = Vec::new();
     for part in keys.chunks(BATCH) {
         let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
         for key in part {
-            let level: Option<Level> = found.take(key)?;
-            let level = level.filter(|level| level.available > 0);
-            stocked.extend(level.map(|level| level.location_id));
+            stocked.extend(found.take::<Level>(key)?.filter(|level| level.available > 0));
         }
     }
-    stocked.sort();
-    stocked.dedup();
-    let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
-        .only_if("stock_version = :read")
-        .value(":stocked", &stocked)
-        .value(":read", card.stock_version)
-        .value(":next", card.stock_version.saturating_add(1));
-    app.table.write().update(&card.key(), change, Code::VersionConflict).commit().await
+    Ok(stocked)
+}
+
+/// What is known of all locations, with what was found at some.
+fn amended<'a>(
+    known: &'a [LocationId],
+    at: &[LocationId],
+    found: impl Iterator<Item = &'a LocationId>,
+) -> Vec<LocationId> {
+    let elsewhere = known.iter().filter(|known| !at.contains(known));
+    let mut all: Vec<LocationId> = elsewhere.chain(found).cloned().collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_says_nothing_of_where_it_did_not_look() {
+        let [a, b, c] = ["a", "b", "c"].map(|name| LocationId::derive(&[name]));
+        let ids = |ids: &[&LocationId]| {
+            let mut ids: Vec<LocationId> = ids.iter().map(|id| (*id).clone()).collect();
+            ids.sort();
+            ids
+        };
+        let known = [a.clone(), b.clone()];
+        let looked = |at: &LocationId, found: &[&LocationId]| {
+            amended(&known, std::slice::from_ref(at), found.iter().copied())
+        };
+        assert_eq!(looked(&b, &[]), ids(&[&a]));
+        assert_eq!(looked(&c, &[&c, &c]), ids(&[&a, &b, &c]));
+        assert_eq!(looked(&a, &[&a]), ids(&[&a, &b]));
+    }
 }

@@ -55,6 +55,7 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         requires_shipping: true,
         tracked: true,
         policy: None,
+        stocked_at: Vec::new(),
         position: 0,
         created_at: NOW,
         updated_at: NOW,

@@ -19,7 +19,7 @@ pub struct UniqueProductHandle {
     pub handle: Handle,
     /// Whose it is.
     pub product_id: ProductId,
-    /// What its page has to know of the product before it is read.
+    /// What the product is likened by, so that its page reads what is beside it at the same time.
     pub outline: Outline,
     /// When it was claimed.
     pub created_at: Timestamp,

@@ -63,10 +63,11 @@ pub const KEPT_LIST: Operation = Operation {
     runs: Run::of(512, 2),
     ..LIST
 };
-/// A product's page.
+/// A product's page, while the store and its candidates are kept, but no card of those beside it.
 pub const PAGE: Operation = Operation {
     name: "product page, from the table",
-    reads: 55,
+    reads: 25,
+    hottest_reads: 5,
     runs: Run::of(512, 7),
     bytes: 3_000,
     ..LIST

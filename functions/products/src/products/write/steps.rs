@@ -84,7 +84,9 @@ impl WriteStep {
                 levels.iter().fold(write, create)
             }
             Self::Replace(variant, before) => {
-                let write = write.replace(variant.as_ref(), Code::VersionConflict);
+                let any = Condition::default();
+                let conflict = Code::VersionConflict;
+                let write = write.replace_except(variant.as_ref(), Variant::STOCK, any, conflict);
                 let write = relabel(write, variant, before);
                 match (&variant.sku, &before.sku) {
                     (after, before) if after == before => write,

@@ -1,0 +1,101 @@
+//! What a process knows for a while of the products beside others.
+//!
+//! The pages of a store show the same few products beside each other over and over. So the store's
+//! candidates are kept for [`CANDIDATES`], and the cards of those that were shown as long as the
+//! store itself ([`KEPT`]): what stands beside a product may be so much older than its page. A
+//! checkout knows nothing of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use catalogue::product::{Card, Outline};
+use catalogue::related_products::{Candidate, RelatedProducts};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::Problem;
+use ground::fields::Handle;
+use ground::id::{ProductId, StoreId};
+use ground::key;
+use identity::storefront::KEPT;
+
+/// How long a process chooses among the same candidates (our choice): a new product may be beside
+/// others so much later.
+const CANDIDATES: Duration = Duration::from_secs(30);
+/// Products shown beside a product.
+const SHOWN: usize = 4;
+/// How many times as many are read for it at most, because some may have gone from sale.
+const ROUNDS: usize = 2;
+
+/// A card, if the product is there, and until when that is known.
+type Known = (Timestamp, Option<Arc<Card>>);
+
+/// The candidates of a store, and the cards of those that were shown.
+#[derive(Debug)]
+pub struct Shelf {
+    candidates: RelatedProducts,
+    cards: Mutex<HashMap<ProductId, Known>>,
+}
+
+impl Shelf {
+    /// A store's: half a unit, where it is not kept.
+    pub async fn of(app: &App, store: &StoreId) -> Result<Arc<Self>, Problem> {
+        let now = app.clock.now();
+        if let Some(kept) = app.cache.get(store.as_str(), now) {
+            return Ok(kept);
+        }
+        let key = key::related_products(store);
+        let found: Option<RelatedProducts> = app.table.glance(&[&key]).await?.take(&key)?;
+        let candidates = found.unwrap_or_else(|| RelatedProducts::empty(store));
+        let shelf = Arc::new(Self { candidates, cards: Mutex::default() });
+        app.cache.keep(store.as_str(), Arc::clone(&shelf), now, CANDIDATES);
+        Ok(shelf)
+    }
+
+    /// What it knows of the product of a handle.
+    pub fn named(&self, handle: &Handle) -> Option<&Candidate> {
+        self.candidates.named(handle)
+    }
+
+    /// The products that have most in common with this one, for sale as far as is known.
+    pub async fn beside(
+        &self,
+        app: &App,
+        product: &ProductId,
+        outline: &Outline,
+    ) -> Result<Vec<Arc<Card>>, Problem> {
+        let most = SHOWN.saturating_mul(ROUNDS);
+        let closest = self.candidates.closest_to(product, outline, most);
+        let mut shown = Vec::new();
+        for part in closest.chunks(SHOWN) {
+            shown.extend(self.cards(app, part).await?.into_iter().filter(|card| card.is_visible()));
+            if shown.len() >= SHOWN {
+                break;
+            }
+        }
+        shown.truncate(SHOWN);
+        Ok(shown)
+    }
+
+    /// The cards of these candidates, as far as they are there: those that are not known in one
+    /// round trip.
+    async fn cards(&self, app: &App, of: &[&Candidate]) -> Result<Vec<Arc<Card>>, Problem> {
+        let now = app.clock.now();
+        let unknown: Vec<&ProductId> = {
+            let known = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_known = |id: &ProductId| known.get(id).is_some_and(|(until, _)| now < *until);
+            of.iter().map(|candidate| &candidate.id).filter(|id| !is_known(id)).collect()
+        };
+        let store = &self.candidates.store_id;
+        let keys: Vec<Key> = unknown.iter().map(|id| key::card(store, id)).collect();
+        let mut found = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut known = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, key) in unknown.into_iter().zip(&keys) {
+            let card: Option<Card> = found.take(key)?;
+            known.insert(id.clone(), (now.plus(KEPT), card.map(Arc::new)));
+        }
+        let card = |candidate: &&Candidate| known.get(&candidate.id)?.1.clone();
+        Ok(of.iter().filter_map(card).collect())
+    }
+}
