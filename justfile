@@ -35,6 +35,10 @@ bench *options:
     cargo build --release -p local -p benches
     target/release/benches --plots docs {{ options }}
 
+# Hold that lists cost the same over a hundred thousand records as over a hundred; some minutes.
+growth:
+    cargo test -p tests --test it -- --ignored hundred_thousand
+
 # Compute the tables of docs/costs.md anew.
 costs:
     cargo run --quiet -p benches --bin costs

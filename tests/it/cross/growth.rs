@@ -16,6 +16,8 @@ const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
 const TOGETHER: usize = 100;
 const FEW: usize = 100;
 const MANY: usize = 5_000;
+/// What a test takes minutes to write: those are asked for by name (`just growth`).
+const A_GREAT_MANY: usize = 100_000;
 
 /// A store where nothing is written but what a test asks for.
 async fn quiet_market() -> Market {
@@ -49,6 +51,16 @@ async fn costs(market: &Market, path: &str) -> [(u32, u32); 2] {
 
 #[tokio::test]
 async fn a_page_of_orders_costs_the_same_over_five_thousand_as_over_a_hundred() {
+    orders_cost_the_same_over(MANY).await;
+}
+
+#[tokio::test]
+#[ignore = "writes for minutes"]
+async fn a_page_of_orders_costs_the_same_over_a_hundred_thousand() {
+    orders_cost_the_same_over(A_GREAT_MANY).await;
+}
+
+async fn orders_cost_the_same_over(many: usize) {
     let market = quiet_market().await;
     let book = market.stock(100, 9).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
@@ -64,12 +76,22 @@ async fn a_page_of_orders_costs_the_same_over_five_thousand_as_over_a_hundred() 
     let few = costs(&market, "/v1/orders").await;
     // Session, account and store 3; 21 keys 1; 20 orders 10.
     assert_eq!(few, [(3, 140); 2]);
-    fill(&market, FEW..MANY, make).await;
+    fill(&market, FEW..many, make).await;
     assert_eq!(costs(&market, "/v1/orders").await, few);
 }
 
 #[tokio::test]
 async fn a_page_of_deliveries_costs_the_same_over_five_thousand_as_over_a_hundred() {
+    deliveries_cost_the_same_over(MANY).await;
+}
+
+#[tokio::test]
+#[ignore = "writes for minutes"]
+async fn a_page_of_deliveries_costs_the_same_over_a_hundred_thousand() {
+    deliveries_cost_the_same_over(A_GREAT_MANY).await;
+}
+
+async fn deliveries_cost_the_same_over(many: usize) {
     let market = Market::open().await;
     let receiver = Receiver::that(Behaviour::Status(200)).await;
     let ask = json!({"url": receiver.url("/"), "event_types": ["product.created"]});
@@ -92,6 +114,6 @@ async fn a_page_of_deliveries_costs_the_same_over_five_thousand_as_over_a_hundre
     let few = costs(&market, DELIVERIES).await;
     // Session, account and store 3; 21 keys 1; 20 deliveries 10.
     assert_eq!(few, [(3, 140); 2]);
-    fill(&market, FEW..MANY, make).await;
+    fill(&market, FEW..many, make).await;
     assert_eq!(costs(&market, DELIVERIES).await, few);
 }

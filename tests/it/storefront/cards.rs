@@ -73,6 +73,16 @@ async fn quiet() -> (Front, Reply) {
 
 #[tokio::test]
 async fn any_order_costs_the_same_over_ten_thousand_products_as_over_a_hundred() {
+    any_order_costs_the_same_over(10_000).await;
+}
+
+#[tokio::test]
+#[ignore = "writes for minutes: `just growth`"]
+async fn any_order_costs_the_same_over_a_hundred_thousand_products() {
+    any_order_costs_the_same_over(100_000).await;
+}
+
+async fn any_order_costs_the_same_over(many: usize) {
     let (front, made) = quiet().await;
     front.fill(&made, 0, 100).await;
     let mut few = Vec::new();
@@ -85,7 +95,7 @@ async fn any_order_costs_the_same_over_ten_thousand_products_as_over_a_hundred()
             assert!((5..=30).contains(tenths), "{order}: {tenths} tenths of a unit");
         }
     }
-    front.fill(&made, 100, 10_000).await;
+    front.fill(&made, 100, many).await;
     for (order, few) in ORDERS.iter().zip(few) {
         assert_eq!(front.costs(&format!("sort={order}")).await, few, "{order}");
     }
