@@ -104,6 +104,7 @@ fn json(value: AttributeValue) -> Option<Value> {
         AttributeValue::S(text) => Value::String(text),
         AttributeValue::N(number) => Value::Number(serde_json::from_str::<Number>(&number).ok()?),
         AttributeValue::Bool(is_so) => Value::Bool(is_so),
+        AttributeValue::Null(_) => Value::Null,
         AttributeValue::L(values) => values.into_iter().map(json).collect::<Option<_>>()?,
         AttributeValue::M(members) => members
             .into_iter()
@@ -180,6 +181,7 @@ mod tests {
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
         let parts = AttributeValue::L(vec![AttributeValue::L(pair.into())]);
         kept.insert("parts".into(), parts);
+        kept.insert("why".into(), AttributeValue::Null(true));
         let parts = vec![("c".into(), -5)];
         assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, ..note() });
     }
