@@ -1,3 +1,4 @@
 //! Operations: webhooks and what happened to them.
 
+mod events;
 mod webhooks;

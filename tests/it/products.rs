@@ -59,8 +59,7 @@ fn path(reply: &Reply) -> String {
 }
 
 async fn kinds(gateway: &Gateway, name: &str) -> usize {
-    let events = gateway.items("EVT#").await;
-    events.iter().filter(|event| event["name"] == name).count()
+    gateway.events(name).await.len()
 }
 
 async fn category(owner: &Client, name: &str, parent: Option<&Reply>) -> Reply {

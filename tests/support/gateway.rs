@@ -10,6 +10,7 @@ use gateway::clock::Timestamp;
 use gateway::config::MailConfig;
 use gateway::embedded::{self, TABLE};
 use gateway::item::Attributes;
+use ground::event::{Event, EventGroup};
 use local::{Options, System};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -168,14 +169,26 @@ impl Gateway {
         items
     }
 
+    /// The events of each transaction, as they are stored.
+    pub async fn event_groups(&self) -> Vec<EventGroup> {
+        let items = self.items_of("event", "EVT#").await.into_iter();
+        items.map(|item| serde_json::from_value(item).expect("events are read")).collect()
+    }
+
+    /// Every event, the oldest first.
+    pub async fn all_events(&self) -> Vec<Event> {
+        let groups = self.event_groups().await.into_iter();
+        let mut events: Vec<Event> = groups.flat_map(EventGroup::into_events).collect();
+        events.sort_by(|one, other| one.id.cmp(&other.id));
+        events
+    }
+
     /// The bodies of the events of this name, as receivers would get them, oldest first.
     pub async fn events(&self, name: &str) -> Vec<Value> {
-        let mut items = self.items_of("event", "EVT#").await;
-        items.retain(|item| item["name"] == name);
-        items.sort_by_key(|item| item["created_at"].as_str().map(str::to_owned));
-        let body =
-            |item: Value| item["body"].as_str().and_then(|text| serde_json::from_str(text).ok());
-        items.into_iter().map(|item| body(item).expect("an event's body is JSON")).collect()
+        let mut events = self.all_events().await;
+        events.retain(|event| event.name == name);
+        let body = |event: Event| serde_json::from_str(&event.body);
+        events.into_iter().map(|event| body(event).expect("an event's body is JSON")).collect()
     }
 
     /// How many items the table holds that a request writes, and not the limits around it or the

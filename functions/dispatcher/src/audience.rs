@@ -42,8 +42,9 @@ fn partitions_of(event: &Event) -> impl Iterator<Item = String> + use<> {
 
 impl Audience {
     /// Reads who may be told of these events.
-    pub(crate) async fn of(app: &App, events: &[Event]) -> Self {
-        let partitions: BTreeSet<String> = events.iter().flat_map(partitions_of).collect();
+    pub(crate) async fn of(app: &App, events: &[&Event]) -> Self {
+        let partitions: BTreeSet<String> =
+            events.iter().flat_map(|event| partitions_of(event)).collect();
         let subscriptions: HashMap<String, Result<Vec<Subscription>, Problem>> =
             stream::iter(partitions)
                 .map(|partition| async move {

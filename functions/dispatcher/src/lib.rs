@@ -18,6 +18,7 @@
 mod audience;
 mod category_drains;
 mod jobs;
+mod outcome;
 mod pending_events;
 mod publish;
 mod related_products;
@@ -30,14 +31,15 @@ use catalogue::inventory::Level;
 use catalogue::product;
 use futures_util::StreamExt;
 use gateway::app::App;
-use gateway::item::{self, Item};
+use gateway::item::{self, Item, Key};
 use gateway::problem::Problem;
-use ground::event::{Event, OutboxState};
-use ground::id::{EventId, MailId};
+use ground::event::EventGroup;
+use ground::id::MailId;
 use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use outcome::Outcome;
 use related_products::ChangedProducts;
 
 pub use jobs::{JobReport, QUEUE, work};
@@ -86,7 +88,7 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
 
 /// What the stream brings that is to be handed on.
 enum News {
-    Event(Box<Event>),
+    Events(Box<EventGroup>),
     Mail(MailId),
     /// Stock that ran out or comes back.
     Stock(Box<Level>),
@@ -96,15 +98,15 @@ enum News {
 /// that ran out or comes back; then the related products of the stores whose products changed are
 /// rebuilt.
 pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
-    let (mut events, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut groups, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
     let mut failed = Vec::new();
-    let mut sequences: HashMap<EventId, String> = HashMap::new();
+    let mut sequences: HashMap<Key, String> = HashMap::new();
     for record in event.records {
         let sequence = record.change.sequence_number.clone().unwrap_or_default();
         match news(app, record) {
-            Ok(Some(News::Event(event))) => {
-                sequences.insert(event.id.clone(), sequence);
-                events.push(*event);
+            Ok(Some(News::Events(group))) => {
+                sequences.insert(group.key(), sequence);
+                groups.push(*group);
             }
             Ok(Some(News::Mail(id))) => mails.push((id, sequence)),
             Ok(Some(News::Stock(level))) => levels.push((*level, sequence)),
@@ -113,16 +115,14 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
         }
     }
     let (published, queued, told) =
-        tokio::join!(publish_news(app, events), queue_mails(app, mails), restock(app, levels));
+        tokio::join!(publish_news(app, groups), queue_mails(app, mails), restock(app, levels));
     failed.extend(queued.into_iter().chain(told));
     let mut changed = ChangedProducts::default();
-    for (event, outcome) in published {
-        match outcome {
-            Ok(()) => changed.note(&event),
-            Err(problem) => {
-                failed.push((sequences.remove(&event.id).unwrap_or_default(), problem));
-            }
-        }
+    for Outcome { group, done, failure } in published {
+        done.iter().for_each(|event| changed.note(event));
+        failed.extend(
+            failure.map(|problem| (sequences.remove(&group.key()).unwrap_or_default(), problem)),
+        );
     }
     changed.rebuild(app).await;
     let batch_item_failures = failed.into_iter().map(|(sequence, problem)| {
@@ -145,10 +145,10 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
         return Ok(None);
     }
     match head.entity.as_str() {
-        Event::KIND => {
-            let event: Event = item::parse(image.into())?;
-            let is_pending = event.state == OutboxState::Pending;
-            Ok(is_pending.then(|| News::Event(Box::new(event))))
+        EventGroup::KIND => {
+            let group: EventGroup = item::parse(image.into())?;
+            let is_pending = group.pending().next().is_some();
+            Ok(is_pending.then(|| News::Events(Box::new(group))))
         }
         mail::Mail::KIND => {
             let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
@@ -160,13 +160,13 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
     }
 }
 
-async fn publish_news(app: &App, events: Vec<Event>) -> Vec<(Event, Result<(), Problem>)> {
-    match publish::over(app, &events).await {
-        Ok(over) => {
-            let pending = events.into_iter().filter(|event| !over.contains(&event.id)).collect();
-            publish::publish_all(app, pending).await
+async fn publish_news(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
+    match publish::still_pending(app, groups.clone()).await {
+        Ok(pending) => publish::publish_all(app, pending).await,
+        Err(problem) => {
+            let failed = |group| Outcome { group, done: vec![], failure: Some(problem.clone()) };
+            groups.into_iter().map(failed).collect()
         }
-        Err(problem) => events.into_iter().map(|event| (event, Err(problem.clone()))).collect(),
     }
 }
 

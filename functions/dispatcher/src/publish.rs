@@ -1,11 +1,11 @@
 //! Fan-out: an event becomes one delivery for each subscription that takes it.
 //!
 //! The deliveries of a batch of events are made side by side, each by one conditional write; then their
-//! messages are sent, ten at a time; and only then each event loses the mark that brings it back. Ids of
-//! deliveries follow from event and subscription, and one that has been made is left as it is: a crash
-//! in between repeats what was done, and changes nothing about it.
+//! messages are sent, ten at a time; and only then the events lose the mark that brings them back, those
+//! that happened together by one write. Ids of deliveries follow from event and subscription, and one
+//! that has been made is left as it is: a crash in between repeats what was done, and changes nothing
+//! about it.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use delivery::delivery::{Delivery, QUEUE};
@@ -13,47 +13,47 @@ use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use ground::event::{Event, OutboxState};
-use ground::id::EventId;
-use platform::usage;
+use ground::event::{Event, EventGroup};
 
 use crate::PARALLEL;
 use crate::audience::Audience;
+use crate::outcome::{Outcome, mark};
 use crate::pending_events;
 
-/// Events that are fanned out together: their messages share batches, and the first of them does not
-/// wait for a hundred others.
-const WAVE: usize = 20;
+/// Groups of events that are fanned out together: their messages share batches, and the first of them
+/// does not wait for a hundred others.
+const WAVE: usize = 16;
 /// Waves under way at once.
 const WAVES: usize = 2;
 /// Writes of one event, and calls of another kind of one wave, under way at once.
 const WRITES: usize = 16;
 /// Messages that one call sends.
 const MESSAGES: usize = 10;
-/// What the stream tells of an event is believed for this long: later, whoever is late or tries again
-/// looks whether it is still pending.
+/// What the stream tells of events is believed for this long: later, whoever is late or tries again
+/// looks whether they are still pending.
 const BELIEVED: Duration = Duration::from_secs(5);
-/// Events that one look takes in.
+/// Groups that one look takes in.
 const LOOKED_AT: usize = 100;
 
-/// Publishes an event: its deliveries, their messages, its new state. Publishing twice is publishing
-/// once.
+/// An event, the deliveries of it, and whether they were made.
+type Made = (Event, Vec<Delivery>, Result<(), Problem>);
+
+/// Publishes the events of a group that are pending: their deliveries, the messages of these, their
+/// new state. Publishing twice is publishing once.
 ///
 /// # Errors
-/// 503 when the table or the queue cannot be reached. A defect of ours marks the event as failed
-/// instead, for its owner to see and to requeue.
-pub async fn publish(app: &App, event: &Event) -> Result<(), Problem> {
-    let outcomes = publish_all(app, vec![event.clone()]).await;
-    outcomes.into_iter().try_for_each(|(_, outcome)| outcome)
+/// 503 when the table or the queue cannot be reached. A defect of ours marks the event that meets it
+/// as failed instead, for its owner to see and to requeue.
+pub async fn publish(app: &App, group: &EventGroup) -> Result<(), Problem> {
+    let outcomes = publish_all(app, vec![group.clone()]).await;
+    outcomes.into_iter().try_for_each(|outcome| outcome.failure.map_or(Ok(()), Err))
 }
 
-/// Publishes events side by side, each for itself: answers with what became of each.
-pub(crate) async fn publish_all(
-    app: &App,
-    events: Vec<Event>,
-) -> Vec<(Event, Result<(), Problem>)> {
-    let audience = Audience::of(app, &events).await;
-    let waves: Vec<Vec<Event>> = events.chunks(WAVE).map(<[Event]>::to_vec).collect();
+/// Publishes groups of events side by side, each for itself: answers with what became of each.
+pub(crate) async fn publish_all(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
+    let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
+    let audience = Audience::of(app, &pending).await;
+    let waves: Vec<Vec<EventGroup>> = groups.chunks(WAVE).map(<[EventGroup]>::to_vec).collect();
     let outcomes: Vec<_> = stream::iter(waves)
         .map(|wave| Box::pin(publish_wave(app, &audience, wave)))
         .buffered(WAVES)
@@ -62,62 +62,102 @@ pub(crate) async fn publish_all(
     outcomes.into_iter().flatten().collect()
 }
 
-/// Those of the events that are pending no longer: of what happened a while ago, the table is asked. What
-/// its owner has given up meanwhile is not sent.
+/// Groups as they are now, as far as something of them is pending: of what happened a while ago, the
+/// table is asked. What its owner has given up meanwhile is not sent.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub(crate) async fn over(app: &App, events: &[Event]) -> Result<HashSet<EventId>, Problem> {
+pub(crate) async fn still_pending(
+    app: &App,
+    groups: Vec<EventGroup>,
+) -> Result<Vec<EventGroup>, Problem> {
     let since = app.clock.now().minus(BELIEVED);
-    let mut over = HashSet::new();
-    let old: Vec<&Event> = events.iter().filter(|event| event.created_at < since).collect();
+    let (old, mut found): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|group| group.created_at() < since);
     for chunk in old.chunks(LOOKED_AT) {
-        let keys: Vec<Key> = chunk.iter().map(|event| event.key()).collect();
+        let keys: Vec<Key> = chunk.iter().map(EventGroup::key).collect();
         let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-        for (event, key) in chunk.iter().zip(&keys) {
-            // One that cannot be read is met again where it is marked.
-            let found: Option<Event> = batch.take(key).unwrap_or(None);
-            if found.is_none_or(|found| found.state != OutboxState::Pending) {
-                over.insert(event.id.clone());
-            }
-        }
+        // One that cannot be read is met again by the sweep.
+        found.extend(keys.iter().filter_map(|key| batch.take::<EventGroup>(key).ok().flatten()));
     }
-    Ok(over)
+    found.retain(|group| group.pending().next().is_some());
+    Ok(found)
 }
 
-async fn publish_wave(
-    app: &App,
-    audience: &Audience,
-    wave: Vec<Event>,
-) -> Vec<(Event, Result<(), Problem>)> {
-    let now = app.clock.now();
+async fn publish_wave(app: &App, audience: &Audience, wave: Vec<EventGroup>) -> Vec<Outcome> {
     let made = stream::iter(wave)
-        .map(|event| async move {
-            match audience.deliveries(&event, now) {
+        .map(|group| async move {
+            let made = make_group(app, audience, &group).await;
+            (group, made)
+        })
+        .buffered(PARALLEL)
+        .collect::<Vec<_>>()
+        .await;
+    let is_made = made.iter().flat_map(|(_, made)| made).filter(|(_, _, made)| made.is_ok());
+    send(app, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
+    stream::iter(made)
+        .map(|(group, made)| async move {
+            let made = made.into_iter().map(|(event, _, made)| (event, made)).collect();
+            mark(app, group, made).await
+        })
+        .buffered(WRITES)
+        .collect()
+        .await
+}
+
+/// Makes the deliveries of those of a group that are pending: side by side, unless the order in which
+/// they are made matters to a receiver.
+async fn make_group(app: &App, audience: &Audience, group: &EventGroup) -> Vec<Made> {
+    let now = app.clock.now();
+    let mut pending: Vec<&Event> = group.pending().collect();
+    pending.sort_by_key(|event| event.order());
+    let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
+        pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
+    let has_lanes = planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(in_lanes));
+    if has_lanes {
+        return make_in_order(app, audience, planned).await;
+    }
+    stream::iter(planned)
+        .map(|(event, plan)| async move {
+            match plan {
                 Ok(deliveries) => {
-                    let outcome = make(app, audience, &event, &deliveries).await;
-                    (event, deliveries, outcome)
+                    let made = make_all(app, &deliveries).await;
+                    (event, deliveries, made)
                 }
                 Err(problem) => (event, Vec::new(), Err(problem)),
             }
         })
         .buffered(PARALLEL)
-        .collect::<Vec<_>>()
-        .await;
-    let is_made = made.iter().filter(|(_, _, outcome)| outcome.is_ok());
-    send(app, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
-    stream::iter(made)
-        .map(|(event, _, outcome)| async move {
-            let outcome = match outcome {
-                Ok(()) => mark_published(app, &event).await,
-                failed => failed,
-            };
-            let outcome = conclude(app, &event, outcome).await;
-            (event, outcome)
-        })
-        .buffered(WRITES)
         .collect()
         .await
+}
+
+fn in_lanes(deliveries: &[Delivery]) -> bool {
+    deliveries.iter().any(|delivery| delivery.lane.is_some())
+}
+
+/// Makes them one after the other. One that could not be made holds up those that follow it about the
+/// same entity, unless it is given up.
+async fn make_in_order(
+    app: &App,
+    audience: &Audience,
+    planned: Vec<(Event, Result<Vec<Delivery>, Problem>)>,
+) -> Vec<Made> {
+    let mut all: Vec<Made> = Vec::new();
+    for (event, plan) in planned {
+        let ahead = all.iter().filter(|(ahead, _, _)| ahead.entity_id == event.entity_id);
+        let held_up = ahead.filter_map(|(_, _, made)| made.as_ref().err());
+        let held_up = held_up.filter(|problem| problem.code != Code::Internal).next().cloned();
+        let made = match (held_up, plan) {
+            (Some(problem), _) | (None, Err(problem)) => (event, Vec::new(), Err(problem)),
+            (None, Ok(deliveries)) => {
+                let made = make(app, audience, &event, &deliveries).await;
+                (event, deliveries, made)
+            }
+        };
+        all.push(made);
+    }
+    all
 }
 
 /// Makes an event's deliveries. Where one has a lane, those of the events before it come first.
@@ -127,7 +167,7 @@ async fn make(
     event: &Event,
     deliveries: &[Delivery],
 ) -> Result<(), Problem> {
-    if deliveries.iter().any(|delivery| delivery.lane.is_some()) {
+    if in_lanes(deliveries) {
         Box::pin(publish_before(app, audience, event)).await?;
     }
     make_all(app, deliveries).await
@@ -144,23 +184,24 @@ async fn make_all(app: &App, deliveries: &[Delivery]) -> Result<(), Problem> {
 /// that positions in a lane are taken in the order of the changes, whatever order the stream, its
 /// retries and the sweep bring events in.
 async fn publish_before(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
-    for earlier in pending_events::before(app, event).await? {
-        let outcome = if audience.knows(&earlier) {
-            publish_alone(app, audience, &earlier).await
+    for (group, earlier) in pending_events::before(app, event).await? {
+        let made = if audience.knows(&earlier) {
+            make_alone(app, audience, &earlier).await
         } else {
-            let its_own = Audience::of(app, std::slice::from_ref(&earlier)).await;
-            publish_alone(app, &its_own, &earlier).await
+            let its_own = Audience::of(app, &[&earlier]).await;
+            make_alone(app, &its_own, &earlier).await
         };
-        conclude(app, &earlier, outcome).await?;
+        let outcome = mark(app, group, vec![(earlier, made)]).await;
+        outcome.failure.map_or(Ok(()), Err)?;
     }
     Ok(())
 }
 
-async fn publish_alone(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
+async fn make_alone(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
     let deliveries = audience.deliveries(event, app.clock.now())?;
     make_all(app, &deliveries).await?;
     send(app, &deliveries).await;
-    mark_published(app, event).await
+    Ok(())
 }
 
 /// Sends the messages for these. What is not sent is no loss: each delivery is due in a while, and the
@@ -173,34 +214,5 @@ async fn send(app: &App, deliveries: impl IntoIterator<Item = &Delivery>) {
     let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
     for problem in outcomes.into_iter().filter_map(Result::err) {
         tracing::warn!(cause = %problem, "messages not queued");
-    }
-}
-
-/// Moves the event on, and counts it, on the condition that it is pending.
-async fn mark_published(app: &App, event: &Event) -> Result<(), Problem> {
-    let published = event.moved_to(OutboxState::Published, None, app.clock.now());
-    let write = app.table.write().replace(&published, Code::VersionConflict);
-    usage::count(write, event).commit().await
-}
-
-/// Success when somebody else was faster; an event that a defect of ours stops is marked as failed.
-async fn conclude(app: &App, event: &Event, outcome: Result<(), Problem>) -> Result<(), Problem> {
-    match outcome {
-        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
-        Err(problem) if problem.code == Code::Internal => {
-            problem.log();
-            fail(app, event, &problem).await
-        }
-        outcome => outcome,
-    }
-}
-
-/// Marks an event as failed, unless it has been published meanwhile.
-async fn fail(app: &App, event: &Event, problem: &Problem) -> Result<(), Problem> {
-    let why = Some(problem.code.as_str().to_owned());
-    let failed = event.moved_to(OutboxState::Failed, why, app.clock.now());
-    match app.table.write().replace(&failed, Code::VersionConflict).commit().await {
-        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
-        outcome => outcome,
     }
 }

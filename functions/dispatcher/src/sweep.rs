@@ -15,7 +15,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, SHARDS};
 use gateway::problem::{Code, Problem};
-use ground::event::{Event, OutboxState};
+use ground::event::EventGroup;
 use ground::id::MailId;
 use ground::mail;
 use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
@@ -192,13 +192,12 @@ pub(crate) fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Proble
 /// [`publish`], for its owner to see; one that only met an outage stays due, however old it is,
 /// and none keeps the others from their turn.
 async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    let mut pending = load::<Event>(app, keys, tally).await?;
-    pending.retain(|event| event.state == OutboxState::Pending);
-    for (event, outcome) in publish_all(app, pending).await {
-        if outcome.is_ok() {
-            tally.changed.note(&event);
-        }
-        tally.count(outcome.map(|()| true));
+    let mut pending = load::<EventGroup>(app, keys, tally).await?;
+    pending.retain(|group| group.pending().next().is_some());
+    for outcome in publish_all(app, pending).await {
+        outcome.done.iter().for_each(|event| tally.changed.note(event));
+        tally.done = tally.done.saturating_add(outcome.done.len());
+        tally.count(outcome.failure.map_or(Ok(false), Err));
     }
     Ok(())
 }

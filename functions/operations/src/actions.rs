@@ -142,11 +142,7 @@ pub(crate) async fn test(
         return Ok(Either::Left(shown));
     }
     let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&delivery) });
-    let write = app
-        .table
-        .write()
-        .create(&event, Code::VersionConflict)
-        .create(&delivery, Code::VersionConflict);
+    let write = app.table.write().emit(event).create(&delivery, Code::VersionConflict);
     let answer = write.answer(answer, now).await?;
     queue(&app, &delivery).await;
     Ok(Either::Right(answer))

@@ -13,7 +13,7 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
 use gateway::table;
-use ground::event::Event;
+use ground::event::EventGroup;
 use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
@@ -183,8 +183,9 @@ pub(crate) async fn redeliver(
     let event_key = key::event(&before.event_id);
     let subscription_key = before.message().subscription_key();
     let mut batch = app.table.get_many(&[&event_key, &subscription_key]).await?;
-    let event = batch.take::<Event>(&event_key)?.filter(|event| !event.is_expunged());
-    let event = event.ok_or(Code::PayloadExpunged)?;
+    let group = batch.take::<EventGroup>(&event_key)?;
+    let event = group.and_then(|group| group.into_event(&before.event_id));
+    let event = event.filter(|event| !event.is_expunged()).ok_or(Code::PayloadExpunged)?;
     let subscription: Subscription = batch
         .take(&subscription_key)?
         .ok_or_else(|| Problem::state("subscription_deleted", &[]))?;
@@ -229,10 +230,11 @@ pub(crate) async fn expunge(
         let write = app.table.write().replace(&after, Code::VersionConflict);
         let mut write = after.leave_lane(write);
         if caller.actor.app().is_none()
-            && let Some(event) = app.table.get::<Event>(&key::event(&before.event_id)).await?
+            && let Some(group) = app.table.get::<EventGroup>(&key::event(&before.event_id)).await?
+            && let Some(event) = group.event(&before.event_id)
             && !event.is_expunged()
         {
-            write = write.replace(&event.expunged(), Code::VersionConflict);
+            write = write.replace(&group.with([event.expunged()]), Code::VersionConflict);
         }
         let answer = write.answer(NoContent::default(), now).await?;
         wake_next(&app, &after).await;

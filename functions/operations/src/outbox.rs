@@ -11,7 +11,7 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, request};
 use gateway::table;
-use ground::event::{Event, OutboxState};
+use ground::event::{Event, EventGroup, OutboxState};
 use ground::id::EventId;
 use ground::key;
 use ground::scope::{ReadOperations, Required, WriteOperations};
@@ -95,10 +95,11 @@ async fn find<S: Required>(
     app: &App,
     caller: &OverseenStore<S>,
     id: &EventId,
-) -> Result<Event, Problem> {
-    let found = app.table.get::<Event>(&key::event(id)).await?;
-    let ours = found.filter(|event| event.store_id.as_ref() == Some(&caller.store.id));
-    ours.ok_or_else(|| Code::NotFound.into())
+) -> Result<(EventGroup, Event), Problem> {
+    let group = app.table.get::<EventGroup>(&key::event(id)).await?.ok_or(Code::NotFound)?;
+    let event = group.event(id).cloned();
+    let ours = event.filter(|event| event.store_id.as_ref() == Some(&caller.store.id));
+    Ok((group, ours.ok_or(Code::NotFound)?))
 }
 
 /// `GET /v1/operations/outbox/{id}`: Shows an event with its payload, for an app if its scopes can
@@ -113,7 +114,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     Path(id): Path<EventId>,
 ) -> Result<Json<EventWithPayload>, Problem> {
-    let event = find(&app, &caller, &id).await?;
+    let (_, event) = find(&app, &caller, &id).await?;
     let scope = topics::scope_of(&event.name);
     let readable = match caller.actor.app() {
         None => !caller.is_operator(),
@@ -157,9 +158,11 @@ async fn change(
 ) -> Result<Json<OutboxView>, Problem> {
     table::retry(|| async {
         let now = app.clock.now();
-        let after = decide(&find(app, caller, id).await?, now)?;
+        let (group, before) = find(app, caller, id).await?;
+        let after = decide(&before, now)?;
         let answer = Json::new(&OutboxView::from(&after)).version(after.version);
-        app.table.write().replace(&after, Code::VersionConflict).answer(answer, now).await
+        let write = app.table.write().replace(&group.with([after]), Code::VersionConflict);
+        write.answer(answer, now).await
     })
     .await
 }

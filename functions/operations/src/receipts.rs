@@ -8,7 +8,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::Path;
 use gateway::{seal, token};
-use ground::event::Event;
+use ground::event::EventGroup;
 use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
 use ground::key;
 use ground::scope::ReadWebhooks;
@@ -114,7 +114,8 @@ async fn digest(app: &App, delivery: &Delivery) -> Result<String, Problem> {
     if let Some(digest) = &delivery.body_sha256 {
         return Ok(digest.clone());
     }
-    let event = app.table.get::<Event>(&key::event(&delivery.event_id)).await?;
+    let group = app.table.get::<EventGroup>(&key::event(&delivery.event_id)).await?;
+    let event = group.and_then(|group| group.into_event(&delivery.event_id));
     let event = event.filter(|event| !event.is_expunged()).ok_or(Code::PayloadExpunged)?;
     Ok(seal::digest(&event.body))
 }

@@ -1,6 +1,6 @@
 //! Whether every event was delivered: the outbox compared with the deliveries.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,12 +9,12 @@ use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Index, Item, Key};
+use gateway::item::{Element, Index, Item, Key};
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
 use gateway::table;
-use ground::event::{Event, OutboxState};
+use ground::event::{Event, EventGroup, OutboxState};
 use ground::id::{AppId, EventId, StoreId};
 use ground::key;
 use ground::scope::ReadOperations;
@@ -92,8 +92,10 @@ pub(crate) async fn verify(
         .map(|delivery| &delivery.event_id)
         .filter(|id| !known.contains(id))
         .collect();
-    let unknown: Vec<Key> = unknown.into_iter().map(key::event).collect();
-    let eventless = absent::<Event>(&app, &unknown).await?;
+    // Events that happened together are one item.
+    let unknown: HashSet<Key> = unknown.into_iter().map(key::event).collect();
+    let unknown: Vec<Key> = unknown.into_iter().collect();
+    let eventless = absent::<EventGroup>(&app, &unknown).await?;
     let orphan = deliveries
         .iter()
         .filter(|delivery| eventless.contains(&key::event(&delivery.event_id)))
@@ -108,7 +110,7 @@ pub(crate) async fn verify(
 }
 
 /// The newest items over these days, at most [`MOST`].
-async fn newest<T: Item>(app: &App, days: Vec<table::Query>) -> Result<Vec<T>, Problem> {
+async fn newest<T: Element>(app: &App, days: Vec<table::Query>) -> Result<Vec<T>, Problem> {
     let mut found: Vec<T> = Vec::new();
     for day in days {
         let room = MOST.saturating_sub(found.len());
@@ -179,7 +181,7 @@ async fn installed(
     Ok(found)
 }
 
-/// Those of the keys that hold nothing.
+/// Those of the keys, each of which is there once, that hold nothing.
 async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<Vec<Key>, Problem> {
     let mut absent = Vec::new();
     for chunk in keys.chunks(CHUNK) {

@@ -10,7 +10,8 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Batch;
-use ground::event::Event;
+use ground::event::{Event, EventGroup};
+use ground::id::EventId;
 use ground::key;
 use platform::app::Stop;
 use platform::installation::{Installation, InstallationStatus};
@@ -30,7 +31,7 @@ pub(crate) struct Inputs {
 /// What the attempts of a batch need.
 #[derive(Debug, Default)]
 pub(crate) struct SharedInputs {
-    events: HashMap<Key, Arc<Event>>,
+    events: HashMap<EventId, Arc<Event>>,
     subscriptions: HashMap<Key, Arc<Subscription>>,
     installations: HashMap<Key, Arc<Installation>>,
     stops: HashSet<Key>,
@@ -70,7 +71,11 @@ impl SharedInputs {
     /// Takes what a message needs, as far as it can be read: what cannot is met where the attempt is
     /// judged by itself, and fails alone there.
     pub(crate) fn take(&mut self, batch: &mut Batch, message: &DeliveryMessage) {
-        keep(&mut self.events, batch, key::event(&message.event_id));
+        // Events that happened together are one item: the first message's take is that of all.
+        if let Ok(Some(group)) = batch.take::<EventGroup>(&key::event(&message.event_id)) {
+            let events = group.into_events().into_iter();
+            self.events.extend(events.map(|event| (event.id.clone(), Arc::new(event))));
+        }
         keep(&mut self.subscriptions, batch, message.subscription_key());
         if let Some([installation, stop]) = installation_keys(message) {
             keep(&mut self.installations, batch, installation);
@@ -85,7 +90,7 @@ impl SharedInputs {
         let keys = installation_keys(message);
         let not_stopped = keys.filter(|[_, stop]| !self.stops.contains(stop));
         Inputs {
-            event: self.events.get(&key::event(&message.event_id)).cloned(),
+            event: self.events.get(&message.event_id).cloned(),
             subscription: self.subscriptions.get(&message.subscription_key()).cloned(),
             installation: not_stopped.and_then(|[key, _]| self.installations.get(&key).cloned()),
         }
@@ -104,7 +109,8 @@ impl Inputs {
     /// # Errors
     /// `internal` when one of them cannot be read.
     pub(crate) fn of(batch: &mut Batch, message: &DeliveryMessage) -> Result<Self, Problem> {
-        let event = batch.take(&key::event(&message.event_id))?.map(Arc::new);
+        let group = batch.take::<EventGroup>(&key::event(&message.event_id))?;
+        let event = group.and_then(|group| group.into_event(&message.event_id)).map(Arc::new);
         let subscription = batch.take(&message.subscription_key())?.map(Arc::new);
         let mut installation = None;
         if let Some([installation_key, stop_key]) = installation_keys(message)

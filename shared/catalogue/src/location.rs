@@ -16,7 +16,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, Write};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
+use ground::event::{About, EXAMPLE_TIME, Event, Example, Topic, sample};
 use ground::fields::{Country, Phone};
 use ground::id::{LocationId, StoreId};
 use ground::key;
@@ -95,6 +95,12 @@ impl Resource for Location {
     fn about(&self) -> About<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
         About { store, app: None, entity, version: self.version }
+    }
+
+    /// In its store's timeline.
+    fn event(&self, topic: &Topic<LocationView>, now: Timestamp) -> Event {
+        let event = Event::new(topic, self.about(), &self.view(), now);
+        event.in_timeline_of(self.store_id.as_str())
     }
 }
 

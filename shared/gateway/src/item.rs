@@ -126,6 +126,24 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
     }
 }
 
+/// What a list is made of: items, or what items hold several of. A page may end inside an item, and
+/// the next one goes on there.
+pub trait Element: Sized + Send {
+    /// The item that holds it.
+    type Holder: Item;
+
+    /// What an item holds, in ascending order. It always holds the same.
+    fn held_by(holder: Self::Holder) -> Vec<Self>;
+}
+
+impl<T: Item> Element for T {
+    type Holder = Self;
+
+    fn held_by(holder: Self) -> Vec<Self> {
+        vec![holder]
+    }
+}
+
 /// An item's attributes with its keys.
 pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
     let mut all: Attributes = match T::PACKING {

@@ -4,6 +4,8 @@
 //! it when it has been handed on. The table's stream is the fast path; a sweep of the due marks
 //! alone would be enough (docs/platform.md §2).
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::clock::{MINUTE, Timestamp};
@@ -14,6 +16,29 @@ use crate::table::{Query, Write};
 pub trait Outgoing {
     /// Adds its items to the transaction.
     fn put_into(self, write: Write) -> Write;
+}
+
+/// What a transaction announces in items that several announcements share: which ones is decided
+/// when all of them are known.
+pub trait Gathered: Debug + Send + Sync + Sized + 'static {
+    /// Adds the items of all that the transaction announces of this kind.
+    fn put_all(all: Vec<Self>, write: Write) -> Write;
+}
+
+/// All that a transaction announces of one kind.
+pub(crate) trait Gathering: Debug + Send + Sync {
+    fn as_any(&mut self) -> &mut dyn Any;
+    fn put_into(self: Box<Self>, write: Write) -> Write;
+}
+
+impl<T: Gathered> Gathering for Vec<T> {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn put_into(self: Box<Self>, write: Write) -> Write {
+        T::put_all(*self, write)
+    }
 }
 
 /// Shards of each kind of due work: one hot kind of work must not be one hot partition.

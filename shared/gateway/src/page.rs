@@ -21,7 +21,7 @@ use crate::budget::{self, Charge, Cost};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
-use crate::item::{Attributes, Item};
+use crate::item::{Attributes, Element};
 use crate::problem::{Code, FieldError, Problem};
 use crate::reply::Page;
 #[cfg(feature = "openapi")]
@@ -181,7 +181,7 @@ impl<E: Serialize> Paging<E> {
 
     /// Runs the query for a list whose views need more than its own items: read them, then
     /// [`Paging::finish`].
-    pub async fn read<T: Item>(
+    pub async fn read<T: Element>(
         &self,
         app: &App,
         query: &Query,
@@ -191,7 +191,7 @@ impl<E: Serialize> Paging<E> {
     }
 
     /// Runs the query and answers with the page, each item as `view` shows it.
-    pub async fn answer<T: Item, V: Serialize>(
+    pub async fn answer<T: Element, V: Serialize>(
         self,
         app: &App,
         query: &Query,
@@ -206,7 +206,7 @@ impl<E: Serialize> Paging<E> {
     /// which partition it goes on, and where in it; without one, at its beginning. All of
     /// them share one budget of queries: a filter that passes little ends the page early, with a
     /// cursor.
-    pub async fn answer_over<T: Item, V: Serialize>(
+    pub async fn answer_over<T: Element, V: Serialize>(
         self,
         app: &App,
         queries: &[Query],

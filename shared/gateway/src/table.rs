@@ -3,7 +3,7 @@
 //! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
 //!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
 //!   reports a writer's own success as a refused condition (docs/platform.md §1). Deliveries, of
-//!   which there are many more than of anything else, are written alone
+//!   which there are many more than of anything else, and what becomes of events, are written alone
 //!   ([`Table::put_new`], [`Table::put_next`], [`Table::change`]).
 //! - `TransactionConflict` is retried here, with full jitter; the SDK does not
 //!   (docs/platform.md §1).

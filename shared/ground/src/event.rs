@@ -1,10 +1,11 @@
 //! Events: what happened, frozen when it happened, in the same transaction as the change
 //! (docs/conventions.md §10).
 //!
-//! An event item is three things at once: the outbox entry (its due mark, until it is published),
-//! a timeline (GSI6) and the audit trail (GSI5, by store and day). It is written whole once: what
-//! changes about it is its state, the lists hold its keys alone, and all but the state is packed, so
-//! that most events are an item of one kilobyte. The timeline is that of its
+//! The events of a transaction are an item together ([`EventGroup`]), and that is three things at
+//! once: the outbox entry (its due mark, until they are published), a timeline (GSI6) and the audit
+//! trail (GSI5, by store and day). It is written whole once: what changes about it is how far its
+//! events have come, the lists hold its keys alone, and all else is packed, so that most are one
+//! kilobyte. The timeline of an event is that of its
 //! entity, or of what the entity belongs to ([`Event::in_timeline_of`]): an order's is one query,
 //! its payments, refunds and fulfilments included.
 //!
@@ -12,18 +13,18 @@
 //! data it carries: `Event::new(&STORE_UPDATED, about, &view, now)`. What knows all of them, the
 //! catalogue, is above every noun.
 
+mod group;
 mod outbox;
+mod stored;
 mod topic;
 
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::context::Context;
-use gateway::item::{Item, Key, Packing};
-use gateway::outbox::{Due, Outgoing};
-use gateway::problem::Code;
+use gateway::outbox::Outgoing;
 use gateway::table::Write;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use group::EventGroup;
 pub use outbox::OutboxState;
 pub use topic::{EXAMPLE_TIME, Entry, Example, Topic, sample};
 
@@ -61,8 +62,8 @@ pub struct About<'a> {
     pub version: u64,
 }
 
-/// An event.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// An event. The item that holds it is its [`EventGroup`].
+#[derive(Debug, Clone)]
 pub struct Event {
     /// The id: what receivers deduplicate on.
     pub id: EventId,
@@ -77,7 +78,6 @@ pub struct Event {
     /// The entity's id.
     pub entity_id: String,
     /// Whose timeline shows it, when that is not the entity's own.
-    #[serde(default)]
     pub timeline: Option<String>,
     /// The entity's version after the change.
     pub entity_version: u64,
@@ -86,11 +86,11 @@ pub struct Event {
     /// The trace of that request.
     pub trace_id: String,
     /// Who made that request: `merchant:mer_…`, `installation:ins_…`. None for the service's own.
-    #[serde(default)]
     pub actor: Option<String>,
     /// Whether it is a sample for a test delivery: it did not happen, and no list shows it.
-    #[serde(default)]
     pub test: bool,
+    /// When it happened.
+    pub created_at: Timestamp,
     /// The body as it is delivered, to the byte: frozen. Empty once it was removed.
     pub body: String,
     /// How far it has come on its way out.
@@ -99,38 +99,8 @@ pub struct Event {
     pub failure: Option<String>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// When it happened.
-    pub created_at: Timestamp,
-    /// Counts writes.
+    /// Counts what has become of it: 1 when it was made.
     pub version: u64,
-}
-
-impl Item for Event {
-    const KIND: &'static str = "event";
-    const PACKING: Option<Packing> =
-        Some(Packing { plain: &["state", "failure", "published_at"], text: Some("body") });
-    fn key(&self) -> Key {
-        key::event(&self.id)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        if self.test {
-            return Vec::new();
-        }
-        let mut keys = vec![self.in_timeline()];
-        if let Some(store) = &self.store_id {
-            keys.push(key::events_of_day(store, self.created_at, &self.id));
-        }
-        if self.state == OutboxState::Pending {
-            keys.push(Due::Event.mark(self.id.as_str(), self.created_at.plus(STREAM_GRACE)));
-        }
-        keys
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
-    }
 }
 
 impl Event {
@@ -142,7 +112,7 @@ impl Event {
 
     /// An event of a topic known only by its name: a sample for a test delivery.
     pub fn untyped(topic: &Entry, about: About<'_>, data: Value, now: Timestamp) -> Self {
-        let id = EventId::mint(now);
+        let id = group::nth(&EventId::mint(now), 0);
         let (request_id, trace_id) = Context::current().map_or_else(
             || (gateway::id::mint("req_", now), gateway::id::mint("", now)),
             |context| (context.request_id().to_owned(), context.trace_id().to_owned()),
@@ -198,8 +168,26 @@ impl Event {
     /// The event's entry in its timeline.
     pub fn in_timeline(&self) -> IndexKey {
         let scope = key::event_scope(self.store_id.as_ref(), self.app_id.as_ref());
-        let subject = self.timeline.as_ref().unwrap_or(&self.entity_id);
-        key::timeline(&scope, subject, self.created_at, &self.id)
+        key::timeline(&scope, self.subject(), self.created_at, &self.id)
+    }
+
+    /// Whose timeline it is in.
+    fn subject(&self) -> &str {
+        self.timeline.as_ref().unwrap_or(&self.entity_id)
+    }
+
+    /// Whether a list shows it: what is neither a store's nor an app's is nobody's to list.
+    fn is_listed(&self) -> bool {
+        self.store_id.is_some() || self.app_id.is_some()
+    }
+
+    /// The same under another id of the same length, which its body names too. The body names the id
+    /// it was made under, as nothing else can that is older than the id.
+    fn known_as(self, id: EventId) -> Self {
+        if id == self.id {
+            return self;
+        }
+        Self { body: self.body.replace(self.id.as_str(), id.as_str()), id, ..self }
     }
 
     /// Sorts the events about one entity in the order in which it changed: by its version, and those
@@ -217,13 +205,14 @@ impl Event {
 
 impl Outgoing for Event {
     fn put_into(self, write: Write) -> Write {
-        write.create(&self, Code::VersionConflict)
+        write.gather(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use schemars::JsonSchema;
+    use serde::Serialize;
 
     use super::*;
 

@@ -3,6 +3,8 @@
 //! The dispatcher counts an event in the transaction that publishes it, and an event is published
 //! once: the counters need no deduplication of their own (docs/platform.md §1, §2).
 
+use std::collections::BTreeMap;
+
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
@@ -67,31 +69,65 @@ fn counted_as(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Counts an event in the transaction that publishes it; does nothing for events that are not
-/// about an app, or that nobody counts.
-pub fn count(write: Write, event: &Event) -> Write {
-    let (Some(app), Some(field)) = (&event.app_id, counted_as(&event.name)) else { return write };
-    let last = event.id.as_str().chars().last();
+/// What is counted of events that are one item: of each app, and how often by counter.
+fn counts<'a>(events: &[&'a Event]) -> BTreeMap<&'a AppId, BTreeMap<&'static str, u64>> {
+    let mut counts: BTreeMap<_, BTreeMap<_, u64>> = BTreeMap::new();
+    for event in events {
+        if let (Some(app), Some(field)) = (&event.app_id, counted_as(&event.name)) {
+            let count = counts.entry(app).or_default().entry(field).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    counts
+}
+
+/// Whether an event is counted.
+pub fn is_counted(event: &Event) -> bool {
+    event.app_id.is_some() && counted_as(&event.name).is_some()
+}
+
+/// Counts events of one item in the transaction that publishes them; does nothing for those that are
+/// not about an app, or that nobody counts.
+pub fn count(write: Write, events: &[&Event]) -> Write {
+    let Some(first) = events.first() else { return write };
+    let last = key::event_group(&first.id).chars().last();
     let shard = last.filter(|digit| SHARDS.contains(*digit)).unwrap_or('0');
-    let at = event.created_at;
+    let add = |write: Write, (app, counts)| {
+        let (key, change) = addition(app, first.created_at, shard, &counts);
+        // The change has no condition that could be refused.
+        write.update(&key, change, Code::VersionConflict)
+    };
+    counts(events).into_iter().fold(write, add)
+}
+
+/// The change that counts so many things that happened to an app.
+fn addition(
+    app: &AppId,
+    at: Timestamp,
+    shard: char,
+    counts: &BTreeMap<&'static str, u64>,
+) -> (Key, Change) {
+    let fields = (0..counts.len()).map(|number| format!("#f{number} :f{number}"));
+    let fields = fields.collect::<Vec<_>>().join(", ");
     // `ADD` is safe here alone: in a transaction, which the client token makes happen once.
-    let change = Change::new(
+    let mut change = Change::new(format!(
         "SET app_id = :app, #day = :day, #shard = :shard, entity = :kind, #ttl = :ttl \
-         ADD #field :one, #version :one",
-    )
+         ADD {fields}, #version :all"
+    ))
     .name("#day", "day")
     .name("#shard", "shard")
     .name("#ttl", "ttl")
-    .name("#field", field)
     .name("#version", "version")
     .value(":app", app)
     .value(":day", at.day())
     .value(":shard", shard)
     .value(":kind", Counter::KIND)
     .value(":ttl", at.plus(KEPT).seconds())
-    .value(":one", 1_u64);
-    // The change has no condition that could be refused.
-    write.update(&key::app_usage(app, at, shard), change, Code::VersionConflict)
+    .value(":all", counts.values().sum::<u64>());
+    for (number, (field, count)) in counts.iter().enumerate() {
+        change = change.name(&format!("#f{number}"), field).value(&format!(":f{number}"), count);
+    }
+    (key::app_usage(app, at, shard), change)
 }
 
 /// An app's counters from the day of `since` to that of `until`, both included, by day.
@@ -111,7 +147,30 @@ pub async fn of_app(
 
 #[cfg(test)]
 mod tests {
+    use ground::event::{About, EXAMPLE_TIME};
+    use ground::id::StoreId;
+
     use super::*;
+
+    #[test]
+    fn what_happens_to_an_app_at_once_is_counted_in_one_change_of_its_counter() {
+        let (store, app) = (StoreId::derive(&["here"]), AppId::derive(&["app"]));
+        let event = |name: &'static str, app: Option<&AppId>| {
+            let entry = crate::installation::TOPICS.iter().find(|topic| topic.name == name);
+            let about = About { store: Some(&store), app, entity: "ins_1", version: 1 };
+            Event::untyped(entry.unwrap(), about, serde_json::json!({}), EXAMPLE_TIME)
+        };
+        let events = [
+            event("app.installed", Some(&app)),
+            event("app.authorized", Some(&app)),
+            event("app.authorized", Some(&app)),
+            event("app.installed", None),
+        ];
+        let found = counts(&events.each_ref());
+        let expected = BTreeMap::from([("installs", 1), ("authorizations", 2)]);
+        assert_eq!(found, BTreeMap::from([(&app, expected)]));
+        assert!(is_counted(&events[0]) && !is_counted(&events[3]));
+    }
 
     #[test]
     fn the_life_of_an_installation_is_counted_and_nothing_else() {

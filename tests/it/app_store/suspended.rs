@@ -162,8 +162,8 @@ async fn a_suspended_app_hears_nothing_of_its_stores() {
     // What was queued is cancelled, and what happens makes no delivery.
     eventually(DEADLINE, || async { (statuses().await == ["cancelled"]).then_some(()) }).await;
     eventually(DEADLINE, || async {
-        let events = shop.gateway.items_of("event", "EVT#").await;
-        events.iter().all(|event| event["state"] == "published").then_some(())
+        let events = shop.gateway.all_events().await;
+        events.iter().all(|event| event.state.as_str() == "published").then_some(())
     })
     .await;
     assert_eq!(statuses().await, ["cancelled"]);

@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use delivery::delivery::Delivery;
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use ground::event::Event;
 use http::{HeaderMap, StatusCode};
 use support::{Client, Gateway, Merchant, Receiver, Shop, json, unique};
 use tokio::net::TcpListener;
@@ -315,9 +314,9 @@ async fn a_delivery_whose_writes_go_wrong_is_made_claimed_sent_and_settled_once(
         // Known to be prompt, so that the attempt is claimed without a look at the delivery.
         subscription.health.recent_ms = vec![1];
         gateway.app().table.write().put(&subscription).commit().await.unwrap();
-        let mut events = gateway.items_of("event", "EVT#").await;
-        events.retain(|event| event["name"] == "store.updated");
-        let event: Event = serde_json::from_value(events.remove(0)).unwrap();
+        let mut events = gateway.all_events().await;
+        events.retain(|event| event.name == "store.updated");
+        let event = events.remove(0);
         faulty.will([("PutItem", fault), ("UpdateItem", fault), ("PutItem", fault)]);
         let delivery = Delivery::new(&event, &subscription, gateway.now());
         delivery.make(&faulty.app).await.unwrap();

@@ -1,14 +1,17 @@
 //! Reads: one item, many items in one round trip, and pages of a partition.
 
+mod pages;
+
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Listed, Sight, Table, back_off, count, unavailable};
-use crate::budget;
+use super::{Sight, Table, back_off, count, unavailable};
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
+
+pub use pages::Scanned;
 
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
 /// still have a next key (docs/platform.md §1).
@@ -108,7 +111,7 @@ impl Query {
     }
 
     /// For what cannot be done in part: it does not end early because of what was read for a list
-    /// ([`budget::has_read_enough`]).
+    /// ([`has_read_enough`](crate::budget::has_read_enough)).
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.is_whole = true;
@@ -156,52 +159,6 @@ impl Query {
     pub fn newest_first(mut self) -> Self {
         self.newest_first = true;
         self
-    }
-}
-
-/// What a page of a list found.
-#[derive(Debug)]
-pub struct Scanned<T> {
-    /// The items that passed the filter, at most as many as asked for.
-    pub items: Vec<T>,
-    /// Where to go on, when there may be more.
-    pub next: Option<Attributes>,
-    /// For each of the items where to go on after it, should the page have to end there: none where
-    /// the list does.
-    after: Vec<Option<Attributes>>,
-}
-
-impl<T> Scanned<T> {
-    /// Nothing yet of a list that begins here.
-    pub fn at(start: Option<Attributes>) -> Self {
-        Self { items: Vec::new(), next: start, after: Vec::new() }
-    }
-
-    /// One item more, and where to go on after it.
-    pub fn push(&mut self, item: T, after: Option<Attributes>) {
-        self.items.push(item);
-        self.after.push(after.clone());
-        self.next = after;
-    }
-
-    /// What was found further on.
-    pub fn extend(&mut self, more: Self) {
-        self.items.extend(more.items);
-        self.after.extend(more.after);
-        self.next = more.next;
-    }
-
-    /// What becomes of the items; not all of them may be shown.
-    pub fn filter_map<U>(self, mut change: impl FnMut(T) -> Option<U>) -> Scanned<U> {
-        let next = self.next.clone();
-        let kept = self.into_pairs().filter_map(|(item, after)| Some((change(item)?, after)));
-        let (items, after) = kept.unzip();
-        Scanned { items, next, after }
-    }
-
-    /// The items, each with where to go on after it.
-    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (T, Option<Attributes>)> {
-        self.items.into_iter().zip(self.after)
     }
 }
 
@@ -305,69 +262,6 @@ impl Table {
         }
         items.truncate(max);
         items.into_iter().map(item::parse).collect()
-    }
-
-    /// A page: up to `limit` items that pass `filter`, from `start` on. What is looked at for it
-    /// counts for what the list costs.
-    pub async fn page<T: Item>(
-        &self,
-        query: &Query,
-        limit: usize,
-        start: Option<Attributes>,
-        filter: impl Fn(&T) -> bool,
-    ) -> Result<Scanned<T>, Problem> {
-        let mut left = query.trips;
-        self.page_within(query, limit, start, filter, &mut left).await
-    }
-
-    /// As [`Table::page`], with at most as many queries as `left` says, of which it takes what it
-    /// makes: several partitions share one budget. Without any left it finds nothing, and goes on
-    /// where it was to start.
-    pub(crate) async fn page_within<T: Item>(
-        &self,
-        query: &Query,
-        limit: usize,
-        start: Option<Attributes>,
-        filter: impl Fn(&T) -> bool,
-        left: &mut u32,
-    ) -> Result<Scanned<T>, Problem> {
-        let mut scanned = Scanned::at(start);
-        while *left > 0 {
-            *left = left.saturating_sub(1);
-            let ahead = limit.max(query.ahead);
-            let (mut found, mut next) = self.query_once(query, ahead, scanned.next.take()).await?;
-            if query.names_only() && found.len() > ahead {
-                // The row that says that there are more is not worth a read.
-                found.truncate(ahead);
-                next = found.last().map(|row| position_of(query.index, row));
-            }
-            let all = found.len();
-            let last = all.saturating_sub(1);
-            let mut items = self.named(query, &found).await?;
-            for (position, attributes) in found.into_iter().enumerate() {
-                let after = position_of(query.index, &attributes);
-                let parsed: Option<T> = match &mut items {
-                    None if query.means(&attributes) => Some(item::parse(attributes)?),
-                    None => None,
-                    Some(items) => Key::of(&attributes).map_or(Ok(None), |key| items.take(&key))?,
-                };
-                if let Some(parsed) = parsed.filter(&filter) {
-                    scanned.push(parsed, Some(after));
-                }
-                if scanned.items.len() >= limit {
-                    Listed::count(1, position.saturating_add(1));
-                    let more = position < last || next.is_some();
-                    scanned.next = scanned.next.filter(|_| more);
-                    return Ok(scanned);
-                }
-            }
-            Listed::count(1, all);
-            scanned.next = next;
-            if scanned.next.is_none() || (!query.is_whole && budget::has_read_enough()) {
-                break;
-            }
-        }
-        Ok(scanned)
     }
 
     /// The items that rows of an index name which holds keys alone; none of the other indexes.

@@ -19,7 +19,7 @@ use crate::clock::Timestamp;
 use crate::context::Context;
 use crate::idempotency::Claim;
 use crate::item::{self, Attributes, Item, Key};
-use crate::outbox::Outgoing;
+use crate::outbox::{Gathered, Gathering, Outgoing};
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
 
@@ -35,6 +35,7 @@ const CAP: Duration = Duration::from_millis(500);
 pub struct Write {
     table: Table,
     actions: Vec<(TransactWriteItem, Problem)>,
+    gathered: Vec<Box<dyn Gathering>>,
     defect: Option<Problem>,
 }
 
@@ -130,7 +131,7 @@ impl Change {
 impl Table {
     /// Begins a transaction.
     pub fn write(&self) -> Write {
-        Write { table: self.clone(), actions: Vec::new(), defect: None }
+        Write { table: self.clone(), actions: Vec::new(), gathered: Vec::new(), defect: None }
     }
 }
 
@@ -267,6 +268,17 @@ impl Write {
         event.put_into(self)
     }
 
+    /// Announces what is written with others of its kind, when all of them are known.
+    pub fn gather<T: Gathered>(mut self, announced: T) -> Self {
+        let of_kind = |all: &mut Box<dyn Gathering>| all.as_any().is::<Vec<T>>();
+        let found = self.gathered.iter_mut().find_map(|all| of_kind(all).then_some(all));
+        match found.and_then(|all| all.as_any().downcast_mut::<Vec<T>>()) {
+            Some(all) => all.push(announced),
+            None => self.gathered.push(Box::new(vec![announced])),
+        }
+        self
+    }
+
     /// Applies `extend` when there is something to extend with.
     pub fn also<T>(self, item: Option<T>, extend: impl FnOnce(Self, T) -> Self) -> Self {
         match item {
@@ -305,7 +317,9 @@ impl Write {
     ///
     /// # Errors
     /// The problem of the first action, in order, whose condition was refused.
-    pub async fn commit(self) -> Result<(), Problem> {
+    pub async fn commit(mut self) -> Result<(), Problem> {
+        let gathered = std::mem::take(&mut self.gathered);
+        self = gathered.into_iter().fold(self, |write, all| all.put_into(write));
         if let Some(defect) = self.defect {
             return Err(defect);
         }

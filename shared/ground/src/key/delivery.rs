@@ -22,10 +22,23 @@ pub fn subscription_count(store: &StoreId) -> Key {
 }
 /// What sort keys of subscriptions begin with.
 pub const SUBSCRIPTIONS: &str = "WHS#";
-/// An event: the outbox entry, the timeline of its entity and the audit trail in one.
+/// An event, with those of its transaction: the outbox entry, the timeline of its entity and the
+/// audit trail in one.
 pub fn event(id: &EventId) -> Key {
-    Key::new(format!("EVT#{id}"), "A")
+    Key::new(format!("EVT#{}", event_group(id)), "A")
 }
+/// What the ids of events have in common that are one item: all but the two digits that number them.
+pub fn event_group(id: &EventId) -> &str {
+    let id = id.as_str();
+    id.get(..id.len().saturating_sub(2)).unwrap_or(id)
+}
+/// What tells them apart from those of other transactions at the same time: in order, as their ids
+/// are.
+pub fn event_moment(id: &EventId) -> &str {
+    event_group(id).get(EventId::PREFIX.len().saturating_add(TIME_DIGITS)..).unwrap_or_default()
+}
+/// The digits of an id that are its time (RFC 9562 §5.7).
+const TIME_DIGITS: usize = 12;
 /// The partition of a store's events of a day, in the index that lists them.
 pub fn events_on(store: &StoreId, day: Timestamp) -> String {
     format!("STO#{store}#EVT#{}", day.day())
@@ -44,7 +57,7 @@ pub fn to_subscription(subscription: &SubscriptionId) -> String {
 }
 /// A store's events of a day.
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi5(events_on(store, at), format!("{at}#{id}"))
+    gsi5(events_on(store, at), format!("{at}#{}", event_moment(id)))
 }
 /// Whose events and deliveries they are, in partition keys: a store's; without one, an app's.
 pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
@@ -63,7 +76,7 @@ fn timeline_of(scope: &str, subject: &str) -> String {
 }
 /// The events of a timeline: about an entity, and about what belongs to it.
 pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
-    gsi6(timeline_of(scope, subject), format!("{at}#{id}"))
+    gsi6(timeline_of(scope, subject), format!("{at}#{}", event_moment(id)))
 }
 /// A delivery.
 pub fn delivery(id: &DeliveryId) -> Key {

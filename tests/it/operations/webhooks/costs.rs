@@ -7,8 +7,9 @@ use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::clock::MINUTE;
+use gateway::item::Item;
 use gateway::table::{Changed, Metered, metered};
-use ground::event::Event;
+use ground::event::{Event, EventGroup, OutboxState};
 use support::{Behaviour, Gateway, Value, eventually, json, race};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
@@ -35,10 +36,15 @@ impl Watched {
     /// An event that nobody has handed on.
     async fn event(&self, name: &str) -> Event {
         self.rename(name).await;
-        let events = self.gateway.items_of("event", "EVT#").await;
-        let read = |item: Value| serde_json::from_value::<Event>(item).unwrap();
+        let events = self.gateway.all_events().await;
         let is_meant = |event: &Event| event.body.contains(&format!("\"{name}\""));
-        events.into_iter().map(read).find(is_meant).unwrap()
+        events.into_iter().find(is_meant).unwrap()
+    }
+
+    /// The events that are one item with this one.
+    async fn group_of(&self, event: &Event) -> EventGroup {
+        let groups = self.gateway.event_groups().await;
+        groups.into_iter().find(|group| group.event(&event.id).is_some()).unwrap()
     }
 
     async fn subscriptions(&self) -> Vec<Subscription> {
@@ -53,7 +59,7 @@ impl Watched {
 
     /// The deliveries of an event, made and not sent.
     async fn made(&self, event: &Event) -> Vec<Delivery> {
-        dispatcher::publish(&self.mute(), event).await.unwrap();
+        dispatcher::publish(&self.mute(), &self.group_of(event).await).await.unwrap();
         let mut stored = self.stored().await;
         stored.retain(|delivery| delivery.event_id == event.id);
         stored
@@ -156,12 +162,12 @@ fn record(message: &DeliveryMessage) -> SqsMessage {
 async fn fan_out_costs_three_units_for_each_subscriber_and_reads_them_once_for_all_events() {
     let watched = Watched::still(Behaviour::Status(200)).await;
     let (app, now) = (watched.mute(), watched.gateway.now());
-    let of_one = watched.event("Audience A").await;
+    let of_one = watched.group_of(&watched.event("Audience A").await).await;
     let (_, one) = metered(now, dispatcher::publish(&app, &of_one)).await;
     for number in 1..11 {
         watched.subscribe(&format!("/{number}")).await;
     }
-    let of_eleven = watched.event("Audience B").await;
+    let of_eleven = watched.group_of(&watched.event("Audience B").await).await;
     let (_, eleven) = metered(now, dispatcher::publish(&app, &of_eleven)).await;
     assert_eq!(watched.stored().await.len(), 12);
     assert_eq!(eleven.trips, one.trips + 10, "each of ten more is one write");
@@ -176,11 +182,13 @@ async fn an_event_that_is_published_again_changes_nothing_about_what_was_made() 
     watched.rename("Once").await;
     watched.delivery_in("succeeded").await;
     let before = watched.gateway.items_of("delivery", "DLV#").await;
-    let published = watched.gateway.items_of("event", "EVT#").await;
-    for event in published {
-        let event: Event = serde_json::from_value(event).unwrap();
+    for published in watched.gateway.event_groups().await {
+        let key = published.key();
+        let begun = |event| Event { state: OutboxState::Pending, version: 1, ..event };
+        let events = published.into_events().into_iter().map(begun).collect();
         // As the stream showed it.
-        let stale = Event { state: ground::event::OutboxState::Pending, version: 1, ..event };
+        let stale = EventGroup::gather(events).remove(0);
+        assert_eq!((stale.key(), stale.version()), (key, 1));
         dispatcher::publish(watched.gateway.app(), &stale).await.unwrap();
     }
     assert_eq!(watched.gateway.items_of("delivery", "DLV#").await, before);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use delivery::delivery::Delivery;
 use gateway::clock::MINUTE;
+use ground::event::EventGroup;
 use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
@@ -149,12 +150,11 @@ async fn events_are_published_in_the_order_of_what_happened_whichever_comes_firs
     for name in ["First", "Second", "Third"] {
         watched.rename(name).await;
     }
-    let events = watched.gateway.items_of("event", "EVT#").await;
-    let third = events
-        .into_iter()
-        .find(|event| event["body"].as_str().is_some_and(|body| body.contains("\"Third\"")));
-    let third: ground::event::Event = serde_json::from_value(third.unwrap()).unwrap();
-    dispatcher::publish(watched.gateway.app(), &third).await.unwrap();
+    let groups = watched.gateway.event_groups().await;
+    let is_third =
+        |group: &&EventGroup| group.events().iter().any(|event| event.body.contains("\"Third\""));
+    let third = groups.iter().find(is_third).unwrap();
+    dispatcher::publish(watched.gateway.app(), third).await.unwrap();
     let received = watched.receiver.wait_for(3).await;
     let names: Vec<_> = received.iter().map(|one| one.json()["data"]["name"].clone()).collect();
     assert_eq!(names, ["First", "Second", "Third"]);

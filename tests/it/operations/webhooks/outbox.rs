@@ -160,14 +160,14 @@ async fn a_discarded_event_is_published_when_it_is_requeued() {
     act("requeue").await.expect(409).problem("invalid_state_transition");
 }
 
-/// A way to the table on which every transaction fails, as often as `failures` says.
+/// A way to the table on which every change of an item fails, as often as `failures` says.
 async fn failing_writes(table: String, failures: Arc<AtomicUsize>) -> (String, JoinSet<()>) {
     let http = reqwest::Client::new();
     let forward = move |headers: http::HeaderMap, body: axum::body::Bytes| {
         let (table, http, failures) = (table.clone(), http.clone(), Arc::clone(&failures));
         async move {
             let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
-            let is_write = target.is_some_and(|target| target.ends_with("TransactWriteItems"));
+            let is_write = target.is_some_and(|target| target.ends_with("UpdateItem"));
             let take = |left: usize| left.checked_sub(1);
             if is_write && failures.fetch_update(SeqCst, SeqCst, take).is_ok() {
                 let kind = "com.amazonaws.dynamodb.v20120810#AccessDeniedException";
@@ -200,8 +200,8 @@ async fn an_outage_gives_up_no_event_however_old_it_is() {
     let report = dispatcher::sweep(&app).await;
     assert_eq!(failures.load(SeqCst), 0);
     assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
-    let events = watched.gateway.items_of("event", "EVT#").await;
-    assert!(events.iter().all(|event| event["state"] != "failed"), "{events:?}");
+    let events = watched.gateway.all_events().await;
+    assert!(events.iter().all(|event| event.state.as_str() != "failed"), "{events:?}");
     // The next sweep publishes what this one could not.
     watched.gateway.sweep().await;
     watched.receiver.wait_for_event("store.updated").await;

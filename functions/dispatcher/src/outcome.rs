@@ -1,0 +1,158 @@
+//! How events move on when they were handed on: those of a group by one write.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::table::Changed;
+use ground::event::{Event, EventGroup, OutboxState};
+use ground::id::EventId;
+use platform::usage;
+
+/// Writes of a group that meet others' before it is left to the sweep.
+const TRIES: usize = 9;
+
+/// What became of the pending events of a group.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The group, as it was read.
+    pub(crate) group: EventGroup,
+    /// Those that were handed on, or given up.
+    pub(crate) done: Vec<Event>,
+    /// Why others were not: they stay pending.
+    pub(crate) failure: Option<Problem>,
+}
+
+/// Moves the events of a group on whose deliveries were made. One that a defect of ours stops is marked
+/// as failed; one that met an outage stays pending. What others have moved on meanwhile stays as they
+/// left it, and that is success.
+pub(crate) async fn mark(
+    app: &App,
+    group: EventGroup,
+    made: Vec<(Event, Result<(), Problem>)>,
+) -> Outcome {
+    let (mut done, mut moves, mut failure) = (Vec::new(), Vec::new(), None);
+    for (event, made) in made {
+        let why = match made {
+            Ok(()) => None,
+            Err(problem) if problem.code == Code::Internal => {
+                problem.log();
+                Some(problem.code.as_str())
+            }
+            Err(problem) => {
+                failure = Some(problem);
+                continue;
+            }
+        };
+        moves.push((event.id.clone(), why));
+        done.push(event);
+    }
+    match write(app, group.clone(), &moves).await {
+        Ok(()) => Outcome { group, done, failure },
+        Err(problem) => Outcome { group, done: Vec::new(), failure: Some(problem) },
+    }
+}
+
+/// An event that moves on, and why it failed, if it did.
+type Move = (EventId, Option<&'static str>);
+
+async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), Problem> {
+    for _ in 0..TRIES {
+        let changed = moved(&group, moves, app.clock.now());
+        if changed.is_empty() {
+            return Ok(());
+        }
+        match replace(app, &group, changed).await? {
+            None => return Ok(()),
+            Some(other) => group = other,
+        }
+    }
+    Err(Problem::unavailable("events that others move on"))
+}
+
+/// Those of the events that are pending, as they are when they have moved on.
+fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
+    let moved = |event: &Event| {
+        let (_, failure) = moves.iter().find(|(id, _)| *id == event.id)?;
+        let state = if failure.is_some() { OutboxState::Failed } else { OutboxState::Published };
+        Some(event.moved_to(state, failure.map(str::to_owned), now))
+    };
+    group.pending().filter_map(moved).collect()
+}
+
+/// Writes the group with the changed events, and counts those that are published; answers with the
+/// group as it is when somebody else was faster.
+async fn replace(
+    app: &App,
+    group: &EventGroup,
+    changed: Vec<Event>,
+) -> Result<Option<EventGroup>, Problem> {
+    let next = group.with(changed.iter().cloned());
+    let is_counted =
+        |event: &&Event| event.state == OutboxState::Published && usage::is_counted(event);
+    let counted: Vec<&Event> = changed.iter().filter(is_counted).collect();
+    if counted.is_empty() {
+        return match app.table.change::<EventGroup>(&group.key(), next.advance()).await? {
+            Changed::Done(_) => Ok(None),
+            Changed::Refused(found) => Ok(found),
+        };
+    }
+    let write = app.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
+    match usage::count(write, &counted).commit().await {
+        Err(problem) if problem.code == Code::VersionConflict => app.table.get(&group.key()).await,
+        outcome => outcome.map(|()| None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ground::event::{About, EXAMPLE_TIME};
+    use identity::store::TOPICS;
+
+    use super::*;
+
+    fn group() -> EventGroup {
+        let store = ground::id::StoreId::derive(&["here"]);
+        let of = |entity| {
+            let about = About { store: Some(&store), app: None, entity, version: 1 };
+            Event::untyped(&TOPICS[0], about, serde_json::json!({}), EXAMPLE_TIME)
+        };
+        let events = ["a", "b", "c"].map(|entity| of(entity).in_timeline_of("here"));
+        EventGroup::gather(events.into()).remove(0)
+    }
+
+    /// The states after these events of a group have moved on, by their place in it.
+    fn states(group: &EventGroup, moves: &[(usize, Option<&'static str>)]) -> Vec<&'static str> {
+        let id = |place: usize| group.events()[place].id.clone();
+        let moves: Vec<Move> = moves.iter().map(|(place, why)| (id(*place), *why)).collect();
+        let after = group.with(moved(group, &moves, EXAMPLE_TIME));
+        after.events().iter().map(|event| event.state.as_str()).collect()
+    }
+
+    #[test]
+    fn a_defect_of_one_event_marks_that_one_and_an_outage_none() {
+        let group = group();
+        let found = states(&group, &[(0, None), (1, Some("internal")), (2, None)]);
+        assert_eq!(found, ["published", "failed", "published"]);
+        assert_eq!(states(&group, &[(0, None)]), ["published", "pending", "pending"]);
+        let failed = group.with(moved(
+            &group,
+            &[(group.events()[1].id.clone(), Some("internal"))],
+            EXAMPLE_TIME,
+        ));
+        assert_eq!(failed.events()[1].failure.as_deref(), Some("internal"));
+    }
+
+    #[test]
+    fn what_somebody_else_has_moved_on_stays_as_it_is() {
+        let begun = group();
+        let given_up = begun.with([begun.events()[0].discard(EXAMPLE_TIME).unwrap()]);
+        let all = [(0, None), (1, None), (2, None)];
+        assert_eq!(states(&given_up, &all), ["discarded", "published", "published"]);
+        let published = begun.with(
+            begun.pending().map(|event| event.moved_to(OutboxState::Published, None, EXAMPLE_TIME)),
+        );
+        let ids = begun.events().iter().map(|event| (event.id.clone(), None));
+        assert!(moved(&published, &ids.collect::<Vec<_>>(), EXAMPLE_TIME).is_empty());
+    }
+}
