@@ -6,6 +6,7 @@ mod costs;
 mod deployment;
 mod faults;
 mod growth;
+mod letters;
 mod limits;
 mod mail;
 mod objects;

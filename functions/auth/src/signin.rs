@@ -13,13 +13,12 @@ use gateway::request::{
 };
 use gateway::table::Write;
 use ground::fields::{Country, Currency, Email, Locale, Subdomain};
-use ground::mail::Mail;
+use ground::mail::Notice;
 use identity::authentication::{self, SignOutRequest};
-use identity::challenge::{self, Link, Purpose};
+use identity::challenge::{self, Purpose};
 use identity::merchant::{
     MERCHANT_CREATED, Merchant, MerchantView, Platform, Registration, UniqueEmail,
 };
-use identity::notifications;
 use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
 use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
@@ -104,7 +103,6 @@ pub(crate) async fn signup(
 ) -> Result<NoStore<Created<SignedIn>>, Problem> {
     let opening = ask.opening()?;
     let password_hash = ask.password.hash().await?;
-    let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let registration = Registration {
         email: ask.email,
@@ -116,10 +114,10 @@ pub(crate) async fn signup(
     account.stores = u64::from(opening.is_some());
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
-    let (link, link_token) = Link::begin(Purpose::Verify, Some(&account), now);
-    let content = notifications::verify_email(&account.email, &link_token, &app.config.base_url);
     let view = MerchantView::of(&account, &app.config);
+    // The dispatcher makes the link and its mail: the answer waits for neither.
     let created = account.event(&MERCHANT_CREATED, &app.config, now);
+    let created = created.with_mail(Notice::ConfirmAddress);
     let opened = store.as_ref().map(|store| StoreView::of(store, &app.config.base_url));
     let body = SignedIn::new(view, &session, &token, opened, now);
     let answer = session::signed_in(&body, ask.cookie.0);
@@ -128,8 +126,6 @@ pub(crate) async fn signup(
         .put_if(&UniqueEmail::of(&account), UniqueEmail::is_free(now), Code::EmailTaken)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
-        .create(&link, Code::VersionConflict)
-        .emit(Mail::compose(&key, &content, now)?)
         .emit(created)
         .also(store, |write, store| {
             let free = UniqueSubdomain::is_free_for(&store.id, now);

@@ -7,6 +7,8 @@
 //! - *Crash before the event is marked as published*: it is still pending, whatever of its deliveries
 //!   and their messages there is by then. The stream brings it again, or after a minute its due mark
 //!   does; what has been made is left as it is, and what is missing is made.
+//! - *A mail that follows from an event*: it is written in the transaction in which the event is pending
+//!   no longer; before that it is composed again, after it there is one.
 //! - *A message that is not sent*: its delivery is in the table with a due mark; the sweep queues it.
 //! - *The same record twice, or stream and sweep at once*: the deliveries are there, and the event is no
 //!   longer pending, so its mark is refused, and that is success.
@@ -18,6 +20,7 @@
 mod audience;
 mod category_drains;
 mod jobs;
+mod letters;
 mod outcome;
 mod pending_events;
 mod publish;

@@ -4,10 +4,12 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::table::Changed;
+use gateway::table::{Changed, Write};
 use ground::event::{Event, EventGroup, OutboxState};
 use ground::id::EventId;
 use platform::usage;
+
+use crate::letters::{self, Letter};
 
 /// Writes of a group that meet others' before it is left to the sweep.
 const TRIES: usize = 9;
@@ -33,18 +35,22 @@ pub(crate) async fn mark(
 ) -> Outcome {
     let (mut done, mut moves, mut failure) = (Vec::new(), Vec::new(), None);
     for (event, made) in made {
-        let why = match made {
-            Ok(()) => None,
+        let composed = match made {
+            Ok(()) => letters::following(app, &event).await,
+            Err(problem) => Err(problem),
+        };
+        let ending = match composed {
+            Ok(letter) => Ending::Published(letter.map(Box::new)),
             Err(problem) if problem.code == Code::Internal => {
                 problem.log();
-                Some(problem.code.as_str())
+                Ending::Failed(problem.code.as_str())
             }
             Err(problem) => {
                 failure = Some(problem);
                 continue;
             }
         };
-        moves.push((event.id.clone(), why));
+        moves.push(Move { id: event.id.clone(), ending });
         done.push(event);
     }
     match write(app, group.clone(), &moves).await {
@@ -53,8 +59,19 @@ pub(crate) async fn mark(
     }
 }
 
-/// An event that moves on, and why it failed, if it did.
-type Move = (EventId, Option<&'static str>);
+/// An event that moves on.
+struct Move {
+    id: EventId,
+    ending: Ending,
+}
+
+/// Whereto.
+enum Ending {
+    /// It was handed on, and this mail follows from it.
+    Published(Option<Box<Letter>>),
+    /// It could not be, for this reason.
+    Failed(&'static str),
+}
 
 async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), Problem> {
     for _ in 0..TRIES {
@@ -62,7 +79,8 @@ async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), P
         if changed.is_empty() {
             return Ok(());
         }
-        match replace(app, &group, changed).await? {
+        let letters = following(&changed, moves);
+        match replace(app, &group, changed, letters).await? {
             None => return Ok(()),
             Some(other) => group = other,
         }
@@ -73,32 +91,46 @@ async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), P
 /// Those of the events that are pending, as they are when they have moved on.
 fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
     let moved = |event: &Event| {
-        let (_, failure) = moves.iter().find(|(id, _)| *id == event.id)?;
-        let state = if failure.is_some() { OutboxState::Failed } else { OutboxState::Published };
-        Some(event.moved_to(state, failure.map(str::to_owned), now))
+        let its_own = moves.iter().find(|one| one.id == event.id)?;
+        Some(match its_own.ending {
+            Ending::Published(_) => event.moved_to(OutboxState::Published, None, now),
+            Ending::Failed(why) => event.moved_to(OutboxState::Failed, Some(why.to_owned()), now),
+        })
     };
     group.pending().filter_map(moved).collect()
 }
 
-/// Writes the group with the changed events, and counts those that are published; answers with the
-/// group as it is when somebody else was faster.
+/// The mails that follow from the events that have moved on.
+fn following(changed: &[Event], moves: &[Move]) -> Vec<Letter> {
+    let has_moved = |id: &EventId| changed.iter().any(|event| event.id == *id);
+    let letter = |one: &Move| match &one.ending {
+        Ending::Published(Some(letter)) if has_moved(&one.id) => Some(Letter::clone(letter)),
+        _ => None,
+    };
+    moves.iter().filter_map(letter).collect()
+}
+
+/// Writes the group with the changed events and the mails that follow from them, and counts those that
+/// are published; answers with the group as it is when somebody else was faster.
 async fn replace(
     app: &App,
     group: &EventGroup,
     changed: Vec<Event>,
+    letters: Vec<Letter>,
 ) -> Result<Option<EventGroup>, Problem> {
     let next = group.with(changed.iter().cloned());
     let is_counted =
         |event: &&Event| event.state == OutboxState::Published && usage::is_counted(event);
     let counted: Vec<&Event> = changed.iter().filter(is_counted).collect();
-    if counted.is_empty() {
+    if counted.is_empty() && letters.is_empty() {
         return match app.table.change::<EventGroup>(&group.key(), next.advance()).await? {
             Changed::Done(_) => Ok(None),
             Changed::Refused(found) => Ok(found),
         };
     }
     let write = app.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
-    match usage::count(write, &counted).commit().await {
+    let write = letters.into_iter().fold(usage::count(write, &counted), Write::emit);
+    match write.commit().await {
         Err(problem) if problem.code == Code::VersionConflict => app.table.get(&group.key()).await,
         outcome => outcome.map(|()| None),
     }
@@ -121,10 +153,16 @@ mod tests {
         EventGroup::gather(events.into()).remove(0)
     }
 
+    fn moving(event: &Event, ending: Ending) -> Move {
+        Move { id: event.id.clone(), ending }
+    }
+
     /// The states after these events of a group have moved on, by their place in it.
     fn states(group: &EventGroup, moves: &[(usize, Option<&'static str>)]) -> Vec<&'static str> {
-        let id = |place: usize| group.events()[place].id.clone();
-        let moves: Vec<Move> = moves.iter().map(|(place, why)| (id(*place), *why)).collect();
+        let of = |(place, why): &(usize, Option<&'static str>)| {
+            moving(&group.events()[*place], why.map_or(Ending::Published(None), Ending::Failed))
+        };
+        let moves: Vec<Move> = moves.iter().map(of).collect();
         let after = group.with(moved(group, &moves, EXAMPLE_TIME));
         after.events().iter().map(|event| event.state.as_str()).collect()
     }
@@ -137,7 +175,7 @@ mod tests {
         assert_eq!(states(&group, &[(0, None)]), ["published", "pending", "pending"]);
         let failed = group.with(moved(
             &group,
-            &[(group.events()[1].id.clone(), Some("internal"))],
+            &[moving(&group.events()[1], Ending::Failed("internal"))],
             EXAMPLE_TIME,
         ));
         assert_eq!(failed.events()[1].failure.as_deref(), Some("internal"));
@@ -152,7 +190,7 @@ mod tests {
         let published = begun.with(
             begun.pending().map(|event| event.moved_to(OutboxState::Published, None, EXAMPLE_TIME)),
         );
-        let ids = begun.events().iter().map(|event| (event.id.clone(), None));
-        assert!(moved(&published, &ids.collect::<Vec<_>>(), EXAMPLE_TIME).is_empty());
+        let all = begun.events().iter().map(|event| moving(event, Ending::Published(None)));
+        assert!(moved(&published, &all.collect::<Vec<_>>(), EXAMPLE_TIME).is_empty());
     }
 }

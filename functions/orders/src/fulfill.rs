@@ -4,24 +4,22 @@ use axum::extract::State;
 use catalogue::inventory;
 use catalogue::location::Location;
 use gateway::app::App;
-use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
-use gateway::table::{Sight, Write};
+use gateway::table::Sight;
 use ground::fields::WebUrl;
 use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use ground::key;
-use ground::mail::Mail;
+use ground::mail::Notice;
 use ground::resource::{Resource, change};
 use ground::scope::{ReadFulfillments, WriteFulfillments};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use sales::notifications;
 use sales::order::cart::fault;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
@@ -167,10 +165,11 @@ pub async fn fulfill(
         let write = app.table.write().replace(&order, Code::VersionConflict);
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
-        let write = write.emit(fulfillment.event(&FULFILLMENT_CREATED, now));
-        let mail = notice(app, store, &order, &fulfillment, now).await?;
+        let left = fulfillment.event(&FULFILLMENT_CREATED, now);
+        let is_told = is_told(app, store, &order, &fulfillment).await?;
+        let left = if is_told { left.with_mail(Notice::OrderShipped) } else { left };
         write
-            .also(mail, Write::emit)
+            .emit(left)
             .emit(order.event(topic, now))
             .answer(Created::new(&FulfillmentAnswer::of(&fulfillment, &order)), now)
             .await
@@ -207,24 +206,19 @@ fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T,
     Err(Problem::invalid(std::iter::once(fault).chain(found).collect()))
 }
 
-/// The mail to the customer, if the merchant asked for it and the store's settings have it.
-async fn notice(
+/// Whether the customer is told by mail: if the merchant asked for it and the store's settings have it.
+async fn is_told(
     app: &App,
     store: &Store,
     order: &Order,
     fulfillment: &Fulfillment,
-    now: Timestamp,
-) -> Result<Option<Mail>, Problem> {
-    let Some(email) = order.email.as_ref().filter(|_| fulfillment.notify_customer) else {
-        return Ok(None);
-    };
+) -> Result<bool, Problem> {
+    if order.email.is_none() || !fulfillment.notify_customer {
+        return Ok(false);
+    }
     let untouched = Settings::of(store);
     let settings: Option<Settings> = app.table.get(&untouched.key()).await?;
-    if !settings.unwrap_or(untouched).notifications.shipping_confirmation {
-        return Ok(None);
-    }
-    let mail = notifications::order_shipped(email, &store.name, order, &fulfillment.tracking);
-    Mail::sealed(app, &mail, now).await.map(Some)
+    Ok(settings.unwrap_or(untouched).notifications.shipping_confirmation)
 }
 
 /// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.

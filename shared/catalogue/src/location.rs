@@ -97,7 +97,8 @@ impl Resource for Location {
         About { store, app: None, entity, version: self.version }
     }
 
-    /// In its store's timeline.
+    /// In its store's timeline, so that a store and the location that it begins with are announced
+    /// together.
     fn event(&self, topic: &Topic<LocationView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.about(), &self.view(), now);
         event.in_timeline_of(self.store_id.as_str())

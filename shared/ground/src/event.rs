@@ -30,6 +30,7 @@ pub use topic::{EXAMPLE_TIME, Entry, Example, Topic, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
+use crate::mail::Notice;
 
 /// The version of event bodies.
 pub const API_VERSION: &str = "v1";
@@ -91,6 +92,8 @@ pub struct Event {
     pub test: bool,
     /// When it happened.
     pub created_at: Timestamp,
+    /// The mail that follows from it, when it is handed out.
+    pub notice: Option<Notice>,
     /// The body as it is delivered, to the byte: frozen. Empty once it was removed.
     pub body: String,
     /// How far it has come on its way out.
@@ -146,6 +149,7 @@ impl Event {
             entity_version: about.version,
             actor: Context::current().map(|context| context.principal()).filter(|p| !p.is_empty()),
             test: false,
+            notice: None,
             request_id,
             trace_id,
             body: text,
@@ -163,6 +167,12 @@ impl Event {
     #[must_use]
     pub fn in_timeline_of(self, subject: &str) -> Self {
         Self { timeline: Some(subject.to_owned()), ..self }
+    }
+
+    /// A mail follows from it, when it is handed out.
+    #[must_use]
+    pub fn with_mail(self, notice: Notice) -> Self {
+        Self { notice: Some(notice), ..self }
     }
 
     /// The event's entry in its timeline.

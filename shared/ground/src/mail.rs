@@ -1,8 +1,8 @@
 //! Mails on their way. What they say is written beside what they tell of.
 //!
 //! A mail is written in the transaction that makes it necessary, so that neither exists without
-//! the other. What it says is sealed: it holds codes and tokens that are kept nowhere else in
-//! readable form. The table's stream puts [`MailMessage`] on the queue at once; a mail that is not
+//! the other; or it follows from an event ([`Notice`]), and is written when that is handed out. What
+//! it says is sealed: it holds codes and tokens that are kept nowhere else in readable form. The table's stream puts [`MailMessage`] on the queue at once; a mail that is not
 //! sent when it is due is put there again by the sweep. It is deleted once it is sent.
 
 mod plain;
@@ -19,6 +19,7 @@ use gateway::seal::SealKey;
 use gateway::table::Write;
 use serde::{Deserialize, Serialize};
 
+use crate::event::Event;
 use crate::fields::Email;
 use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
@@ -37,6 +38,18 @@ const ATTEMPTS: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait: also the longest delay a queue takes.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
+
+gateway::words! {
+    /// A mail that follows from an event.
+    Notice {
+        /// The address of a new account is to be confirmed.
+        ConfirmAddress = "confirm_address",
+        /// An order was placed.
+        OrderPlaced = "order_placed",
+        /// Something of an order left.
+        OrderShipped = "order_shipped",
+    }
+}
 
 /// What the queue carries about a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +128,26 @@ pub enum Take {
 impl Mail {
     /// A mail with this content.
     pub fn compose(key: &SealKey, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
-        let id = MailId::mint(now);
+        Self::with_id(MailId::mint(now), key, content, now)
+    }
+
+    /// The mail that follows from an event, as if it had been written with it: its id has the event's
+    /// digits, so that there is one, and mails sort as what they tell of.
+    ///
+    /// # Errors
+    /// When it cannot be sealed.
+    pub fn following(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
+        let id = MailId::parse(&format!("{}{}", MailId::PREFIX, event.id.digits()));
+        let id = id.ok_or_else(|| Problem::internal("an event's id has other digits"))?;
+        Self::with_id(id, key, content, event.created_at)
+    }
+
+    fn with_id(
+        id: MailId,
+        key: &SealKey,
+        content: &MailContent,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
         let plain = serde_json::to_vec(content).map_err(Problem::internal)?;
         Ok(Self {
             sealed: key.seal_deflated(&plain, id.as_str().as_bytes())?,

@@ -17,7 +17,7 @@ fn cost(name: &'static str, reply: &Reply) -> Cost {
     (name, reply.tenths(), reply.trips())
 }
 
-/// A store whose customers are not written to: a mail is three units more.
+/// A store whose customers are not written to.
 async fn quiet_market() -> Market {
     let market = Market::open().await;
     let quiet = json!({"notifications": {"order_confirmation": false}});
@@ -61,6 +61,26 @@ async fn the_life_of_an_order_of_one_line() {
 }
 
 #[tokio::test]
+async fn a_mail_costs_the_request_that_it_follows_from_nothing() {
+    let market = Market::open().await;
+    let book = market.stock(100, 9).await;
+    market.order(cart(&[(&book, 1)])).await;
+    let told = market.order(cart(&[(&book, 1)])).await;
+    market.act(&told.id, "mark-paid", json!({})).await.expect(200);
+    let notice = json!({"notify_customer": true});
+    let shipped = market.act(&told.id, "fulfill", notice).await.expect(201);
+    let quiet = json!({"notifications": {"order_confirmation": false}});
+    let path = format!("/v1/stores/{}/settings", market.store.id);
+    market.merchant.patch(&path).json(quiet).await.expect(200);
+    let untold = market.order(cart(&[(&book, 1)])).await;
+    market.act(&untold.id, "mark-paid", json!({})).await.expect(200);
+    let silent = market.act(&untold.id, "fulfill", json!({})).await.expect(201);
+    assert_eq!(cost("checkout", &told.reply), cost("checkout", &untold.reply));
+    // To be told of a shipment, the settings are read.
+    assert!(shipped.tenths() <= silent.tenths() + 10, "{} {}", shipped.tenths(), silent.tenths());
+}
+
+#[tokio::test]
 async fn an_account_with_a_store_and_an_app_that_is_let_in() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let ask = json!({
@@ -80,9 +100,9 @@ async fn an_account_with_a_store_and_an_app_that_is_let_in() {
     assert_eq!(
         found,
         [
-            // Address, account, session, link, subdomain, location 2 each; mail 2 + 1, store 2 + 2;
-            // the events of account, store and location in 5.
-            ("sign-up with store", 240, 1),
+            // Address, account, session, subdomain, location 2 each; store 2 + 2; the events of account,
+            // store and location in 5.
+            ("sign-up with store", 190, 1),
             // Session, account, store; at half the price: app, installation. App 2, installation 2 + 1,
             // code 2, two events in 5.
             ("authorize for the first time", 160, 3),

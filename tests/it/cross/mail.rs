@@ -122,9 +122,7 @@ async fn who_has_not_proven_an_address_writes_to_nobody() {
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let code = market.gateway.mailbox(&shopper.email).nth(1).await;
     assert_eq!((code.from, code.reply_to), (from("Commerce"), None));
-    let none_left =
-        || async { market.gateway.items_of("mail", "MAI#").await.is_empty().then_some(()) };
-    support::eventually(std::time::Duration::from_secs(20), none_left).await;
+    market.gateway.quiet().await;
     assert!(market.gateway.mailbox(&stranger).mails().is_empty());
     market.merchant.prove(&market.gateway).await;
     send(&market, &stranger, "Hello").await.expect(201);
@@ -179,12 +177,6 @@ async fn register(gateway: &Gateway, subdomain: &str, email: &str) {
     gateway.client().post(path).json(ask).await.expect(202);
 }
 
-/// Waits until no mail is on its way.
-async fn all_sent(gateway: &Gateway) {
-    let none_left = || async { gateway.items_of("mail", "MAI#").await.is_empty().then_some(()) };
-    support::eventually(Duration::from_mins(1), none_left).await;
-}
-
 #[tokio::test]
 async fn a_shop_of_nobody_proven_mails_so_many_strangers_a_day_and_not_one_more() {
     let market = Market::open().await;
@@ -195,7 +187,7 @@ async fn a_shop_of_nobody_proven_mails_so_many_strangers_a_day_and_not_one_more(
     for stranger in &strangers {
         register(gateway, &market.store.subdomain, stranger).await;
     }
-    all_sent(gateway).await;
+    gateway.quiet().await;
     let mailed = async || {
         let got = |stranger: &&String| !gateway.mailbox(stranger).mails().is_empty();
         strangers.iter().filter(got).count()
@@ -219,7 +211,7 @@ async fn a_stranger_gets_so_many_codes_of_all_shops_a_day_and_not_one_more() {
         let to = if place % 2 == 0 { stranger.to_uppercase() } else { stranger.clone() };
         register(&gateway, &shop.subdomain, &to).await;
     }
-    all_sent(&gateway).await;
+    gateway.quiet().await;
     let got = |to: &str| gateway.mailbox(to).mails().len();
     assert_eq!(got(&stranger), 10);
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, EventGroup, OutboxState};
 use crate::id::{AppId, EventId, StoreId};
+use crate::mail::Notice;
 
 /// A group as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -38,6 +39,8 @@ struct Beside {
     actor: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     test: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notice: Option<Notice>,
 }
 
 /// What a body says besides its data.
@@ -105,6 +108,7 @@ impl Beside {
             timeline: event.timeline.clone(),
             actor: event.actor.clone(),
             test: event.test,
+            notice: event.notice,
         }
     }
 
@@ -124,6 +128,7 @@ impl Beside {
             trace_id: head.trace_id,
             actor: self.actor,
             test: self.test,
+            notice: self.notice,
             body: body.to_owned(),
             state: reached.state,
             failure: reached.failure,

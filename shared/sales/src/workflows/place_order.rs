@@ -17,7 +17,7 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
 use gateway::table::{Change, Sight, Write, is_to_be_settled};
 use ground::key;
-use ground::mail::Mail;
+use ground::mail::Notice;
 use ground::money::Money;
 use ground::resource::Resource;
 use identity::settings::Settings;
@@ -27,7 +27,6 @@ pub use price_cart::price;
 use price_cart::price_as;
 
 use crate::gift_card::{self, GiftCardCode};
-use crate::notifications;
 use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
@@ -209,22 +208,13 @@ async fn write<R: Reply>(
     });
     let write = payments.iter().fold(write, |write, payment| payment.write(write, now));
     let write = count_customer(write, &order);
-    let write = confirm_by_mail(app, write, priced, &order).await?;
-    announce(write, &order, now).answer(answer(&order), now).await
+    announce(write, priced, &order, now).answer(answer(&order), now).await
 }
 
-/// Tells the shopper by mail, where the store wants that.
-async fn confirm_by_mail(
-    app: &App,
-    write: Write,
-    priced: &Priced,
-    order: &Order,
-) -> Result<Write, Problem> {
-    let is_shoppers = order.order_token_digest.is_some();
-    let is_wanted = is_shoppers && priced.settings.notifications.order_confirmation;
-    let Some(email) = order.email.as_ref().filter(|_| is_wanted) else { return Ok(write) };
-    let mail = notifications::order_placed(email, &priced.store.name, order);
-    Ok(write.emit(Mail::sealed(app, &mail, order.created_at).await?))
+/// Whether the shopper is told by mail: where there is one, and the store wants that.
+fn is_confirmed(priced: &Priced, order: &Order) -> bool {
+    let is_shoppers = order.order_token_digest.is_some() && order.email.is_some();
+    is_shoppers && priced.settings.notifications.order_confirmation
 }
 
 /// Takes the stock of every line: set aside, or, when the order is paid, its own.
@@ -277,7 +267,10 @@ fn gone() -> Problem {
     Problem::field("/customer_id", "unknown_customer", "There is no such customer.")
 }
 
-fn announce(write: Write, order: &Order, now: Timestamp) -> Write {
-    let write = write.emit(order.event(&ORDER_CREATED, now));
+fn announce(write: Write, priced: &Priced, order: &Order, now: Timestamp) -> Write {
+    let created = order.event(&ORDER_CREATED, now);
+    let confirmed = is_confirmed(priced, order);
+    let created = if confirmed { created.with_mail(Notice::OrderPlaced) } else { created };
+    let write = write.emit(created);
     if order.is_firm() { write.emit(order.event(&ORDER_PAID, now)) } else { write }
 }

@@ -1,0 +1,106 @@
+//! The mails that follow from events.
+//!
+//! An event says that a mail follows from it ([`Notice`]) and never what that says: bodies of events
+//! are shown to subscribers, and a mail may hold a token. It is composed here, of what the table
+//! holds, and written in the transaction in which its event is pending no longer. So each is written
+//! once, whoever hands the event on how often, and none is lost by a crash before.
+
+use gateway::app::App;
+use gateway::outbox::Outgoing;
+use gateway::problem::{Code, Problem};
+use gateway::table::Write;
+use ground::event::Event;
+use ground::id::{FulfillmentId, MerchantId, OrderId};
+use ground::key;
+use ground::mail::{Mail, MailContent, Notice};
+use identity::challenge::{Link, Purpose};
+use identity::merchant::{Merchant, MerchantStatus};
+use identity::notifications;
+use identity::store::Store;
+use sales::notifications::{order_placed, order_shipped};
+use sales::order::Order;
+use sales::order::fulfillment::Fulfillment;
+use serde_json::Value;
+
+/// A mail, and the link whose token it brings.
+#[derive(Debug, Clone)]
+pub(crate) struct Letter {
+    mail: Mail,
+    link: Option<Link>,
+}
+
+impl Outgoing for Letter {
+    fn put_into(self, write: Write) -> Write {
+        let write = write.also(self.link, |write, link| write.create(&link, Code::VersionConflict));
+        write.emit(self.mail)
+    }
+}
+
+/// The mail that follows from an event; none where nobody is to be written to any more.
+///
+/// # Errors
+/// 503 when the table or the secret cannot be reached.
+pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>, Problem> {
+    let composed = match event.notice {
+        None => return Ok(None),
+        Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
+        Some(Notice::OrderPlaced) => placed(app, event).await?,
+        Some(Notice::OrderShipped) => shipped(app, event).await?,
+    };
+    let Some((content, link)) = composed else { return Ok(None) };
+    let key = app.secrets.mail_key().await?;
+    Ok(Some(Letter { mail: Mail::following(event, &key, &content)?, link }))
+}
+
+/// What a mail says, and the link whose token it brings.
+type Composed = Option<(MailContent, Option<Link>)>;
+
+/// To whoever opened an account: a link that confirms the address. An account that has moved to
+/// another address was mailed there.
+async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let Some(id) = MerchantId::parse(&event.entity_id) else { return Ok(None) };
+    let account: Option<Merchant> = app.table.get(&key::merchant(&id)).await?;
+    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+    let first = body.pointer("/data/email").and_then(Value::as_str);
+    let waits = |account: &Merchant| {
+        account.status == MerchantStatus::Active
+            && !account.email_verified
+            && first.is_none_or(|first| first == account.email.as_str())
+    };
+    Ok(account.filter(waits).map(|account| {
+        let (link, token) = Link::begin(Purpose::Verify, Some(&account), event.created_at);
+        let url = &app.config.base_url;
+        (notifications::verify_email(&account.email, &token, url), Some(link))
+    }))
+}
+
+/// To a shopper: the order was placed.
+async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
+    let Some((store_id, order_id)) = ids else { return Ok(None) };
+    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
+    let mut batch = app.table.get_many(&[&store_key, &order_key]).await?;
+    let (store, order): (Option<Store>, Option<Order>) =
+        (batch.take(&store_key)?, batch.take(&order_key)?);
+    Ok(store.zip(order).and_then(|(store, order)| {
+        let to = order.email.as_ref()?;
+        Some((order_placed(to, &store.name, &order), None))
+    }))
+}
+
+/// To a customer: something of the order left.
+async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let order_id = event.timeline.as_deref().and_then(OrderId::parse);
+    let ids = event.store_id.as_ref().zip(order_id).zip(FulfillmentId::parse(&event.entity_id));
+    let Some(((store_id, order_id), id)) = ids else { return Ok(None) };
+    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
+    let fulfillment_key = key::fulfillment(store_id, &order_id, &id);
+    let mut batch = app.table.get_many(&[&store_key, &order_key, &fulfillment_key]).await?;
+    let (store, order): (Option<Store>, Option<Order>) =
+        (batch.take(&store_key)?, batch.take(&order_key)?);
+    let fulfillment: Option<Fulfillment> = batch.take(&fulfillment_key)?;
+    Ok(store.zip(order).zip(fulfillment).and_then(|((store, order), fulfillment)| {
+        let to = order.email.as_ref()?;
+        Some((order_shipped(to, &store.name, &order, &fulfillment.tracking), None))
+    }))
+}
