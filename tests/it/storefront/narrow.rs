@@ -23,8 +23,8 @@ const AHEAD: u32 = 2;
 const NARROW: &str = "/products?limit=1&in_stock=true&tag=none";
 
 impl Front {
-    /// As many cards of products as this one more, written beside the API, each with a tag of this many
-    /// bytes.
+    /// As many cards of products as this one more, written beside the API, each with a tag that is this
+    /// many bytes when it is deflated.
     async fn multiply(&self, made: &Reply, count: usize, length: usize) {
         let table = &self.gateway.app().table;
         let store = StoreId::parse(&self.store.id).unwrap();
@@ -34,12 +34,25 @@ impl Front {
             let copy = Product {
                 id: ProductId::derive(&[&number.to_string()]),
                 handle: Handle::from_text(&format!("copy-{number}")).unwrap(),
-                tags: vec!["x".repeat(length)],
+                tags: vec![noise(number, length)],
                 ..one.clone()
             };
             table.write().put(&Card::of(&copy, &[])).commit().await.unwrap();
         }
     }
+}
+
+/// A text of a few bytes more than this many when it is deflated: six bits each of a sequence that
+/// nothing repeats (xorshift64).
+fn noise(seed: usize, length: usize) -> String {
+    let mut state = u64::try_from(seed).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'0' + u8::try_from(state >> 58).unwrap())
+    };
+    (0..length * 4 / 3).map(|_| next()).collect()
 }
 
 /// An open store with one product, where nothing but the test writes and no time passes.

@@ -98,13 +98,14 @@ fn members(packed: &[u8]) -> Result<Map<String, Value>, Problem> {
     Ok(members)
 }
 
-/// An attribute that stands beside the packed ones; bytes and sets never do.
+/// An attribute that stands beside the packed ones; bytes never do.
 fn json(value: AttributeValue) -> Option<Value> {
     Some(match value {
         AttributeValue::S(text) => Value::String(text),
         AttributeValue::N(number) => Value::Number(serde_json::from_str::<Number>(&number).ok()?),
         AttributeValue::Bool(is_so) => Value::Bool(is_so),
         AttributeValue::Null(_) => Value::Null,
+        AttributeValue::Ss(texts) => Value::from(texts),
         AttributeValue::L(values) => values.into_iter().map(json).collect::<Option<_>>()?,
         AttributeValue::M(members) => members
             .into_iter()
@@ -124,6 +125,8 @@ mod tests {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     struct Note {
         id: String,
+        #[serde(default)]
+        words: Vec<String>,
         state: String,
         #[serde(default)]
         why: Option<String>,
@@ -135,6 +138,7 @@ mod tests {
     fn note() -> Note {
         Note {
             id: "ord_1".into(),
+            words: Vec::new(),
             state: "open".into(),
             why: None,
             parts: vec![("a".into(), -1), ("b".into(), i64::MAX)],
@@ -182,8 +186,9 @@ mod tests {
         let parts = AttributeValue::L(vec![AttributeValue::L(pair.into())]);
         kept.insert("parts".into(), parts);
         kept.insert("why".into(), AttributeValue::Null(true));
-        let parts = vec![("c".into(), -5)];
-        assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, ..note() });
+        kept.insert("words".into(), AttributeValue::Ss(vec!["w".into()]));
+        let (parts, words) = (vec![("c".into(), -5)], vec!["w".into()]);
+        assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, words, ..note() });
     }
 
     #[test]
