@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND};
 use gateway::table::metered;
 use ground::event::EventGroup;
 use support::{Market, Reply, Shop, Value, cart, json, unique};
@@ -58,6 +59,7 @@ async fn the_life_of_an_order_of_one_line() {
             ("refund", 185, 3),
         ]
     );
+    assert_priced(&found, &[CHECKOUT, MARK_PAID, FULFIL, REFUND]);
 }
 
 #[tokio::test]
@@ -78,6 +80,12 @@ async fn a_mail_costs_the_request_that_it_follows_from_nothing() {
     assert_eq!(cost("checkout", &told.reply), cost("checkout", &untold.reply));
     // To be told of a shipment, the settings are read.
     assert!(shipped.tenths() <= silent.tenths() + 10, "{} {}", shipped.tenths(), silent.tenths());
+}
+
+/// What docs/costs.md computes with is what was counted.
+fn assert_priced(found: &[Cost], priced: &[Operation]) {
+    let found: Vec<u64> = found.iter().map(|(_, tenths, _)| u64::from(*tenths)).collect();
+    assert_eq!(found, priced.iter().map(Operation::units).collect::<Vec<_>>());
 }
 
 #[tokio::test]

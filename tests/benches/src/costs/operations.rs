@@ -26,6 +26,13 @@ pub struct Operation {
     pub bytes: u64,
 }
 
+impl Operation {
+    /// Tenths of a request unit in all.
+    pub const fn units(&self) -> u64 {
+        self.reads.saturating_add(self.writes)
+    }
+}
+
 /// How a function runs for an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
