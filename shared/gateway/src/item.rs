@@ -169,6 +169,6 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
 /// The item that these attributes hold.
 pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
     let key = Key::of(&attributes);
-    packed::parse(attributes)
+    packed::read(attributes)
         .map_err(|problem| Problem::internal(format!("item {key:?} as {}: {problem}", T::KIND)))
 }

@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::problem::{Code, Problem};
 use crate::request::ClientIp;
 use crate::routes::{Routes, Unreadable};
-use crate::size::{ANSWER_LIMIT, Escaped, base64_len};
+use crate::size::{ANSWER_LIMIT, base64_len, escaped_len};
 
 /// Bytes of an answer's document beside its body and the text of its headers: at most.
 const ENVELOPE: usize = 4096;
@@ -172,7 +172,7 @@ async fn outgoing(response: Response) -> Result<HttpApiAnswer, Parts> {
     // Each of them may be escaped, and has quotes and a comma around it.
     let taken = texts.fold(ENVELOPE, |sum, size| sum.saturating_add(size.saturating_mul(2)));
     let room = ANSWER_LIMIT.saturating_sub(taken);
-    let text = std::str::from_utf8(&bytes).ok().filter(|_| Escaped::len(&bytes) <= room);
+    let text = std::str::from_utf8(&bytes).ok().filter(|_| escaped_len(&bytes) <= room);
     let (body, is_base64_encoded) = match text {
         Some(text) => (text.to_owned(), false),
         None if base64_len(bytes.len()) <= room => (BASE64_STANDARD.encode(&bytes), true),

@@ -2,6 +2,7 @@
 //! the filter, the store and the principal (docs/conventions.md §3). A full walk meets every item
 //! that is there throughout exactly once: a cursor names items, and never counts them.
 
+mod body;
 mod position;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use axum::extract::FromRequestParts;
 use http::header;
 use http::request::Parts;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use serde_json::value::RawValue;
 
 use crate::answer::Answer;
 use crate::app::App;
@@ -27,9 +29,11 @@ use crate::reply::Page;
 #[cfg(feature = "openapi")]
 use crate::request::Int;
 use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
-use crate::seal::{self, SteadyKey};
-use crate::size::{BRIDGED_PAGE_LIMIT, Escaped, PAGE_LIMIT};
+use crate::seal::SteadyKey;
+use crate::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
 use crate::table::{Listed, Query, Scanned};
+
+use body::{Body, Head, fitting};
 
 pub use position::{is_of_query, position_at, position_of, recall, resume, sorted};
 
@@ -118,13 +122,12 @@ impl Paging {
         let context = Context::current();
         let (principal, store) =
             context.map(|context| (context.principal(), context.store())).unwrap_or_default();
-        let bound = json!([inbound.path, filters, principal, store]).to_string();
         let is_bridged = inbound.headers.contains_key(bridged::MARK);
         Self {
             limit,
             room: if is_bridged { BRIDGED_PAGE_LIMIT } else { PAGE_LIMIT },
             start: None,
-            binding: seal::digest(&bound),
+            binding: json!([inbound.path, filters, principal, store]).to_string(),
             path: inbound.path.clone(),
             query,
             key: None,
@@ -300,19 +303,13 @@ impl<E: Serialize> Paging<E> {
         position::part(all, self.limit(), self.start.as_ref(), key)
     }
 
-    fn respond(self, data: Vec<Value>, next: Option<String>) -> Answer {
+    fn respond(self, data: Vec<Box<RawValue>>, next: Option<String>) -> Answer {
         if let Some(context) = Context::current() {
             budget::settle(self.cost(&context, data.len()));
         }
-        let page = json!({"limit": self.limit, "has_more": next.is_some(), "next_cursor": next});
-        // Like views, they are plain structs of ours; `()` has no members.
-        let mut body = match serde_json::to_value(&self.extras) {
-            Ok(Value::Object(members)) => members,
-            _ => Map::new(),
-        };
-        body.insert("data".to_owned(), Value::Array(data));
-        body.insert("page".to_owned(), page);
-        let answer = Answer::ok(&body);
+        let next_cursor = next.as_deref();
+        let page = Head { limit: self.limit, has_more: next.is_some(), next_cursor };
+        let answer = Answer::ok(&Body { data, page, extras: &self.extras });
         match next {
             None => answer,
             Some(cursor) => {
@@ -353,61 +350,8 @@ impl<E: Serialize> Paging<E> {
     }
 }
 
-/// As many of the items, as `view` shows them, as can be sent at once; and where to go on.
-fn fitting<T, V: Serialize>(
-    found: Scanned<T>,
-    room: usize,
-    view: impl Fn(T) -> V,
-) -> (Vec<Value>, Option<Attributes>) {
-    let next = found.next.clone();
-    let (mut data, mut size, mut last) = (Vec::new(), 0_usize, None);
-    for (item, after) in found.into_pairs() {
-        // Views are plain structs of ours: writing one cannot fail but by running out of memory.
-        let shown = serde_json::to_value(view(item)).unwrap_or_default();
-        // With a comma.
-        size = size.saturating_add(Escaped::len_of_json(&shown)).saturating_add(1);
-        if size > room && last.is_some() {
-            return (data, last);
-        }
-        data.push(shown);
-        last = after;
-    }
-    (data, next)
-}
-
 /// Counts items that were read for a list by their ids, and not by a query: not all of them may
 /// be shown.
 pub fn count_read(items: usize) {
     Listed::count(0, items);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
-    fn shown(sizes: &[usize]) -> (usize, bool) {
-        let mut found = Scanned::at(None);
-        for (number, size) in sizes.iter().enumerate() {
-            // Two quotes, escaped, and a comma.
-            let text = "x".repeat(size.saturating_sub(5));
-            let position = [(number.to_string(), AttributeValue::Bool(true))].into();
-            found.push(text, Some(position));
-        }
-        found.next = None;
-        let (data, next) = fitting(found, PAGE_LIMIT, |text| text);
-        let after = data.len().saturating_sub(1).to_string();
-        assert!(next.as_ref().is_none_or(|position| position.contains_key(&after)));
-        (data.len(), next.is_some())
-    }
-
-    #[test]
-    fn a_page_ends_where_more_would_be_too_much() {
-        let half = PAGE_LIMIT / 2;
-        assert_eq!(shown(&[half, half]), (2, false));
-        assert_eq!(shown(&[half, half + 1]), (1, true));
-        assert_eq!(shown(&[half, half, 5]), (2, true));
-        assert_eq!(shown(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
-        assert_eq!(shown(&[PAGE_LIMIT + 1]), (1, false));
-    }
 }

@@ -1,10 +1,6 @@
 //! How large an answer may be. Lambda hands an answer on as one JSON document, in which the body is
 //! a string: its quotes, backslashes and line ends are escaped, or all of it is base64.
 
-use std::io;
-
-use serde::Serialize;
-
 /// Bytes of an answer at most, as a function hands it on: Lambda's limit for a synchronous
 /// invocation, 6 MB.
 pub(crate) const ANSWER_LIMIT: usize = 6 << 20;
@@ -15,34 +11,9 @@ pub(crate) const PAGE_LIMIT: usize = 5_000_000;
 /// Bytes at which a page for the bridge ends: it passes a mebibyte on.
 pub(crate) const BRIDGED_PAGE_LIMIT: usize = 900_000;
 
-/// Counts the bytes that a text takes within a JSON string.
-#[derive(Debug, Default)]
-pub(crate) struct Escaped(usize);
-
-impl Escaped {
-    /// Of this text, without the quotes around it.
-    pub(crate) fn len(text: &[u8]) -> usize {
-        text.iter().fold(0, |sum: usize, byte| sum.saturating_add(width(*byte)))
-    }
-
-    /// Of the JSON of a value.
-    pub(crate) fn len_of_json(value: &impl Serialize) -> usize {
-        let mut counted = Self::default();
-        // Nothing is written, so nothing fails but the value itself, which is then not sent either.
-        let _ = serde_json::to_writer(&mut counted, value);
-        counted.0
-    }
-}
-
-impl io::Write for Escaped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.saturating_add(Self::len(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Bytes that a text takes within a JSON string, without the quotes around it.
+pub(crate) fn escaped_len(text: &[u8]) -> usize {
+    text.iter().fold(0, |sum: usize, byte| sum.saturating_add(width(*byte)))
 }
 
 /// Bytes that a byte takes within a JSON string (RFC 8259 §7), as `serde_json` writes it.
@@ -72,10 +43,10 @@ mod tests {
         let every: String = (0..=0x2_ff_u32).filter_map(char::from_u32).collect();
         for text in ["", "plain", "\"quoted\" \\ and\nbroken", "caf\u{e9} \u{1F600}", &every] {
             let written = Value::from(text).to_string();
-            assert_eq!(Escaped::len(text.as_bytes()), written.len() - 2, "{text}");
-            let inner = json!({"text": text, "list": [1, null]});
-            let nested = Value::from(inner.to_string()).to_string();
-            assert_eq!(Escaped::len_of_json(&inner), nested.len() - 2, "{text}");
+            assert_eq!(escaped_len(text.as_bytes()), written.len() - 2, "{text}");
+            let inner = json!({"text": text, "list": [1, null]}).to_string();
+            let nested = Value::from(inner.as_str()).to_string();
+            assert_eq!(escaped_len(inner.as_bytes()), nested.len() - 2, "{text}");
         }
         for size in 0..10 {
             assert_eq!(base64_len(size), BASE64_STANDARD.encode(vec![0; size]).len());

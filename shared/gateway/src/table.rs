@@ -15,6 +15,7 @@ mod counter;
 mod meter;
 mod pace;
 mod places;
+mod query;
 mod read;
 mod sight;
 mod slots;
@@ -30,7 +31,8 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;
-pub use read::{Batch, Query, Scanned};
+pub use query::Query;
+pub use read::{Batch, Scanned};
 pub use sight::{Sight, is_to_be_settled, retry_from_glance};
 pub use write::{Change, Changed, Condition, Write, retry};
 

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::Attributes;
 use super::deflated::{deflate, inflate};
@@ -64,56 +64,54 @@ pub(super) fn attributes(item: &impl Serialize, packing: Packing) -> Result<Attr
     Ok(all)
 }
 
-/// The attributes as the item has them, whether it is packed or not. What stands beside the packed
-/// ones counts: it was written later, in place.
-pub fn unpacked(mut attributes: Attributes) -> Result<Attributes, Problem> {
-    let Some(AttributeValue::B(packed)) = attributes.remove(PACKED) else { return Ok(attributes) };
-    for (name, value) in members(packed.as_ref())? {
-        let value = serde_dynamo::to_attribute_value(value).map_err(Problem::internal)?;
-        attributes.entry(name).or_insert(value);
+/// The item that attributes hold, packed or not.
+pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
+    match attributes.remove(PACKED) {
+        Some(AttributeValue::B(packed)) => {
+            let members = Value::Object(members(packed.as_ref(), attributes)?);
+            serde_json::from_value(members).map_err(Problem::internal)
+        }
+        _ => serde_dynamo::from_item(attributes).map_err(Problem::internal),
     }
-    Ok(attributes)
 }
 
-/// The item that these attributes hold, packed or not.
-pub(super) fn parse<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
-    let Some(AttributeValue::B(packed)) = attributes.remove(PACKED) else {
-        return serde_dynamo::from_item(attributes).map_err(Problem::internal);
-    };
-    let mut all = members(packed.as_ref())?;
-    all.extend(attributes.into_iter().filter_map(|(name, value)| Some((name, json(value)?))));
-    serde_json::from_value(Value::Object(all)).map_err(Problem::internal)
+/// An item as JSON, packed or not; bytes, which have no form in it, are left out.
+///
+/// # Errors
+/// What is packed cannot be read.
+pub fn unpacked(mut attributes: Attributes) -> Result<Map<String, Value>, Problem> {
+    match attributes.remove(PACKED) {
+        Some(AttributeValue::B(packed)) => members(packed.as_ref(), attributes),
+        _ => members_beside(Map::new(), attributes),
+    }
 }
 
-/// What was packed.
-fn members(packed: &[u8]) -> Result<Map<String, Value>, Problem> {
+/// The members of a packed item.
+fn members(packed: &[u8], beside: Attributes) -> Result<Map<String, Value>, Problem> {
     let bytes = inflate(packed, MAX_UNPACKED)?;
     let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Map<String, Value>>();
     let members = values.next().and_then(Result::ok);
     let mut members = members.ok_or_else(|| Problem::internal("a packed item without members"))?;
     if let Some(Value::String(name)) = members.remove(TEXT) {
         let text = bytes.get(values.byte_offset()..).unwrap_or_default().to_vec();
-        members.insert(name, Value::String(String::from_utf8(text).map_err(Problem::internal)?));
+        let text = String::from_utf8(text).map_err(Problem::internal)?;
+        members.insert(name, Value::String(text));
     }
-    Ok(members)
+    members_beside(members, beside)
 }
 
-/// An attribute that stands beside the packed ones; bytes never do.
-fn json(value: AttributeValue) -> Option<Value> {
-    Some(match value {
-        AttributeValue::S(text) => Value::String(text),
-        AttributeValue::N(number) => Value::Number(serde_json::from_str::<Number>(&number).ok()?),
-        AttributeValue::Bool(is_so) => Value::Bool(is_so),
-        AttributeValue::Null(_) => Value::Null,
-        AttributeValue::Ss(texts) => Value::from(texts),
-        AttributeValue::L(values) => values.into_iter().map(json).collect::<Option<_>>()?,
-        AttributeValue::M(members) => members
-            .into_iter()
-            .map(|(name, value)| Some((name, json(value)?)))
-            .collect::<Option<Map<_, _>>>()?
-            .into(),
-        _ => return None,
-    })
+/// What stands beside the packed attributes counts: it was written later, in place.
+fn members_beside(
+    mut members: Map<String, Value>,
+    beside: Attributes,
+) -> Result<Map<String, Value>, Problem> {
+    for (name, value) in beside {
+        if !value.is_b() {
+            let value = serde_dynamo::from_attribute_value(value).map_err(Problem::internal)?;
+            members.insert(name, value);
+        }
+    }
+    Ok(members)
 }
 
 #[cfg(test)]
@@ -148,11 +146,9 @@ mod tests {
     }
 
     fn back(attributes: Attributes) -> Note {
-        let note = parse(attributes.clone()).unwrap();
-        assert_eq!(
-            serde_dynamo::from_item::<_, Note>(unpacked(attributes).unwrap()).unwrap(),
-            note
-        );
+        let json = unpacked(attributes.clone()).unwrap();
+        let note: Note = read(attributes).unwrap();
+        assert_eq!(serde_json::from_value::<Note>(json.into()).unwrap(), note);
         note
     }
 
@@ -183,8 +179,7 @@ mod tests {
         kept.insert("state".into(), AttributeValue::S("closed".into()));
         kept.insert("version".into(), AttributeValue::N("7".into()));
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
-        let parts = AttributeValue::L(vec![AttributeValue::L(pair.into())]);
-        kept.insert("parts".into(), parts);
+        kept.insert("parts".into(), AttributeValue::L(vec![AttributeValue::L(pair.into())]));
         kept.insert("why".into(), AttributeValue::Null(true));
         kept.insert("words".into(), AttributeValue::Ss(vec!["w".into()]));
         let (parts, words) = (vec![("c".into(), -5)], vec!["w".into()]);
@@ -197,6 +192,6 @@ mod tests {
         assert_eq!(back(plain), note());
         let mut broken = attributes(&note(), Packing::WHOLE).unwrap();
         broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
-        assert!(unpacked(broken.clone()).is_err() && parse::<Note>(broken).is_err());
+        assert!(read::<Note>(broken).is_err());
     }
 }

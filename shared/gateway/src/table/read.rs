@@ -2,12 +2,12 @@
 
 mod pages;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity};
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Sight, Table, back_off, count, unavailable};
+use super::{Query, Sight, Table, back_off, count, unavailable};
 use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
@@ -15,7 +15,7 @@ pub use pages::Scanned;
 
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
 /// still have a next key (docs/platform.md §1).
-const MAX_PAGES: u32 = 20;
+pub(super) const MAX_PAGES: u32 = 20;
 
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]
@@ -25,140 +25,6 @@ impl Batch {
     /// Takes the item of this key, if it was found.
     pub fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
         self.0.remove(key).map(item::parse).transpose()
-    }
-}
-
-/// A query over one partition of the table or of an index.
-#[derive(Debug, Clone)]
-pub struct Query {
-    index: Option<Index>,
-    partition: String,
-    range: Range,
-    newest_first: bool,
-    consistent: bool,
-    /// How the sort keys end that are meant.
-    ending: Option<String>,
-    /// Items that one round trip looks at, at least.
-    ahead: usize,
-    /// Round trips for one page, at most.
-    trips: u32,
-    /// Whether it is read to its end, however much that is.
-    is_whole: bool,
-}
-
-#[derive(Debug, Clone)]
-enum Range {
-    Everything,
-    BeginsWith(String),
-    Between(String, String),
-}
-
-impl Query {
-    /// All items of a partition, read consistently.
-    pub fn partition(partition: impl Into<String>) -> Self {
-        Self {
-            index: None,
-            partition: partition.into(),
-            range: Range::Everything,
-            newest_first: false,
-            consistent: true,
-            ending: None,
-            ahead: 0,
-            trips: MAX_PAGES,
-            is_whole: false,
-        }
-    }
-
-    /// All items of an index partition; indexes are eventually consistent.
-    pub fn index(index: Index, partition: impl Into<String>) -> Self {
-        Self { index: Some(index), consistent: false, ..Self::partition(partition) }
-    }
-
-    /// All items of the index partition that an entry lies in, whatever its sort key.
-    pub fn partition_of((index, entry): (Index, Key)) -> Self {
-        Self::index(index, entry.pk)
-    }
-
-    /// Only sort keys that begin with this.
-    #[must_use]
-    pub fn begins_with(mut self, prefix: impl Into<String>) -> Self {
-        self.range = Range::BeginsWith(prefix.into());
-        self
-    }
-
-    /// Only sort keys from `low` to `high`, both included.
-    #[must_use]
-    pub fn between(mut self, low: impl Into<String>, high: impl Into<String>) -> Self {
-        self.range = Range::Between(low.into(), high.into());
-        self
-    }
-
-    /// Only sort keys that end with this. Others are looked at, but of an index that holds keys alone
-    /// their items are not read.
-    #[must_use]
-    pub fn ends_with(mut self, suffix: impl Into<String>) -> Self {
-        self.ending = Some(suffix.into());
-        self
-    }
-
-    /// For a filter that lets little through: each round trip looks at `ahead` items, and a page
-    /// takes at most `trips` of them. Then it ends early, with a cursor.
-    #[must_use]
-    pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
-        self.ahead = ahead;
-        self.trips = trips;
-        self
-    }
-
-    /// For what cannot be done in part: it does not end early because of what was read for a list
-    /// ([`has_read_enough`](crate::budget::has_read_enough)).
-    #[must_use]
-    pub fn whole(mut self) -> Self {
-        self.is_whole = true;
-        self
-    }
-
-    /// At half the price, and perhaps a moment old.
-    #[must_use]
-    pub fn glancing(mut self) -> Self {
-        self.consistent = false;
-        self
-    }
-
-    /// As it is, or at a glance; an index is always glanced at.
-    #[must_use]
-    pub fn seen(mut self, sight: Sight) -> Self {
-        self.consistent = sight == Sight::Settled && self.index.is_none();
-        self
-    }
-
-    /// Whether the sort key of a row ends as it should.
-    fn means(&self, row: &Attributes) -> bool {
-        let name = self.index.map_or("SK", |index| index.key_names().1);
-        let key = row.get(name).and_then(|key| key.as_s().ok());
-        self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))
-    }
-
-    /// Whether its rows name items and do not hold them.
-    fn names_only(&self) -> bool {
-        self.index.is_some_and(Index::is_keys_only)
-    }
-
-    /// The partition.
-    pub(crate) fn partition_key(&self) -> &str {
-        &self.partition
-    }
-
-    /// The attribute that names the partition.
-    pub(crate) fn partition_name(&self) -> &'static str {
-        self.index.map_or("PK", |index| index.key_names().0)
-    }
-
-    /// Descending by sort key.
-    #[must_use]
-    pub fn newest_first(mut self) -> Self {
-        self.newest_first = true;
-        self
     }
 }
 
@@ -182,6 +48,15 @@ impl Table {
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());
         answer.item.map(item::parse).transpose()
+    }
+
+    /// One item at half the price, perhaps a moment old. One that is not seen so may be too new for
+    /// that, and is looked for as it is.
+    pub async fn peek<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
+        match self.get_as(key, Sight::Glance).await? {
+            Some(found) => Ok(Some(found)),
+            None => self.get(key).await,
+        }
     }
 
     /// Up to 100 items in one round trip, read consistently.
@@ -295,21 +170,7 @@ impl Table {
         limit: usize,
         start: Option<Attributes>,
     ) -> Result<(Vec<Attributes>, Option<Attributes>), Problem> {
-        let (pk, sk) = query.index.map_or(("PK", "SK"), Index::key_names);
-        let mut values =
-            HashMap::from([(":p".to_owned(), AttributeValue::S(query.partition.clone()))]);
-        let condition = match &query.range {
-            Range::Everything => format!("{pk} = :p"),
-            Range::BeginsWith(prefix) => {
-                values.insert(":b".into(), AttributeValue::S(prefix.clone()));
-                format!("{pk} = :p AND begins_with({sk}, :b)")
-            }
-            Range::Between(low, high) => {
-                values.insert(":l".into(), AttributeValue::S(low.clone()));
-                values.insert(":h".into(), AttributeValue::S(high.clone()));
-                format!("{pk} = :p AND {sk} BETWEEN :l AND :h")
-            }
-        };
+        let (condition, values) = query.condition();
         let answer = self
             .client
             .query()
@@ -341,14 +202,8 @@ const BATCH_CAP: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// Each of these keys once, as a batch wants them.
 fn distinct(keys: &[&Key]) -> Vec<Attributes> {
-    let mut wanted: Vec<Attributes> = Vec::new();
-    for key in keys {
-        let attributes = key.attributes();
-        if !wanted.contains(&attributes) {
-            wanted.push(attributes);
-        }
-    }
-    wanted
+    let once: HashSet<&Key> = keys.iter().copied().collect();
+    once.into_iter().map(Key::attributes).collect()
 }
 
 /// The key from which a query goes on after this item.

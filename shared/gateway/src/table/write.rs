@@ -1,27 +1,29 @@
 //! Writes: one transaction, each of whose actions says what its refused condition means.
 
 mod alone;
+mod condition;
 mod in_place;
 
 use std::time::Duration;
-
-pub use alone::Changed;
-use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{
-    AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
-    TransactWriteItem, Update,
-};
-use serde::Serialize;
 
 use super::{Table, back_off, count, unavailable};
 use crate::answer::Answer;
 use crate::clock::Timestamp;
 use crate::context::Context;
 use crate::idempotency::Claim;
-use crate::item::{self, Attributes, Item, Key};
+use crate::item::{self, Item, Key};
 use crate::outbox::{Gathered, Gathering, Outgoing};
 use crate::problem::{Code, Problem};
 use crate::reply::Reply;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
+    Update,
+};
+
+pub use alone::Changed;
+use condition::expression;
+pub use condition::{Change, Condition};
 
 /// Attempts at one transaction that meets conflicts or throttling.
 const ATTEMPTS: u32 = 9;
@@ -37,95 +39,6 @@ pub struct Write {
     actions: Vec<(TransactWriteItem, Problem)>,
     gathered: Vec<Box<dyn Gathering>>,
     defect: Option<Problem>,
-}
-
-/// A condition over an item, or a change of one, with its values.
-#[derive(Debug, Clone, Default)]
-pub struct Condition {
-    text: String,
-    names: Vec<(String, String)>,
-    values: Attributes,
-}
-
-impl Condition {
-    /// A condition expression; names that are reserved words are written with `#` and given by
-    /// [`Condition::name`], values with `:`.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    /// The item is at this version.
-    pub fn is_at(version: u64) -> Self {
-        Self::new("#version = :read").name("#version", "version").value(":read", version)
-    }
-
-    /// The item is there.
-    pub fn exists() -> Self {
-        Self::new("attribute_exists(PK)")
-    }
-
-    /// The item has this value as an attribute.
-    pub fn is(attribute: &str, value: impl Serialize) -> Self {
-        Self::new("#is = :is").name("#is", attribute).value(":is", value)
-    }
-
-    /// Binds a `#name`.
-    #[must_use]
-    pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
-        self.names.push((placeholder.to_owned(), attribute.to_owned()));
-        self
-    }
-
-    /// Binds a `:value`.
-    #[must_use]
-    pub fn value(mut self, placeholder: &str, value: impl Serialize) -> Self {
-        let value = serde_dynamo::to_attribute_value(value);
-        self.values.insert(placeholder.to_owned(), value.unwrap_or(AttributeValue::Null(true)));
-        self
-    }
-}
-
-/// An update expression with a condition: `Change::new("SET a = :a").only_if("b = :b")`.
-#[derive(Debug, Clone, Default)]
-pub struct Change {
-    update: String,
-    condition: Condition,
-}
-
-impl Change {
-    /// An update expression.
-    pub fn new(update: impl Into<String>) -> Self {
-        Self { update: update.into(), condition: Condition::default() }
-    }
-
-    /// The condition under which it happens.
-    #[must_use]
-    pub fn only_if(mut self, condition: impl Into<String>) -> Self {
-        self.condition.text = condition.into();
-        self
-    }
-
-    /// Binds a `#name`.
-    #[must_use]
-    pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {
-        self.condition = self.condition.name(placeholder, attribute);
-        self
-    }
-
-    /// Binds a `:value`.
-    #[must_use]
-    pub fn value(mut self, placeholder: &str, value: impl Serialize) -> Self {
-        self.condition = self.condition.value(placeholder, value);
-        self
-    }
-
-    /// Binds a `:value` that is a set of one string, for `ADD` and `DELETE`.
-    #[must_use]
-    pub fn member(mut self, placeholder: &str, member: &str) -> Self {
-        let set = AttributeValue::Ss(vec![member.to_owned()]);
-        self.condition.values.insert(placeholder.to_owned(), set);
-        self
-    }
 }
 
 impl Table {
@@ -415,18 +328,6 @@ fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Failu
 
 fn says(reason: &CancellationReason, code: &str) -> bool {
     reason.code() == Some(code)
-}
-
-type Expression =
-    (Option<String>, Option<std::collections::HashMap<String, String>>, Option<Attributes>);
-
-/// The parts of an expression as the SDK takes them: absent, never empty.
-fn expression(condition: Condition) -> Expression {
-    (
-        (!condition.text.is_empty()).then_some(condition.text),
-        (!condition.names.is_empty()).then(|| condition.names.into_iter().collect()),
-        (!condition.values.is_empty()).then_some(condition.values),
-    )
 }
 
 /// Runs `attempt` again while it ends in `version_conflict`: for read-decide-write on an item

@@ -1,0 +1,97 @@
+//! The body of a page: as many items as can be sent at once, each of them written once.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::item::Attributes;
+use crate::size::escaped_len;
+use crate::table::Scanned;
+
+/// A page as it is sent; `E` is what the list says about itself as a whole.
+#[derive(Serialize)]
+pub(super) struct Body<'a, E: Serialize> {
+    pub(super) data: Vec<Box<RawValue>>,
+    pub(super) page: Head<'a>,
+    #[serde(flatten)]
+    pub(super) extras: E,
+}
+
+/// Where a page is in its list.
+#[derive(Serialize)]
+pub(super) struct Head<'a> {
+    pub(super) limit: u32,
+    pub(super) has_more: bool,
+    pub(super) next_cursor: Option<&'a str>,
+}
+
+/// As many of the items, as `view` shows them, as can be sent at once; and where to go on.
+pub(super) fn fitting<T, V: Serialize>(
+    found: Scanned<T>,
+    room: usize,
+    view: impl Fn(T) -> V,
+) -> (Vec<Box<RawValue>>, Option<Attributes>) {
+    let next = found.next.clone();
+    let (mut data, mut size, mut last) = (Vec::new(), 0_usize, None);
+    for (item, after) in found.into_pairs() {
+        // Views are plain structs of ours: writing one cannot fail but by running out of memory.
+        let shown = to_raw_value(&view(item)).unwrap_or_default();
+        // With a comma.
+        size = size.saturating_add(escaped_len(shown.get().as_bytes())).saturating_add(1);
+        if size > room && last.is_some() {
+            return (data, last);
+        }
+        data.push(shown);
+        last = after;
+    }
+    (data, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+
+    use super::*;
+    use crate::size::PAGE_LIMIT;
+
+    /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
+    fn shown(sizes: &[usize]) -> (usize, bool) {
+        let mut found = Scanned::at(None);
+        for (number, size) in sizes.iter().enumerate() {
+            // Two quotes, escaped, and a comma.
+            let text = "x".repeat(size.saturating_sub(5));
+            let position = [(number.to_string(), AttributeValue::Bool(true))].into();
+            found.push(text, Some(position));
+        }
+        found.next = None;
+        let (data, next) = fitting(found, PAGE_LIMIT, |text| text);
+        let after = data.len().saturating_sub(1).to_string();
+        assert!(next.as_ref().is_none_or(|position| position.contains_key(&after)));
+        (data.len(), next.is_some())
+    }
+
+    #[test]
+    fn a_page_ends_where_more_would_be_too_much() {
+        let half = PAGE_LIMIT / 2;
+        assert_eq!(shown(&[half, half]), (2, false));
+        assert_eq!(shown(&[half, half + 1]), (1, true));
+        assert_eq!(shown(&[half, half, 5]), (2, true));
+        assert_eq!(shown(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
+        assert_eq!(shown(&[PAGE_LIMIT + 1]), (1, false));
+    }
+
+    #[test]
+    fn what_a_list_says_of_itself_stands_beside_its_items() {
+        #[derive(Serialize)]
+        struct Extras {
+            unread: u32,
+        }
+        fn written(extras: impl Serialize) -> String {
+            let page = Head { limit: 2, has_more: true, next_cursor: Some("c") };
+            let data = vec![to_raw_value(&[1]).unwrap()];
+            serde_json::to_string(&Body { data, page, extras }).unwrap()
+        }
+        let plain = r#"{"data":[[1]],"page":{"limit":2,"has_more":true,"next_cursor":"c"}"#;
+        assert_eq!(written(()), format!("{plain}}}"));
+        assert_eq!(written(Extras { unread: 3 }), format!(r#"{plain},"unread":3}}"#));
+    }
+}
