@@ -41,7 +41,7 @@ pub async fn list(
     let start = paging.start();
     let source = Source::open(&app, store, &ask, start.as_ref()).await?;
     let found = source.page(&app, paging.limit(), start).await?;
-    let shown = |card: Card| ProductCard::of(&card, store, &app.config.base_url);
+    let shown = |card: Card| ProductCard::of(card, store, &app.config.base_url);
     let answer = paging.finish(&app, found, shown).await?;
     Ok(answer.cached(FRESH))
 }
@@ -58,5 +58,5 @@ pub async fn show(
 ) -> Result<Json<ProductDetail>, Problem> {
     let store = caller.store();
     let page = ProductPage::load(&app, store, &handle).await?;
-    Ok(Json::new(&ProductDetail::of(&page, store, &app.config.base_url)).cached(FRESH))
+    Ok(Json::new(&ProductDetail::of(page, store, &app.config.base_url)).cached(FRESH))
 }

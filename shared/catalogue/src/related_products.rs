@@ -90,7 +90,7 @@ impl RelatedProducts {
     ) -> Vec<&Candidate> {
         let mut others: Vec<&Candidate> =
             self.products.iter().filter(|other| other.id != *product).collect();
-        others.sort_by_key(|other| std::cmp::Reverse(outline.likeness(&other.outline)));
+        others.sort_by_cached_key(|other| std::cmp::Reverse(outline.likeness(&other.outline)));
         others.truncate(most);
         others
     }

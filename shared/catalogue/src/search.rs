@@ -82,10 +82,9 @@ impl Token {
         Some((*rank, word))
     }
 
-    /// Whether this is the first word by which the product is found that begins so: it is shown there,
-    /// and nowhere else.
-    fn is_first_of(&self, card: &Card, beginning: &str) -> bool {
-        let own = tokens(card);
+    /// Whether this is the first of the words by which its product is found that begins so: it is shown
+    /// there, and nowhere else.
+    fn is_first_of(&self, own: &BTreeMap<String, Rank>, beginning: &str) -> bool {
         let found = own.iter().filter(|(word, _)| word.starts_with(beginning));
         let first = found.map(|(word, rank)| (rank.as_str(), word.as_str())).min();
         self.word().is_some_and(|(rank, word)| first == Some((rank.as_str(), word)))
@@ -104,11 +103,15 @@ pub fn rows(card: &Card) -> BTreeSet<Token> {
 
 /// Whether every one of these folded words begins one of the product's.
 pub fn answers(card: &Card, asked: &[String]) -> bool {
-    if asked.is_empty() {
-        return true;
-    }
-    let tokens = tokens(card);
-    asked.iter().all(|word| tokens.keys().any(|token| token.starts_with(word.as_str())))
+    asked.is_empty() || have(&tokens(card), asked)
+}
+
+/// Whether every one of these folded words begins one of those.
+fn have(own: &BTreeMap<String, Rank>, asked: &[String]) -> bool {
+    let begins_one = |word: &String| {
+        own.range(word.clone()..).next().is_some_and(|(next, _)| next.starts_with(word.as_str()))
+    };
+    asked.iter().all(begins_one)
 }
 
 #[cfg(test)]
@@ -153,8 +156,9 @@ mod tests {
         };
         let card = Card::of(&product, &[]);
         let rows = rows(&card);
+        let own = tokens(&card);
         let first = |beginning: &str| {
-            let found = rows.iter().filter(|row| row.is_first_of(&card, beginning));
+            let found = rows.iter().filter(|row| row.is_first_of(&own, beginning));
             found.map(|row| row.word().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(first("mu"), [(Rank::Title, "mugs")]);

@@ -107,6 +107,11 @@ impl<'a> Filter<'a> {
         }
     }
 
+    /// Leaves the words to the search that finds the products by them.
+    pub fn leave_words(&mut self) {
+        self.words.clear();
+    }
+
     /// Lets only these through, if there are any named.
     pub fn keep_to(&mut self, members: Option<Vec<ProductId>>) {
         self.members = members.map(|members| members.into_iter().collect());

@@ -1,6 +1,6 @@
 //! Products as shoppers see them: no cost, no exact stock.
 
-use catalogue::product::{Card, Image, Product, ProductOption, Seo, Variant};
+use catalogue::product::{Card, Image, ProductOption, Seo, Variant};
 use gateway::clock::Timestamp;
 use ground::fields::Handle;
 use ground::id::{CategoryId, ProductId, VariantId};
@@ -51,55 +51,28 @@ struct VariantRef {
 
 impl ProductCard {
     /// The card as a list shows it.
-    pub fn of(card: &Card, store: &Store, base_url: &str) -> Self {
+    pub fn of(card: Card, store: &Store, base_url: &str) -> Self {
         let range = card.price_range();
-        let variant = |id: &VariantId| VariantRef { id: id.clone() };
         Self {
             id: card.id().clone(),
-            handle: card.handle.clone(),
-            title: card.title.clone(),
-            vendor: card.vendor.clone(),
-            product_type: card.product_type.clone(),
-            category_id: card.category_id.clone(),
-            tags: card.tags.clone(),
             price: range.min,
             price_max: range.max,
             compare_at: range.compare_at,
             images: card.images(base_url),
             in_stock: card.is_in_stock(store),
-            variants: Some(card.variant_ids.iter().map(variant).collect()),
             variants_count: u32::try_from(card.variant_ids.len()).unwrap_or(u32::MAX),
             rating: card.rating(),
+            handle: card.handle,
+            title: card.title,
+            vendor: card.vendor,
+            product_type: card.product_type,
+            category_id: card.category_id,
+            tags: card.tags,
+            variants: Some(card.variant_ids.into_iter().map(|id| VariantRef { id }).collect()),
             published_at: card.published_at,
             created_at: card.created_at,
             updated_at: card.updated_at,
             version: card.version,
-        }
-    }
-
-    /// The product itself, without the names of its variants.
-    fn whole(product: &Product, in_stock: bool) -> Self {
-        let range = product.price_range();
-        Self {
-            id: product.id.clone(),
-            handle: product.handle.clone(),
-            title: product.title.clone(),
-            vendor: product.vendor.clone(),
-            product_type: product.product_type.clone(),
-            category_id: product.category_id.clone(),
-            tags: product.tags.clone(),
-            price: range.min,
-            price_max: range.max,
-            compare_at: range.compare_at,
-            images: product.images.clone(),
-            in_stock,
-            variants: None,
-            variants_count: product.variants_count,
-            rating: product.rating(),
-            published_at: product.published_at,
-            created_at: product.created_at,
-            updated_at: product.updated_at,
-            version: product.version,
         }
     }
 }
@@ -142,36 +115,65 @@ struct VariantChoice {
     version: u64,
 }
 
-impl ProductDetail {
-    /// The page as it was read.
-    pub fn of(page: &ProductPage, store: &Store, base_url: &str) -> Self {
-        let ProductPage { product, variants, related } = page;
-        let choice = |variant: &Variant| VariantChoice {
-            id: variant.id.clone(),
-            title: variant.title.clone(),
-            sku: variant.sku.clone(),
-            price: variant.price.clone(),
-            compare_at: variant.compare_at.clone(),
-            options: variant.options.clone(),
-            weight_grams: variant.weight_grams,
-            barcode: variant.barcode.clone(),
-            requires_shipping: variant.requires_shipping,
+impl VariantChoice {
+    fn of(variant: Variant, store: &Store) -> Self {
+        Self {
             in_stock: variant.is_in_stock(store),
+            id: variant.id,
+            title: variant.title,
+            sku: variant.sku,
+            price: variant.price,
+            compare_at: variant.compare_at,
+            options: variant.options,
+            weight_grams: variant.weight_grams,
+            barcode: variant.barcode,
+            requires_shipping: variant.requires_shipping,
             position: variant.position,
             created_at: variant.created_at,
             updated_at: variant.updated_at,
             version: variant.version,
-        };
-        let choices: Vec<VariantChoice> = variants.iter().map(choice).collect();
-        let in_stock = choices.iter().any(|choice| choice.in_stock);
+        }
+    }
+}
+
+impl ProductDetail {
+    /// The page as it was read.
+    pub fn of(page: ProductPage, store: &Store, base_url: &str) -> Self {
+        let ProductPage { product, variants, related } = page;
+        let choices: Vec<VariantChoice> =
+            variants.into_iter().map(|variant| VariantChoice::of(variant, store)).collect();
+        let (range, rating) = (product.price_range(), product.rating());
         Self {
-            // The names of the variants give way to the variants themselves.
-            card: ProductCard::whole(product, in_stock),
-            description: product.description.clone(),
-            options: product.options.clone(),
-            seo: product.seo.clone(),
+            card: ProductCard {
+                id: product.id,
+                handle: product.handle,
+                title: product.title,
+                vendor: product.vendor,
+                product_type: product.product_type,
+                category_id: product.category_id,
+                tags: product.tags,
+                price: range.min,
+                price_max: range.max,
+                compare_at: range.compare_at,
+                images: product.images,
+                in_stock: choices.iter().any(|choice| choice.in_stock),
+                // Their names give way to the variants themselves.
+                variants: None,
+                variants_count: product.variants_count,
+                rating,
+                published_at: product.published_at,
+                created_at: product.created_at,
+                updated_at: product.updated_at,
+                version: product.version,
+            },
+            description: product.description,
+            options: product.options,
+            seo: product.seo,
             choices,
-            related: related.iter().map(|other| ProductCard::of(other, store, base_url)).collect(),
+            related: related
+                .iter()
+                .map(|card| ProductCard::of(Card::clone(card), store, base_url))
+                .collect(),
         }
     }
 }

@@ -16,7 +16,7 @@ use gateway::table::{Query, Scanned};
 use ground::id::{ProductId, StoreId};
 use ground::key;
 
-use super::{Rank, Token, answers};
+use super::{Rank, Token, answers, have, tokens};
 use crate::product::{Card, cards};
 use crate::words::words;
 
@@ -210,13 +210,16 @@ impl Search {
         admits: impl Fn(&Card) -> bool,
     ) -> Result<Vec<(Card, Key)>, Problem> {
         let ids: Vec<ProductId> = rows.iter().filter_map(Token::product).collect();
-        let found = cards(app, &self.store, &ids).await?;
-        let found: HashMap<&ProductId, &Card> =
-            found.iter().map(|card| (card.id(), card)).collect();
+        let found = cards(app, &self.store, &ids).await?.into_iter();
+        let mut found: HashMap<ProductId, Card> =
+            found.map(|card| (card.id().clone(), card)).collect();
         let judge = |row: &Token| {
-            let card = *found.get(&row.product()?)?;
-            let is_found = row.is_first_of(card, word) && answers(card, &self.words);
-            (is_found && admits(card)).then(|| (card.clone(), row.key()))
+            let id = row.product()?;
+            let card = found.get(&id)?;
+            let own = tokens(card);
+            let is_found = row.is_first_of(&own, word) && have(&own, &self.words) && admits(card);
+            // No other of its words is the first.
+            is_found.then(|| found.remove(&id)).flatten().map(|card| (card, row.key()))
         };
         Ok(rows.iter().filter_map(judge).collect())
     }
