@@ -9,8 +9,8 @@ pub enum Cost {
     /// The same for every request.
     Fixed(u32),
     /// `1 + ceil(limit / 10)`, refunded down to what was returned, or read to find it;
-    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q` or sorted. What
-    /// was read beyond that is charged afterwards ([`super::reading`]).
+    /// [`Cost::SEARCHING`] more, which is never refunded, when it is searched by `q`. What was read
+    /// beyond that is charged afterwards ([`super::reading`]).
     List,
 }
 
@@ -66,14 +66,11 @@ impl Cost {
         }
     }
 
-    /// What a list costs more because of its `q`, or of an order that is not that of creation:
-    /// items are read that are not returned.
+    /// What a list costs more because of its `q`: items are read that are not returned. An order costs
+    /// nothing: each is an index of its own.
     pub(crate) fn searching(inbound: &Inbound) -> u32 {
         let is_searched = inbound.query_param("q").is_some_and(|words| !words.trim().is_empty());
-        let is_sorted = inbound
-            .query_param("sort")
-            .is_some_and(|order| !matches!(order.as_str(), "" | "created_at" | "-created_at"));
-        if is_searched || is_sorted { Self::SEARCHING } else { 0 }
+        if is_searched { Self::SEARCHING } else { 0 }
     }
 
     /// The cost of a list of this many items that is not searched.
@@ -191,10 +188,7 @@ mod tests {
             ("q=mug", 8),
             ("q=", 3),
             ("q=%20", 3),
-            ("sort=created_at", 3),
-            ("sort=-created_at", 3),
-            ("sort=", 3),
-            ("sort=title", 8),
+            ("sort=title", 3),
             ("q=mug&sort=title&limit=100", 16),
         ] {
             let list = asks("GET", &format!("/v1/things?{query}"), Cost::List);
