@@ -2,6 +2,7 @@
 
 mod cards;
 mod checkout;
+mod costs;
 mod customers;
 mod kept;
 mod lists;

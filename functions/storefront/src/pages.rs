@@ -14,7 +14,6 @@ use ground::fields::{Handle, Subdomain};
 use ground::id::StoreId;
 use ground::key;
 use ground::provider::ProviderName;
-use ground::resource::load;
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::{FRESH, Shopfront, StorefrontView};
@@ -140,7 +139,7 @@ pub async fn menu(
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store().id, handle.as_str());
-    let menu: Menu = load(&app, &key).await?;
+    let menu: Menu = app.table.peek(&key).await?.ok_or(Code::NotFound)?;
     Ok(Json::new(&MenuView::from(&menu)).cached(FRESH))
 }
 
@@ -171,7 +170,7 @@ pub async fn policy(
     Path((_, handle)): Path<(Subdomain, PolicyHandle)>,
 ) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store().id, handle.as_str());
-    let policy: Option<Policy> = app.table.get(&key).await?;
+    let policy: Option<Policy> = app.table.peek(&key).await?;
     let policy = policy.filter(|policy| policy.published).ok_or(Code::NotFound)?;
     Ok(Json::new(&PolicyView::from(&policy)).cached(FRESH))
 }

@@ -1,10 +1,10 @@
 //! Reviews of products: read by everybody, written by customers.
 
 use axum::extract::State;
-use catalogue::product::{self, Product};
+use catalogue::product::{self, Card, Product, UniqueProductHandle};
 use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
 use gateway::app::App;
-use gateway::item::{Item, Key};
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Page};
@@ -27,30 +27,18 @@ use serde::Serialize;
 /// Orders of a customer among which a purchase is looked for, newest first (our choice).
 const ORDERS: usize = 200;
 
-/// The product of the path's handle, if shoppers see it.
-async fn named(app: &App, store: &Store, handle: &Handle) -> Result<Product, Problem> {
-    let key = product_key(app, store, handle).await?;
-    let product: Option<Product> = app.table.get(&key).await?;
-    product.filter(Product::is_visible).ok_or_else(|| Code::NotFound.into())
-}
-
-/// The same, and the store's settings in the same round trip.
+/// The product of the path's handle, if shoppers see it, and the store's settings.
 async fn named_with_settings(
     app: &App,
     store: &Store,
     handle: &Handle,
 ) -> Result<(Product, Settings), Problem> {
-    let (key, untouched) = (product_key(app, store, handle).await?, Settings::of(store));
+    let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
+    let (key, untouched) = (key::product(&store.id, &id), Settings::of(store));
     let mut batch = app.table.get_many(&[&key, &untouched.key()]).await?;
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
     Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
-}
-
-/// The key of the product of the path's handle.
-async fn product_key(app: &App, store: &Store, handle: &Handle) -> Result<Key, Problem> {
-    let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
-    Ok(key::product(&store.id, &id))
 }
 
 /// What a product's reviews come to together.
@@ -71,17 +59,22 @@ pub(crate) async fn list(
     Path((_, handle)): Path<(Subdomain, Handle)>,
     paging: Paging,
 ) -> Result<Page<PublicReview, ReviewSummary>, Problem> {
-    let product = named(&app, shop.store(), &handle).await?;
+    let store = &shop.store().id;
+    let claim: Option<UniqueProductHandle> =
+        app.table.peek(&key::unique_product_handle(store, handle.as_str())).await?;
+    let UniqueProductHandle { product_id, created_at, .. } = claim.ok_or(Code::NotFound)?;
     let any = ReviewId::derive(&["any"]);
-    let query = Query::partition_of(key::approved_reviews_of_product(
-        &product.store_id,
-        &product.id,
-        product.created_at,
-        &any,
-    ))
-    .newest_first();
-    let paging = paging.with(ReviewSummary { rating: product.rating() });
-    paging.answer(&app, &query, |_: &Review| true, |review| PublicReview::from(&review)).await
+    let entry = key::approved_reviews_of_product(store, &product_id, created_at, &any);
+    let query = Query::partition_of(entry).newest_first();
+    let card_key = key::card(store, &product_id);
+    let (card, found) = tokio::try_join!(
+        app.table.peek::<Card>(&card_key),
+        paging.read(&app, &query, |_: &Review| true),
+    )?;
+    // A card says what its product does of being for sale, and of what reviews add up to.
+    let card = card.filter(Card::is_visible).ok_or(Code::NotFound)?;
+    let paging = paging.with(ReviewSummary { rating: card.rating() });
+    paging.finish(&app, found, |review| PublicReview::from(&review)).await
 }
 
 /// A review to write.

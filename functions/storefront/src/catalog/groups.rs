@@ -50,7 +50,7 @@ pub async fn categories(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<CategoryBranch>, Problem> {
-    let tree = Tree::load(&app, &caller.store().id).await?;
+    let tree = Tree::glance(&app, &caller.store().id).await?;
     let branches =
         tree.children(None).map(|category| CategoryBranch::of(category, &tree)).collect();
     let id = |branch: &CategoryBranch| branch.category.id.to_string();
@@ -66,7 +66,7 @@ pub async fn category(
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<CategoryBranch>, Problem> {
-    let tree = Tree::load(&app, &caller.store().id).await?;
+    let tree = Tree::glance(&app, &caller.store().id).await?;
     let category = tree.find(&handle).ok_or(Code::NotFound)?;
     Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(FRESH))
 }
@@ -137,6 +137,6 @@ pub async fn collection(
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<CollectionPage>, Problem> {
-    let (collection, _) = source::collection(&app, &caller.store().id, &handle).await?;
+    let collection = source::collection(&app, &caller.store().id, &handle).await?;
     Ok(Json::new(&CollectionPage::from(&collection)).cached(FRESH))
 }

@@ -19,7 +19,7 @@ use gateway::page;
 use gateway::problem::{Code, Problem};
 use gateway::table::Scanned;
 use ground::fields::Handle;
-use ground::id::{ProductId, StoreId};
+use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
 use identity::store::Store;
 
@@ -73,14 +73,14 @@ impl<'a> Source<'a> {
         let categories = match &ask.category {
             None => None,
             Some(handle) => {
-                let tree = Tree::load(app, &store.id).await?;
+                let tree = Tree::glance(app, &store.id).await?;
                 let category = tree.find(handle).ok_or(Code::NotFound)?;
                 Some(tree.subtree(&category.id))
             }
         };
         let collection = match &ask.collection {
             None => None,
-            Some(handle) => Some(collection(app, &store.id, handle).await?),
+            Some(handle) => Some(with_members(app, &store.id, handle).await?),
         };
         let chosen = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
         let sort = ask.sort.map(CardOrder::from).or(chosen);
@@ -103,6 +103,7 @@ impl<'a> Source<'a> {
         let order = match (search, members, sort) {
             (Some(search), members, _) if ask.sort.is_none() => {
                 filter.keep_to(members);
+                filter.leave_words();
                 Order::Found(search)
             }
             (_, Some(listed), None) => Order::Listed(listed),
@@ -209,7 +210,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The published collection of a handle, with its list when it is a manual one.
+/// The published collection of a handle.
 ///
 /// # Errors
 /// `not_found`.
@@ -217,13 +218,29 @@ pub async fn collection(
     app: &App,
     store: &StoreId,
     handle: &Handle,
+) -> Result<Collection, Problem> {
+    let id = named(app, store, handle).await?;
+    published(app.table.peek(&key::collection(store, &id)).await?)
+}
+
+/// The same, with its list when it is a manual one.
+async fn with_members(
+    app: &App,
+    store: &StoreId,
+    handle: &Handle,
 ) -> Result<(Collection, Option<Members>), Problem> {
+    let id = named(app, store, handle).await?;
+    let (collection, members) = (key::collection(store, &id), key::collection_members(store, &id));
+    let mut found = app.table.glance(&[&collection, &members]).await?;
+    Ok((published(found.take(&collection)?)?, found.take(&members)?))
+}
+
+async fn named(app: &App, store: &StoreId, handle: &Handle) -> Result<CollectionId, Problem> {
     let claim = key::unique_collection_handle(store, handle.as_str());
-    let claim: UniqueCollectionHandle = app.table.get(&claim).await?.ok_or(Code::NotFound)?;
-    let collection_key = key::collection(store, &claim.collection_id);
-    let members_key = key::collection_members(store, &claim.collection_id);
-    let mut found = app.table.glance(&[&collection_key, &members_key]).await?;
-    let collection: Option<Collection> = found.take(&collection_key)?;
-    let collection = collection.filter(|collection| collection.published).ok_or(Code::NotFound)?;
-    Ok((collection, found.take(&members_key)?))
+    let claim: Option<UniqueCollectionHandle> = app.table.peek(&claim).await?;
+    claim.map(|claim| claim.collection_id).ok_or_else(|| Code::NotFound.into())
+}
+
+fn published(found: Option<Collection>) -> Result<Collection, Problem> {
+    found.filter(|collection| collection.published).ok_or_else(|| Code::NotFound.into())
 }
