@@ -8,6 +8,7 @@ would translate it, and the CloudFormation that comes out is linted too. Then wh
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,9 @@ os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
 from samtranslator.translator.transform import transform  # noqa: E402
 from samtranslator.yaml_helper import yaml_parse  # noqa: E402
 
-TEMPLATE = Path(__file__).resolve().parent.parent / "template.yaml"
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATE = ROOT / "template.yaml"
+RUNBOOK = ROOT / "docs/runbook.md"
 # What a deployment is given; the longest plausible names, for the limits below.
 PARAMETERS = {
     "BaseUrl": "https://api.example.com",
@@ -27,9 +30,10 @@ PARAMETERS = {
     "AWS::Partition": "aws",
 }
 STACK = "commerce-gateway-production"
-# A function's resource policy takes 20,480 bytes, and every route adds a statement to it.
+# A function's resource policy takes 20,480 bytes, and every path adds a statement to it.
 POLICY_BYTES = 20_480
-RESOURCES = 500
+# A stack takes 500. What grows faster than families, queues and secrets do is nothing that people read.
+RESOURCES = 150
 
 
 class ManagedPolicies:
@@ -81,7 +85,7 @@ def lint(*templates):
 def own_rules(resources):
     """The limits that only a deployment would run into."""
     if len(resources) > RESOURCES:
-        return [f"{len(resources)} resources; a stack takes {RESOURCES}"]
+        return [f"{len(resources)} resources, more than {RESOURCES}"]
     faults = []
     policies = {}
     for name, resource in resources.items():
@@ -96,7 +100,7 @@ def own_rules(resources):
         print(f"resource policy of {function}: about {size} bytes")
         if size > POLICY_BYTES:
             faults.append(f"the resource policy of {function} has about {size} bytes")
-    return faults + visibility_faults(resources)
+    return faults + visibility_faults(resources) + runbook_faults(resources)
 
 
 def statement_size(name, properties):
@@ -133,6 +137,20 @@ def role_faults(name, properties):
             if "*" in json.dumps(statement["Resource"]):
                 faults.append(f"{name} may {actions} on everything")
     return faults
+
+
+def runbook_faults(resources):
+    """An alarm says which section of the run-book is about it, and every section has an alarm."""
+    headings = re.findall(r"^## (.+)$", RUNBOOK.read_text(), re.MULTILINE)
+    sections = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    faults, named = [], set()
+    for name, resource in resources.items():
+        if resource["Type"] == "AWS::CloudWatch::Alarm":
+            said = resource["Properties"]["AlarmDescription"]
+            named |= (about := set(re.findall(r"docs/runbook\.md#([\w-]+)", said)))
+            if len(about) != 1 or not about <= sections:
+                faults.append(f"{name} names no section of docs/runbook.md: {said}")
+    return faults + [f"docs/runbook.md: no alarm names {section}" for section in sorted(sections - named)]
 
 
 def visibility_faults(resources):

@@ -9,6 +9,7 @@ mod growth;
 mod letters;
 mod limits;
 mod mail;
+mod methods;
 mod objects;
 mod paging;
 mod reference;

@@ -1,4 +1,5 @@
-//! `GET /health`; and, as API Gateway's `$default`, the 404 of everything that no family serves.
+//! `GET /health`, and the API's document; and, as API Gateway's `$default`, the 404 of everything that is
+//! below no family's prefix.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! The functions, each in the place that the template gives it, and the front that API Gateway is in
 //! a deployment.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use gateway::app::App;
@@ -107,6 +107,14 @@ impl Functions {
         found.ok_or_else(|| format!("template.yaml has no function {name}").into())
     }
 
+    /// The function that a request of this path is led to.
+    fn leading(&self, path: &str) -> Option<&Host> {
+        let weighed = self.hosts.iter().filter_map(|host| {
+            template::takes(&host.function.paths, path).map(|weight| (weight, host))
+        });
+        weighed.max_by_key(|(weight, _)| *weight).map(|(_, host)| host)
+    }
+
     /// The first function of a binary: `dispatcher`, `webhooks`, `mail`.
     ///
     /// # Errors
@@ -141,51 +149,30 @@ impl Drop for Functions {
     }
 }
 
-/// What API Gateway is in a deployment: each route leads to its function, the rest to the one that
-/// takes it.
+/// What API Gateway is in a deployment: each path leads to its function, whatever the method.
 ///
 /// # Errors
-/// A route that the template leaves out: in a deployment it would be 404.
+/// A row that the template leads to another function: in a deployment it would be 404.
 pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
-    let mut router = Router::new();
-    let mut by_path = HashMap::new();
-    let mut missing: BTreeSet<_> = crate::families()
-        .iter()
-        .flat_map(|(binary, routes)| {
-            let row = |row: &gateway::routes::Row| {
-                ((*binary).to_owned(), row.method.to_string(), row.path.to_owned())
-            };
-            routes.rows().iter().map(row).collect::<Vec<_>>()
-        })
-        .collect();
-    for (position, host) in functions.hosts.iter().enumerate() {
-        for (method, path) in &host.function.routes {
-            missing.remove(&(host.function.binary.clone(), method.clone(), path.clone()));
-            by_path.insert(path.clone(), position);
-            let filter = MethodFilter::try_from(http::Method::from_bytes(method.as_bytes())?)?;
-            let functions = Arc::clone(functions);
-            let lead = move |request| forward(Arc::clone(&functions), Some(position), request);
-            router = router.route(path, on(filter, lead));
-        }
+    let mut astray = Vec::new();
+    for (binary, routes) in crate::families() {
+        let is_led =
+            |path: &str| functions.leading(path).is_some_and(|host| host.function.binary == binary);
+        let rows = routes.rows().iter().filter(|row| !is_led(row.path));
+        astray.extend(rows.map(|row| format!("{binary}: {} {}", row.method, row.path)));
     }
-    if !missing.is_empty() {
-        return Err(format!("template.yaml has no event for these routes: {missing:#?}").into());
+    if !astray.is_empty() {
+        return Err(format!("template.yaml leads no event of its family here: {astray:#?}").into());
     }
-    let default = functions.hosts.iter().position(|host| host.function.is_default);
-    let (all, known) = (Arc::clone(functions), Arc::new(by_path));
-    // A method that a path does not have: the family's own router says which it has.
-    let other_method = move |path: MatchedPath, request: Request| {
-        forward(Arc::clone(&all), known.get(path.as_str()).copied(), request)
-    };
-    router = router.route(reference::PATH, on(MethodFilter::GET, reference::page));
     let functions = Arc::clone(functions);
-    let rest = move |request| forward(Arc::clone(&functions), default, request);
-    Ok(router.method_not_allowed_fallback(other_method).fallback(rest))
+    let lead = move |request| forward(Arc::clone(&functions), request);
+    let reference = on(MethodFilter::GET, reference::page);
+    Ok(Router::new().route(reference::PATH, reference).fallback(lead))
 }
 
 /// Hands a request on as it came: the path's parameters are the function's to read.
-async fn forward(functions: Arc<Functions>, to: Option<usize>, request: Request) -> Response {
-    let Some(host) = to.and_then(|position| functions.hosts.get(position)) else {
+async fn forward(functions: Arc<Functions>, request: Request) -> Response {
+    let Some(host) = functions.leading(request.uri().path()) else {
         return Problem::from(Code::NotFound).into_response();
     };
     let (mut parts, body) = request.into_parts();

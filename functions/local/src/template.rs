@@ -1,4 +1,4 @@
-//! What `template.yaml` gives each function: its routes, its environment, and what it may do. The
+//! What `template.yaml` gives each function: its paths, its environment, and what it may do. The
 //! local system gives the same and no more, so that what a deployment would lack is missing here.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +8,11 @@ use gateway::embedded::guard::Permission;
 use serde_yaml_ng::Value;
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
+
+/// The path of what no other path takes.
+pub const REST: &str = "$default";
+/// What the path of everything below a prefix ends in.
+pub const BELOW: &str = "{proxy+}";
 
 /// A function as the template has it.
 #[derive(Debug, Clone)]
@@ -20,10 +25,9 @@ pub struct Function {
     pub environment: BTreeMap<String, Setting>,
     /// What its policies allow, beside what its event sources take.
     pub permissions: BTreeSet<Permission>,
-    /// Method and path of each of its routes.
-    pub routes: BTreeSet<(String, String)>,
-    /// Whether it takes what no route takes.
-    pub is_default: bool,
+    /// The paths that lead to it, with any method, as API Gateway spells them: `/v1/orders`,
+    /// `/v1/orders/{proxy+}`, and [`REST`].
+    pub paths: BTreeSet<String>,
 }
 
 /// A variable's value.
@@ -60,6 +64,19 @@ impl Function {
     }
 }
 
+/// How closely these paths take a request's path, as API Gateway weighs it: the path itself before
+/// everything below a prefix, a longer prefix before a shorter one, and all of them before the rest.
+pub fn takes(paths: &BTreeSet<String>, path: &str) -> Option<usize> {
+    let weigh = |taken: &String| match taken.strip_suffix(BELOW) {
+        Some(prefix) => {
+            path.strip_prefix(prefix).filter(|below| !below.is_empty()).map(|_| prefix.len())
+        }
+        None if taken == REST => Some(0),
+        None => (taken == path).then_some(usize::MAX),
+    };
+    paths.iter().filter_map(weigh).max()
+}
+
 /// Every function of the template, in its order.
 ///
 /// # Errors
@@ -75,14 +92,12 @@ pub fn functions() -> Result<Vec<Function>, AnyError> {
             let properties = &function["Properties"];
             let mut environment = environment(&properties["Environment"])?;
             environment.extend(of_all.clone());
-            let (routes, is_default) = routes(&properties["Events"]);
             Ok(Function {
                 name: text(name)?,
                 binary: text(&function["Metadata"]["BuildProperties"]["Binary"])?,
                 environment,
                 permissions: permissions(&properties["Policies"])?,
-                routes,
-                is_default,
+                paths: paths(&properties["Events"])?,
             })
         })
         .collect()
@@ -131,25 +146,41 @@ fn resource_name(value: &Value) -> Result<String, AnyError> {
     Ok(name.replace("${", "").replace('}', "").replace(".Arn", ""))
 }
 
-fn routes(events: &Value) -> (BTreeSet<(String, String)>, bool) {
+/// The paths of the events that are requests. A function takes every method of them: its own table
+/// answers what it has not.
+#[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
+fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
     let events = events.as_mapping().into_iter().flatten();
-    let mut routes: BTreeSet<(String, String)> = events
-        .filter(|(_, event)| event["Type"] == "HttpApi")
-        .filter_map(|(_, event)| {
-            let properties = &event["Properties"];
-            let (method, path) = (properties["Method"].as_str()?, properties["Path"].as_str()?);
-            Some((method.to_uppercase(), path.to_owned()))
-        })
-        .collect();
-    let all = routes.len();
-    routes.retain(|(_, path)| path != "$default");
-    let is_default = routes.len() != all;
-    (routes, is_default)
+    let requests = events.filter(|(_, event)| event["Type"] == "HttpApi");
+    let path = |(_, event): (&Value, &Value)| {
+        let properties = &event["Properties"];
+        let path = text(&properties["Path"])?;
+        if properties["Method"] != "ANY" || path.trim_end_matches(BELOW).contains('{') {
+            return Err(format!("template.yaml: ANY method of a prefix, please: {event:?}").into());
+        }
+        Ok(path)
+    };
+    requests.map(path).collect()
 }
 
 fn text(value: &Value) -> Result<String, AnyError> {
     match value {
         Value::String(text) => Ok(text.clone()),
         other => Err(format!("template.yaml: text, please: {other:?}").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_path_takes_a_request() {
+        let paths = ["/v1/a", "/v1/a/{proxy+}", "/v1/a/b/{proxy+}", REST];
+        let paths: BTreeSet<String> = paths.map(str::to_owned).into();
+        let weights = ["/v1/a", "/v1/a/b/c", "/v1/a/x", "/v1/a/", "/v1/ab", "/"];
+        let weights = weights.map(|path| takes(&paths, path));
+        assert_eq!(weights, [Some(usize::MAX), Some(8), Some(6), Some(0), Some(0), Some(0)]);
+        assert_eq!(takes(&BTreeSet::from(["/v1/a/{proxy+}".to_owned()]), "/v1/a/"), None);
     }
 }

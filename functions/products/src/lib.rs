@@ -1,9 +1,9 @@
 //! Products and commerce admin: what a merchant, or an app for them, keeps of a store besides its
 //! settings, orders and payments.
 //!
-//! One crate, deployed as two functions (docs/decisions.md §15.2): `Products` serves `/v1/products`
-//! with variants, collections, categories and gift cards; `StoreAdmin` serves `/v1/inventory` with
-//! locations, `/v1/customers`, `/v1/media`, `/v1/reviews` and `/v1/form-submissions`.
+//! One family under several prefixes (docs/decisions.md §15.2): `/v1/products` with variants,
+//! collections, categories and gift cards, `/v1/inventory` with locations, `/v1/customers`, `/v1/media`,
+//! `/v1/reviews` and `/v1/form-submissions`.
 
 mod categories;
 mod collections;
@@ -22,11 +22,11 @@ use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
-    products_routes().merge(store_admin_routes())
+    catalogue_routes().merge(admin_routes())
 }
 
-/// What the function `Products` serves.
-fn products_routes() -> Routes {
+/// `/v1/products`.
+fn catalogue_routes() -> Routes {
     Routes::default()
         .get("/v1/products", Cost::List, products::list)
         .post("/v1/products", Cost::WRITE, products::create)
@@ -59,8 +59,8 @@ fn products_routes() -> Routes {
         .get("/v1/products/gift-cards/{id}/transactions", Cost::List, gift_cards::transactions)
 }
 
-/// What the function `StoreAdmin` serves.
-fn store_admin_routes() -> Routes {
+/// What is beside it.
+fn admin_routes() -> Routes {
     Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
         .get("/v1/inventory/locations", Cost::List, locations::list)

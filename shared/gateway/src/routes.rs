@@ -48,7 +48,7 @@ pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 pub struct Row {
     /// The method.
     pub method: Method,
-    /// The path, in API Gateway's and axum's syntax.
+    /// The path, in axum's syntax.
     pub path: &'static str,
     /// What it costs.
     pub cost: Cost,

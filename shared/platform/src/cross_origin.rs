@@ -1,8 +1,8 @@
 //! Which routes any web page may call: storefront, token and public catalogue routes
 //! (docs/conventions.md §1).
 //!
-//! Judged by path, not by row, and known to every function that serves one of them: API Gateway
-//! sends a preflight for any path to `$default`, which has none of the rows.
+//! Judged by path, not by row: a preflight and a 404 have none. Known to every function that serves one
+//! of them.
 
 use http::Method;
 

@@ -20,9 +20,9 @@ const MINUTES: u64 = 30 * 24 * 60;
 const IDLE_POLLS: u64 = 5 * 3 * MINUTES;
 /// Queues that a function listens to.
 const QUEUES: u64 = 4;
-/// Secrets and alarms of the template.
+/// Secrets of the template, and the metrics that its alarms watch.
 const SECRETS: u64 = 9;
-const ALARMS: u64 = 28;
+const ALARMED: u64 = 29;
 /// Units a second that one partition has.
 const PARTITION_WRITES: u64 = 1_000;
 const PARTITION_READS: u64 = 3_000;
@@ -202,7 +202,8 @@ fn shop() -> String {
     for (name, price) in [
         ("queues", prices::QUEUE_REQUEST.price * IDLE_POLLS * QUEUES),
         ("secrets", prices::SECRET.price * SECRETS),
-        ("alarms", prices::ALARM.price * ALARMS),
+        ("alarms", prices::ALARM.price * ALARMED),
+        ("metric and dashboard", prices::METRIC.price + prices::DASHBOARD.price),
         ("storage, 1 GB", prices::STORED.price),
     ] {
         match standing.iter_mut().find(|(known, _)| *known == name) {

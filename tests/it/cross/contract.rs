@@ -7,6 +7,7 @@ use gateway::caller::Access;
 use gateway::problem::Code;
 use gateway::routes::Row;
 use http::Method;
+use local::template;
 use support::{Client, Merchant, Shop, json};
 
 /// Routes that clients were promised, word for word.
@@ -58,60 +59,40 @@ const INTERFACE: &[(&str, &str)] = &[
     ("POST", "/v1/operations/webhook-subscriptions"),
 ];
 
-type Set = BTreeSet<(String, String, String)>;
-
-fn rows() -> Set {
-    let families = local::families();
-    let of = |(function, routes): &(&str, gateway::routes::Routes)| {
-        let rows = routes.rows().iter();
-        let name = (*function).to_owned();
-        rows.map(|row| (name.clone(), row.method.to_string(), row.path.to_owned()))
-            .collect::<Vec<_>>()
-    };
-    families.iter().flat_map(of).collect()
-}
-
 #[test]
 fn the_interface_is_served_word_for_word() {
-    let rows = rows();
+    let rows = all_rows();
     for (method, path) in INTERFACE {
-        let served = rows.iter().any(|(_, m, p)| m == method && p == path);
+        let served = rows.iter().any(|row| row.method == *method && row.path == *path);
         assert!(served, "{method} {path}");
     }
 }
 
+/// A family is a function, and every path of a function has a row of its family's.
 #[test]
-fn the_template_deploys_exactly_the_route_tables() {
-    let template =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
-    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template.unwrap()).unwrap();
-    let plain = |value: &serde_yaml_ng::Value| value.as_str().unwrap_or_default().to_owned();
-    let mut deployed = Set::new();
-    for (_, resource) in template["Resources"].as_mapping().unwrap() {
-        if resource["Type"] != "AWS::Serverless::Function" {
-            continue;
+fn the_template_leads_to_every_family_and_nowhere_else() {
+    let functions: Vec<_> = template::functions().unwrap();
+    let led_to = |path: &str| {
+        let weighed = functions.iter().map(|it| (template::takes(&it.paths, path), it));
+        weighed.max_by_key(|(weight, _)| *weight).map(|(_, function)| function).unwrap()
+    };
+    for (family, routes) in local::families() {
+        let mut of_family = functions.iter().filter(|function| function.binary == family);
+        let function = of_family.next().unwrap_or_else(|| panic!("{family} is not deployed"));
+        assert_eq!(of_family.count(), 0, "{family} is more than one function");
+        for row in routes.rows() {
+            let leads = &led_to(row.path).name;
+            assert_eq!(leads, &function.name, "{} {}", row.method, row.path);
         }
-        let properties = &resource["Properties"];
-        let metadata = &resource["Metadata"]["BuildProperties"]["Binary"];
-        let function = plain(metadata);
-        let Some(events) = properties["Events"].as_mapping() else { continue };
-        for (_, event) in events {
-            if event["Type"] != "HttpApi" || event["Properties"].get("Path").is_none() {
-                continue;
-            }
-            let (method, path) =
-                (plain(&event["Properties"]["Method"]), plain(&event["Properties"]["Path"]));
-            if path == "$default" {
-                continue;
-            }
-            let route = (function.clone(), method.to_uppercase(), path);
-            assert!(deployed.insert(route.clone()), "{route:?} is deployed twice");
+        for path in &function.paths {
+            let alone = BTreeSet::from([path.clone()]);
+            let taken = routes.rows().iter().any(|row| template::takes(&alone, row.path).is_some());
+            assert!(taken, "{path} leads to {family}, which has no row there");
         }
     }
-    let rows = rows();
-    let missing: Vec<_> = rows.difference(&deployed).collect();
-    let extra: Vec<_> = deployed.difference(&rows).collect();
-    assert!(missing.is_empty() && extra.is_empty(), "missing: {missing:#?}\nextra: {extra:#?}");
+    let paths: Vec<_> = functions.iter().flat_map(|function| &function.paths).collect();
+    assert_eq!(paths.len(), BTreeSet::from_iter(&paths).len(), "two functions at one path");
+    assert_eq!(paths.iter().filter(|path| **path == template::REST).count(), 1);
 }
 
 #[test]

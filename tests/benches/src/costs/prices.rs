@@ -101,14 +101,29 @@ pub const SECRET: Listed = Listed {
 };
 /// An alarm for a month.
 pub const ALARM: Listed = Listed {
-    name: "CloudWatch: alarm of one metric",
+    name: "CloudWatch: alarm, each metric of it",
     unit: "alarm-month",
     said: "$0.10",
     price: DOLLAR / 10,
 };
 
+/// A metric of our own for a month.
+pub const METRIC: Listed = Listed {
+    name: "CloudWatch: metric of one's own",
+    unit: "metric-month",
+    said: "$0.30",
+    price: 3 * DOLLAR / 10,
+};
+/// A dashboard for a month; an account's first three cost nothing.
+pub const DASHBOARD: Listed = Listed {
+    name: "CloudWatch: dashboard",
+    unit: "dashboard-month",
+    said: "$3.00",
+    price: 3 * DOLLAR,
+};
+
 /// All of them, as the document lists them.
-pub const ALL: [Listed; 12] = [
+pub const ALL: [Listed; 14] = [
     WRITE,
     READ,
     STORED,
@@ -121,6 +136,8 @@ pub const ALL: [Listed; 12] = [
     SENT,
     SECRET,
     ALARM,
+    METRIC,
+    DASHBOARD,
 ];
 
 /// Traces are recorded of one request in so many.
