@@ -131,13 +131,20 @@ impl Mail {
         Self::with_id(MailId::mint(now), key, content, now)
     }
 
-    /// The mail that follows from an event, as if it had been written with it: its id has the event's
-    /// digits, so that there is one, and mails sort as what they tell of.
+    /// The mail that follows from an event, as if it had been written with it: its id follows from the
+    /// event's, so that there is one, and mails sort as what they tell of.
     ///
     /// # Errors
     /// When it cannot be sealed.
     pub fn following(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
-        let id = MailId::parse(&format!("{}{}", MailId::PREFIX, event.id.digits()));
+        // Ids of what happened together may end alike, and work that is due is spread by its last
+        // digit: the last two change places with the two before them.
+        let shuffled = |digits: &str| {
+            let (head, tail) = digits.split_at_checked(28)?;
+            let (before, last) = tail.split_at_checked(2)?;
+            MailId::parse(&format!("{}{head}{last}{before}", MailId::PREFIX))
+        };
+        let id = shuffled(event.id.digits());
         let id = id.ok_or_else(|| Problem::internal("an event's id has other digits"))?;
         Self::with_id(id, key, content, event.created_at)
     }
