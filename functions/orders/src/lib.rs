@@ -15,14 +15,18 @@ use gateway::routes::Routes;
 pub fn routes() -> Routes {
     Routes::default()
         .get("/v1/orders", Cost::List, orders::list)
-        .post("/v1/orders", Cost::CHECKOUT, place::place)
+        .post_atomic("/v1/orders", Cost::CHECKOUT, place::place)
         .get("/v1/orders/{id}", Cost::READ, orders::show)
         .patch("/v1/orders/{id}", Cost::WRITE, orders::update)
-        .post("/v1/orders/{id}/fulfill", Cost::WRITE, fulfill::fulfill)
+        .post_atomic("/v1/orders/{id}/fulfill", Cost::WRITE, fulfill::fulfill)
         .get("/v1/orders/{id}/fulfillments", Cost::List, fulfill::list)
         .patch("/v1/orders/{id}/fulfillments/{fulfillment_id}", Cost::WRITE, fulfill::update)
-        .post("/v1/orders/{id}/fulfillments/{fulfillment_id}/cancel", Cost::WRITE, fulfill::cancel)
-        .post(
+        .post_atomic(
+            "/v1/orders/{id}/fulfillments/{fulfillment_id}/cancel",
+            Cost::WRITE,
+            fulfill::cancel,
+        )
+        .post_atomic(
             "/v1/orders/{id}/fulfillments/{fulfillment_id}/deliver",
             Cost::WRITE,
             fulfill::deliver,
@@ -32,14 +36,14 @@ pub fn routes() -> Routes {
         .get("/v1/orders/{id}/refunds", Cost::List, refund::list)
         .get("/v1/orders/{id}/refunds/{refund_id}", Cost::READ, refund::show)
         .post("/v1/orders/{id}/cancel", Cost::WRITE, cancel::cancel)
-        .post("/v1/orders/{id}/lines/cancel", Cost::WRITE, lines::cancel)
-        .post("/v1/orders/{id}/lines/return", Cost::WRITE, lines::return_lines)
-        .post("/v1/orders/{id}/close", Cost::WRITE, actions::close)
-        .post("/v1/orders/{id}/reopen", Cost::WRITE, actions::reopen)
+        .post_atomic("/v1/orders/{id}/lines/cancel", Cost::WRITE, lines::cancel)
+        .post_atomic("/v1/orders/{id}/lines/return", Cost::WRITE, lines::return_lines)
+        .post_atomic("/v1/orders/{id}/close", Cost::WRITE, actions::close)
+        .post_atomic("/v1/orders/{id}/reopen", Cost::WRITE, actions::reopen)
         .post("/v1/orders/{id}/capture", Cost::WRITE, actions::capture)
-        .post("/v1/orders/{id}/confirm", Cost::WRITE, actions::confirm)
-        .post("/v1/orders/{id}/mark-paid", Cost::WRITE, actions::mark_paid)
-        .post("/v1/orders/{id}/hold", Cost::WRITE, actions::hold)
-        .post("/v1/orders/{id}/release", Cost::WRITE, actions::release)
+        .post_atomic("/v1/orders/{id}/confirm", Cost::WRITE, actions::confirm)
+        .post_atomic("/v1/orders/{id}/mark-paid", Cost::WRITE, actions::mark_paid)
+        .post_atomic("/v1/orders/{id}/hold", Cost::WRITE, actions::hold)
+        .post_atomic("/v1/orders/{id}/release", Cost::WRITE, actions::release)
         .get("/v1/orders/{id}/events", Cost::List, orders::events)
 }

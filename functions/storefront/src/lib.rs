@@ -49,7 +49,7 @@ pub fn routes() -> Routes {
         .get_kept("/v1/storefront/{subdomain}/navigation/{handle}", Cost::READ, pages::menu)
         .get_kept("/v1/storefront/{subdomain}/policies", Cost::List, pages::policies)
         .get_kept("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::policy)
-        .post("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
+        .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
         .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
         .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)
         .post("/v1/storefront/{subdomain}/payments/{provider}/order", Cost::CHECKOUT, payment::open)

@@ -1,4 +1,4 @@
-//! Idempotency keys by lease, with the record completed in the effect's own transaction
+//! Idempotency keys, with the record completed in the effect's own transaction
 //! (docs/conventions.md §4, docs/data-model.md §12).
 //!
 //! A request with a key first *claims* its record under a 30-second lease. The handler's
@@ -6,29 +6,31 @@
 //! original whose lease was taken over fails instead of doubling the effect, and a crash between
 //! effect and record cannot happen because they are one write. Answers are sealed at rest: they
 //! may hold a token that was shown once. How they are kept is in [`kept`].
+//!
+//! Where all of the effect is one transaction ([`Claiming::WithEffect`]) nothing is claimed: the
+//! transaction puts the record **if there is none**. A request that is sent again runs, is refused
+//! by that, or by what has changed meanwhile, and is answered with the record that it then finds.
 
 mod kept;
+mod record;
+mod settled;
 
-use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use axum::extract::FromRequestParts;
+use http::Method;
 use http::request::Parts;
-use http::{Method, header};
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
 use crate::app::App;
 use crate::caller::{Access, Identity};
 use crate::clock::{DAY, Timestamp};
-use crate::item::{Attributes, Key};
+use crate::item::Key;
 use crate::problem::{Code, Problem};
 use crate::request::Inbound;
 use crate::seal::{self, SealKey};
-use crate::table::{self, Change};
+use crate::table::Change;
 
-/// How long a claim holds before another request with the same key may take over.
-const LEASE: std::time::Duration = std::time::Duration::from_secs(30);
+use record::{FREE, KIND, judge, put};
 
 /// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.
 pub const GUEST_KEY: usize = 22;
@@ -39,17 +41,20 @@ pub fn key_schema() -> schemars::Schema {
     schemars::json_schema!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"})
 }
 
-/// A claimed record: this request's to complete or to release.
+/// A record that is this request's to complete: claimed already, or to be put with the effect.
 #[derive(Debug, Clone)]
 pub struct Claim {
     key: Key,
     lease: String,
+    fingerprint: String,
     seal: SealKey,
+    /// Whether it was claimed ahead of the effect.
+    is_ahead: bool,
 }
 
 /// The demand of a handler that its request carries an `Idempotency-Key` (docs/conventions.md §4),
 /// as an argument; put it before the body, so that its absence is what the caller hears of first.
-/// The key itself was judged, and its record claimed, before the handler.
+/// The key itself was judged, and its record claimed if it is ([`Claiming`]), before the handler.
 #[derive(Debug, Clone, Copy)]
 pub struct Required;
 
@@ -63,6 +68,15 @@ impl<S: Sync> FromRequestParts<S> for Required {
             Err(Code::IdempotencyKeyRequired.into())
         }
     }
+}
+
+/// When the record of a request's key is written first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claiming {
+    /// Before the handler runs: of two requests at once, one runs.
+    Ahead,
+    /// With the effect, all of which is one transaction: of two requests at once, one has it.
+    WithEffect,
 }
 
 /// What claiming came to.
@@ -80,43 +94,35 @@ impl Claim {
         &self.key
     }
 
-    /// The change that completes the record with `answer`, if the lease is still this claim's.
+    /// The change that completes the record with `answer`: if the lease is still this claim's, or,
+    /// where nothing was claimed, if there is no record in its way.
     pub(crate) fn completion(&self, answer: &Answer, now: Timestamp) -> Result<Change, Problem> {
         let sealed = kept::seal(&self.seal, answer, self.key.pk.as_bytes())?;
-        Ok(Change::new("SET #state = :completed, answer = :answer, completed_at = :now")
-            .only_if("lease = :lease AND #state = :running")
+        let completed = "SET #state = :completed, answer = :answer, completed_at = :now";
+        let change = if self.is_ahead {
+            Change::new(completed).only_if("lease = :lease AND #state = :running")
+        } else {
+            let whole = format!(
+                "{completed}, #entity = :entity, fingerprint = :fingerprint, lease = :lease, \
+                 expires_at = :expires_at, #ttl = :ttl REMOVE lease_until"
+            );
+            Change::new(whole)
+                .only_if(FREE)
+                .name("#entity", "entity")
+                .name("#ttl", "ttl")
+                .value(":entity", KIND)
+                .value(":fingerprint", &self.fingerprint)
+                .value(":at", now.millis())
+                .value(":expires_at", now.plus(DAY).millis())
+                .value(":ttl", now.plus(DAY).plus(DAY).seconds())
+        };
+        Ok(change
             .name("#state", "state")
             .value(":completed", "completed")
             .value(":running", "running")
             .value(":answer", sealed)
             .value(":now", now)
             .value(":lease", &self.lease))
-    }
-
-    /// Keeps an answer that had no effect: a deterministic refusal.
-    pub(crate) async fn keep(self, app: &App, answer: &Answer) {
-        let now = app.clock.now();
-        let outcome = match self.completion(answer, now) {
-            Ok(change) => {
-                app.table.write().update(&self.key, change, Code::RequestInProgress).commit().await
-            }
-            Err(defect) => Err(defect),
-        };
-        if let Err(problem) = outcome {
-            tracing::warn!(cause = %problem, "idempotency record not kept");
-        }
-    }
-
-    /// Lets go of the record, so that the request can be tried again at once.
-    pub(crate) async fn release(self, app: &App) {
-        let condition = table::Condition::new("lease = :lease AND #state = :running")
-            .name("#state", "state")
-            .value(":running", "running")
-            .value(":lease", &self.lease);
-        let write = app.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
-        if let Err(problem) = write.commit().await {
-            tracing::warn!(cause = %problem, "idempotency record not released");
-        }
     }
 }
 
@@ -146,10 +152,15 @@ pub(crate) async fn claim(
     let key = record_key(identity, inbound, key);
     let fingerprint = fingerprint(inbound);
     let keys = app.secrets.keys().await?;
-    let claim = Claim { key, lease: seal::random_secret(), seal: keys.request_key.clone() };
-    match put(app, &claim, &fingerprint).await? {
+    let (lease, seal) = (seal::random_secret(), keys.request_key.clone());
+    let is_ahead = inbound.row.claiming == Claiming::Ahead;
+    let claim = Claim { key, lease, fingerprint, seal, is_ahead };
+    if !is_ahead {
+        return Ok(Claimed::Mine(claim));
+    }
+    match put(app, &claim).await? {
         None => Ok(Claimed::Mine(claim)),
-        Some(old) => judge(&claim, &old, &fingerprint),
+        Some(old) => judge(&claim, &old),
     }
 }
 
@@ -194,70 +205,6 @@ fn base16(bytes: &[u8]) -> String {
     })
 }
 
-/// Writes the claim; answers with the record that stands in its way.
-async fn put(app: &App, claim: &Claim, fingerprint: &str) -> Result<Option<Attributes>, Problem> {
-    let now = app.clock.now();
-    let text = |value: &str| AttributeValue::S(value.to_owned());
-    let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
-    let sent = app
-        .table
-        .client()
-        .put_item()
-        .table_name(app.table.name())
-        .set_item(Some(claim.key.attributes()))
-        .item("entity", text("idempotency"))
-        .item("state", text("running"))
-        .item("fingerprint", text(fingerprint))
-        .item("lease", text(&claim.lease))
-        .item("lease_until", millis(now.plus(LEASE)))
-        .item("expires_at", millis(now.plus(DAY)))
-        .item("ttl", AttributeValue::N(now.plus(DAY).plus(DAY).seconds().to_string()))
-        .condition_expression(
-            "attribute_not_exists(PK) OR expires_at <= :now OR \
-             (#state = :running AND lease_until <= :now AND fingerprint = :fingerprint)",
-        )
-        .expression_attribute_names("#state", "state")
-        .expression_attribute_values(":now", millis(now))
-        .expression_attribute_values(":running", text("running"))
-        .expression_attribute_values(":fingerprint", text(fingerprint))
-        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-        .send()
-        .await;
-    match sent {
-        Ok(_) => Ok(None),
-        Err(SdkError::ServiceError(inner))
-            if inner.err().is_conditional_check_failed_exception() =>
-        {
-            match inner.into_err() {
-                PutItemError::ConditionalCheckFailedException(refused) => {
-                    Ok(Some(refused.item.unwrap_or_default()))
-                }
-                other => Err(Problem::unavailable(other)),
-            }
-        }
-        Err(error) => Err(table::unavailable(&error)),
-    }
-}
-
-fn judge(claim: &Claim, old: &Attributes, fingerprint: &str) -> Result<Claimed, Problem> {
-    let text = |name: &str| old.get(name).and_then(|value| value.as_s().ok()).map(String::as_str);
-    if text("lease") == Some(&claim.lease) {
-        // The SDK's second attempt met its own first (docs/platform.md §1).
-        return Ok(Claimed::Mine(claim.clone()));
-    }
-    if text("fingerprint") != Some(fingerprint) {
-        return Err(Code::IdempotencyKeyReused.into());
-    }
-    if text("state") != Some("completed") {
-        return Err(Problem::from(Code::RequestInProgress).header(header::RETRY_AFTER, "1"));
-    }
-    let sealed = old.get("answer").and_then(|value| value.as_b().ok());
-    let sealed = sealed.map(aws_sdk_dynamodb::primitives::Blob::as_ref).unwrap_or_default();
-    let answer = kept::open(&claim.seal, sealed, claim.key.pk.as_bytes())?
-        .header(http::HeaderName::from_static("idempotent-replayed"), "true");
-    Ok(Claimed::Replay(answer))
-}
-
 /// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not
 /// (docs/conventions.md §4), nor is a refusal that the very next attempt may not meet.
 pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
@@ -268,7 +215,10 @@ pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+
     use super::*;
+    use crate::item::Attributes;
 
     #[test]
     fn only_an_answer_that_the_next_attempt_would_meet_again_is_kept() {
@@ -281,6 +231,17 @@ mod tests {
         assert!(is_kept(409, Some(&Code::EmailTaken)));
         for lost_race in [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress] {
             assert!(!is_kept(lost_race.status(), Some(&lost_race)), "{}", lost_race.as_str());
+        }
+    }
+
+    /// A claim of the request `asked`.
+    fn example(is_ahead: bool) -> Claim {
+        Claim {
+            key: Key::new("IDM#1", "A"),
+            lease: "mine".into(),
+            fingerprint: "asked".into(),
+            seal: crate::seal::SealKey::generate(),
+            is_ahead,
         }
     }
 
@@ -347,11 +308,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_taken_answers_by_whose_it_is_what_was_asked_and_how_far_it_came() {
-        let claim = Claim {
-            key: Key::new("IDM#1", "A"),
-            lease: "mine".into(),
-            seal: crate::seal::SealKey::generate(),
-        };
+        let claim = example(true);
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
         let sealed = kept::seal(&claim.seal, &answer, b"IDM#1").unwrap();
         let sealed: AttributeValue = serde_dynamo::to_attribute_value(sealed).unwrap();
@@ -363,7 +320,7 @@ mod tests {
                 ("state".to_owned(), text(state)),
                 ("answer".to_owned(), sealed.clone()),
             ];
-            judge(&claim, &record.into(), "asked")
+            judge(&claim, &record.into())
         };
         assert!(matches!(record("mine", "asked", "running"), Ok(Claimed::Mine(_))));
         let code = |judged: Result<Claimed, Problem>| judged.err().map(|problem| problem.code);
@@ -377,20 +334,22 @@ mod tests {
         assert_eq!((again.status(), again.body()), (answer.status(), answer.body()));
         let replayed = ("idempotent-replayed".to_owned(), "true".to_owned());
         assert!(again.header_pairs().contains(&replayed));
-        let lost = judge(&claim, &Attributes::new(), "asked");
+        let lost = judge(&claim, &Attributes::new());
         assert_eq!(code(lost), Some(Code::IdempotencyKeyReused));
     }
 
     #[test]
     fn a_record_is_completed_by_whoever_holds_its_lease_and_once() {
-        let seal = crate::seal::SealKey::generate();
-        let claim = Claim { key: Key::new("IDM#1", "A"), lease: "mine".into(), seal };
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
-        let change = claim.completion(&answer, Timestamp::from_millis(0)).unwrap();
-        let written = format!("{change:?}");
-        for demanded in ["lease = :lease AND #state = :running", "SET #state = :completed", "mine"]
+        for (is_ahead, demands) in
+            [(true, "\"lease = :lease AND #state = :running\""), (false, FREE)]
         {
-            assert!(written.contains(demanded), "{demanded}: {written}");
+            let change = example(is_ahead).completion(&answer, Timestamp::from_millis(0)).unwrap();
+            let written = format!("{change:?}");
+            for said in [demands, "SET #state = :completed", "mine"] {
+                assert!(written.contains(said), "{said}: {written}");
+            }
+            assert_eq!(written.contains("asked"), !is_ahead, "who claims has said what it asks");
         }
     }
 }

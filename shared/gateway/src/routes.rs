@@ -29,7 +29,7 @@ use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::handler::{Handler, Refusal};
-use crate::idempotency::{self, Claim, Claimed};
+use crate::idempotency::{self, Claim, Claimed, Claiming};
 use crate::kept;
 use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
@@ -63,6 +63,8 @@ pub struct Row {
     pub fails_closed: bool,
     /// Whether what it answers to anybody may be served again for a moment ([`kept`]).
     pub is_kept: bool,
+    /// Whether an idempotency key is claimed before its handler runs.
+    pub claiming: Claiming,
 }
 
 #[cfg(test)]
@@ -70,8 +72,8 @@ impl Row {
     /// A free row that takes a body of one byte.
     pub(crate) fn example(method: Method, path: &'static str, access: Access) -> Self {
         let cost = Cost::FREE;
-        let (oauth, fails_closed, is_kept) = (false, false, false);
-        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_kept }
+        let (oauth, fails_closed, is_kept, claiming) = (false, false, false, Claiming::Ahead);
+        Self { method, path, cost, access, oauth, body_limit: 1, fails_closed, is_kept, claiming }
     }
 }
 
@@ -135,6 +137,15 @@ impl Routes {
         self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
+    /// `POST` whose handler writes once, by [`Write::answer`](crate::table::Write::answer), and asks
+    /// nobody else to do anything: [`Claiming::WithEffect`].
+    #[must_use]
+    pub fn post_atomic<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        let row =
+            Row { claiming: Claiming::WithEffect, ..self.row_of::<H, A>(Method::POST, path, cost) };
+        self.add(row, MethodFilter::POST, handler)
+    }
+
     /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
     pub fn post_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
@@ -175,8 +186,8 @@ impl Routes {
     fn row_of<H: Handler<A>, A>(&self, method: Method, path: &'static str, cost: Cost) -> Row {
         let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
-        let (body_limit, is_kept) = (BODY_LIMIT, false);
-        Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept }
+        let (body_limit, is_kept, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
+        Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept, claiming }
     }
 
     fn add<H: Handler<A>, A>(mut self, row: Row, filter: MethodFilter, handler: H) -> Self {
@@ -362,12 +373,11 @@ async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
             let bytes =
                 body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
             let answer = restore(&parts, &bytes);
-            if idempotency::is_kept(parts.status.as_u16(), parts.extensions.get()) {
-                claim.keep(app, &answer).await;
-            } else {
-                claim.release(app).await;
+            match claim.settle(app, &answer, parts.extensions.get()).await {
+                None => Response::from_parts(parts, Body::from(bytes)),
+                Some(Ok(first)) => first.into_response(),
+                Some(Err(problem)) => problem.into_response(),
             }
-            Response::from_parts(parts, Body::from(bytes))
         }
     };
     budget::count_read(&context);

@@ -13,7 +13,7 @@ use delivery::delivery::Delivery;
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use http::{HeaderMap, StatusCode};
-use support::{Client, Gateway, Merchant, Receiver, Shop, json, unique};
+use support::{Client, Gateway, Market, Merchant, Receiver, Shop, cart, json, unique};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -267,6 +267,25 @@ async fn a_lost_reply_to_a_claim_is_recognized_as_ones_own() {
     let again = client.post("/v1/stores").json(ask).key("k").await.expect(201);
     assert_eq!(again.text, first.text);
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
+}
+
+/// Nothing was claimed, and nobody was told: the record of what was done is there all the same.
+#[tokio::test]
+async fn an_order_whose_reply_was_lost_is_placed_once() {
+    let market = Market::open().await;
+    let book = market.stock(100, 9).await;
+    let faulty = Faulty::beside(&market.gateway).await;
+    let client = faulty.take(&market.gateway.client());
+    let order = || client.post(&market.orders_path()).key("k").json(cart(&[(&book, 1)]));
+    for fault in [Fault::LostReply, Fault::Conflict, Fault::Throttled] {
+        faulty.will([(WRITE, fault)]);
+        let placed = order().await.expect(201);
+        assert_eq!(faulty.left(), 0, "{fault:?}");
+        assert_eq!(faulty.came("PutItem"), 0, "nothing is claimed");
+        let again = order().await.expect(201);
+        assert_eq!(again.text, placed.text, "{fault:?}");
+    }
+    assert_eq!(market.levels(&book).await, [8, 1, 0, 9]);
 }
 
 #[tokio::test]

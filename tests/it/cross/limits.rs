@@ -3,6 +3,7 @@
 mod boundaries;
 mod guests;
 mod headers;
+mod keys;
 mod leases;
 mod refusals;
 mod size;

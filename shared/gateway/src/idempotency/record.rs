@@ -1,0 +1,116 @@
+//! The record of a key, as the table has it.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use http::header;
+
+use super::{Claim, Claimed, kept};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::clock::{DAY, Timestamp};
+use crate::item::Attributes;
+use crate::problem::{Code, Problem};
+use crate::table;
+
+/// The `entity` of a record.
+pub(super) const KIND: &str = "idempotency";
+/// Whether no record is in the way: there is none, it has ended, or its lease has lapsed and it is this
+/// request's.
+pub(super) const FREE: &str = "attribute_not_exists(PK) OR expires_at <= :at OR \
+                    (#state = :running AND lease_until <= :at AND fingerprint = :fingerprint)";
+
+/// How long a claim holds before another request with the same key may take over.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Writes the claim; answers with the record that stands in its way.
+pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+    let now = app.clock.now();
+    let text = |value: &str| AttributeValue::S(value.to_owned());
+    let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
+    let sent = app
+        .table
+        .client()
+        .put_item()
+        .table_name(app.table.name())
+        .set_item(Some(claim.key.attributes()))
+        .item("entity", text(KIND))
+        .item("state", text("running"))
+        .item("fingerprint", text(&claim.fingerprint))
+        .item("lease", text(&claim.lease))
+        .item("lease_until", millis(now.plus(LEASE)))
+        .item("expires_at", millis(now.plus(DAY)))
+        .item("ttl", AttributeValue::N(now.plus(DAY).plus(DAY).seconds().to_string()))
+        .condition_expression(FREE)
+        .expression_attribute_names("#state", "state")
+        .expression_attribute_values(":at", millis(now))
+        .expression_attribute_values(":running", text("running"))
+        .expression_attribute_values(":fingerprint", text(&claim.fingerprint))
+        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+        .send()
+        .await;
+    match sent {
+        Ok(_) => Ok(None),
+        Err(SdkError::ServiceError(inner))
+            if inner.err().is_conditional_check_failed_exception() =>
+        {
+            match inner.into_err() {
+                PutItemError::ConditionalCheckFailedException(refused) => {
+                    Ok(Some(refused.item.unwrap_or_default()))
+                }
+                other => Err(Problem::unavailable(other)),
+            }
+        }
+        Err(error) => Err(table::unavailable(&error)),
+    }
+}
+
+/// What a record in the way of a claim means.
+pub(super) fn judge(claim: &Claim, old: &Attributes) -> Result<Claimed, Problem> {
+    if text_of(old, "lease") == Some(&claim.lease) {
+        // The SDK's second attempt met its own first (docs/platform.md §1).
+        return Ok(Claimed::Mine(claim.clone()));
+    }
+    replay(claim, old).map(Claimed::Replay)
+}
+
+fn text_of<'a>(record: &'a Attributes, name: &str) -> Option<&'a str> {
+    record.get(name).and_then(|value| value.as_s().ok()).map(String::as_str)
+}
+
+/// The answer that a record keeps for this request.
+///
+/// # Errors
+/// `idempotency_key_reused`, `request_in_progress`.
+pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem> {
+    let text = |name| text_of(old, name);
+    if text("fingerprint") != Some(&claim.fingerprint) {
+        return Err(Code::IdempotencyKeyReused.into());
+    }
+    if text("state") != Some("completed") {
+        return Err(Problem::from(Code::RequestInProgress).header(header::RETRY_AFTER, "1"));
+    }
+    let sealed = old.get("answer").and_then(|value| value.as_b().ok());
+    let sealed = sealed.map(aws_sdk_dynamodb::primitives::Blob::as_ref).unwrap_or_default();
+    let answer = kept::open(&claim.seal, sealed, claim.key.pk.as_bytes())?;
+    Ok(answer.header(http::HeaderName::from_static("idempotent-replayed"), "true"))
+}
+
+/// The record in a request's way, unless it has ended.
+pub(super) async fn find(app: &App, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+    let sent = app
+        .table
+        .client()
+        .get_item()
+        .table_name(app.table.name())
+        .set_key(Some(claim.key.attributes()))
+        .consistent_read(true)
+        .send()
+        .await;
+    let found = sent.map_err(|error| table::unavailable(&error))?.item;
+    let now = app.clock.now().millis();
+    let until = |record: &Attributes| record.get("expires_at")?.as_n().ok()?.parse::<i64>().ok();
+    Ok(found.filter(|record| until(record).is_some_and(|until| now < until)))
+}

@@ -1,0 +1,69 @@
+//! What becomes of a record when its handler has answered, and has not completed it.
+
+use super::record::{find, replay};
+use super::{Claim, is_kept};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::problem::{Code, Problem};
+use crate::table::Condition;
+
+impl Claim {
+    /// Keeps an answer that had no effect, or lets the record go, so that the request can be tried
+    /// again at once. What is to be answered instead, when the request was answered before: only
+    /// where nothing was claimed is that not known by now.
+    pub(crate) async fn settle(
+        self,
+        app: &App,
+        answer: &Answer,
+        code: Option<&Code>,
+    ) -> Option<Result<Answer, Problem>> {
+        let status = answer.status().as_u16();
+        if is_kept(status, code) {
+            let refused = self.keep(app, answer).await;
+            return if refused && !self.is_ahead { self.first(app).await } else { None };
+        }
+        if self.is_ahead {
+            self.release(app).await;
+            return None;
+        }
+        // What the service could not do says nothing about what was done.
+        if status < 500 { self.first(app).await } else { None }
+    }
+
+    /// Keeps an answer; whether another record is in the way of that.
+    async fn keep(&self, app: &App, answer: &Answer) -> bool {
+        let outcome = match self.completion(answer, app.clock.now()) {
+            Ok(change) => {
+                app.table.write().update(&self.key, change, Code::RequestInProgress).commit().await
+            }
+            Err(defect) => Err(defect),
+        };
+        match outcome {
+            Ok(()) => false,
+            Err(problem) if !self.is_ahead && problem.code == Code::RequestInProgress => true,
+            Err(problem) => {
+                tracing::warn!(cause = %problem, "idempotency record not kept");
+                false
+            }
+        }
+    }
+
+    async fn release(&self, app: &App) {
+        let condition = Condition::new("lease = :lease AND #state = :running")
+            .name("#state", "state")
+            .value(":running", "running")
+            .value(":lease", &self.lease);
+        let write = app.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
+        if let Err(problem) = write.commit().await {
+            tracing::warn!(cause = %problem, "idempotency record not released");
+        }
+    }
+
+    /// What the record says that is in the way; nothing, where there is none.
+    async fn first(&self, app: &App) -> Option<Result<Answer, Problem>> {
+        match find(app, self).await {
+            Ok(found) => found.map(|record| replay(self, &record)),
+            Err(problem) => Some(Err(problem)),
+        }
+    }
+}
