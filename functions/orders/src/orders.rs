@@ -98,7 +98,7 @@ pub async fn list(
 ) -> Result<Page<OrderView>, Problem> {
     let now = app.clock.now();
     if let Some(number) = &query.number {
-        let mut found = load::by_number(&app, &caller.store.id, number.as_str()).await?;
+        let mut found = load::by_number(&app, &caller.store, number.as_str()).await?;
         found.retain(|order| query.takes(order));
         let views = found.iter().map(OrderView::from).collect();
         return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;

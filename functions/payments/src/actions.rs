@@ -72,7 +72,7 @@ pub async fn accept(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let locator = PaymentLocator::of(&caller.store.id, &id);
+    let locator = PaymentLocator::of(&caller.store, &id);
     record_payment::accept(&app, &locator, &if_match, shown).await
 }
 
@@ -127,7 +127,7 @@ async fn load(
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
 ) -> Result<(PaymentLocator, PaymentWithOrder, Connected), Problem> {
-    let locator = PaymentLocator::of(&caller.store.id, id);
+    let locator = PaymentLocator::of(&caller.store, id);
     let known = order::load::payment(app, &locator).await?;
     let connected = connect(app, &locator.store_id, known.payment.provider).await?;
     Ok((locator, known, connected))

@@ -75,7 +75,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<PaymentId>,
 ) -> Result<Json<PaymentView>, Problem> {
-    Ok(load::payment(&app, &caller.store.id, &id).await?.shown())
+    Ok(load::payment(&app, &caller.store, &id).await?.shown())
 }
 
 /// Something that happened to a payment.
@@ -124,7 +124,7 @@ pub async fn events(
     paging: Paging,
 ) -> Result<Page<EventView>, Problem> {
     let store = &caller.store.id;
-    let order = load::payment(&app, store, &id).await?.order_id;
+    let order = load::payment(&app, &caller.store, &id).await?.order_id;
     let (index, timeline) = key::timeline_on(store, order.as_str());
     let query = table::Query::index(index, timeline).newest_first().looking_ahead(AHEAD.0, AHEAD.1);
     paging

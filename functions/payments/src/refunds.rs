@@ -31,7 +31,7 @@ pub async fn list(
     Path(id): Path<PaymentId>,
     paging: Paging,
 ) -> Result<Page<PaymentRefund>, Problem> {
-    let payment = load::payment(&app, &caller.store.id, &id).await?;
+    let payment = load::payment(&app, &caller.store, &id).await?;
     paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
 }
 
@@ -109,7 +109,7 @@ pub async fn create(
     Body(ask): Body<CreateRequest>,
 ) -> Result<Created<PaymentRefundAnswer>, Problem> {
     let store = &caller.store.id;
-    let payment = load::payment(&app, store, &id).await?;
+    let payment = load::payment(&app, &caller.store, &id).await?;
     let amount = ask.amount(&payment)?;
     let (reason, note) = ask.reason();
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();

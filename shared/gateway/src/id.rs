@@ -35,10 +35,12 @@ pub fn derive(prefix: &str, parts: &[&str]) -> String {
 /// The largest number that an id begins with: what is before a UUID's version.
 pub const MAX_NUMBER: u64 = u64::MAX >> 16;
 
-/// As [`derive`], with a number up to [`MAX_NUMBER`] before what follows from the parts: ids of a kind
-/// sort by it, and [`number_of`] finds it again.
+/// As [`derive`], with a number up to [`MAX_NUMBER`] before what follows from it and the parts: ids of a
+/// kind sort by it, and [`number_of`] finds it again.
 pub fn derive_numbered(prefix: &str, number: u64, parts: &[&str]) -> String {
-    let mut bytes = follow(parts);
+    let written = number.to_string();
+    let all: Vec<&str> = std::iter::once(written.as_str()).chain(parts.iter().copied()).collect();
+    let mut bytes = follow(&all);
     let [_, _, number @ ..] = number.to_be_bytes();
     for (to, from) in bytes.iter_mut().zip(number) {
         *to = from;
@@ -186,6 +188,7 @@ mod tests {
         let other = derive_numbered("ord_", 7, &["another"]);
         assert_ne!(of(7), other);
         assert_eq!(of(7)[..16], other[..16], "the number alone comes first");
+        assert_ne!(of(7)[20..], of(8)[20..], "one of them says nothing about the next");
         assert_eq!(number_of("no digits"), 0);
     }
 }

@@ -81,7 +81,7 @@ gateway::ids! {
 pub const DERIVED: &[(&str, &str)] = &[
     (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
     (LocationId::PREFIX, "the store, for the location that it opens with"),
-    (OrderId::PREFIX, "the store and the order's number, with which it begins"),
+    (OrderId::PREFIX, "the order's number, with which it begins, and a secret of the store"),
     (
         PaymentId::PREFIX,
         "the order, with whose number it begins; the provider's account, the amount, and how many \
@@ -93,10 +93,11 @@ pub const DERIVED: &[(&str, &str)] = &[
 ];
 
 impl OrderId {
-    /// The id of a store's order with this number (without the store's prefix, which may change):
-    /// whoever knows the number knows the id.
-    pub fn numbered(store: &StoreId, number: u64) -> Self {
-        Self(id::derive_numbered(Self::PREFIX, number, &[store.as_str()]))
+    /// The id of a store's order with this number (without the store's prefix, which may change).
+    /// Only who knows the store's secret can tell it: whoever came back from paying an order shows
+    /// nothing but its id.
+    pub fn numbered(store: &StoreId, secret: &str, number: u64) -> Self {
+        Self(id::derive_numbered(Self::PREFIX, number, &[secret, store.as_str()]))
     }
 
     /// The number of an order; says nothing of an id that was not made by [`OrderId::numbered`].
@@ -113,9 +114,9 @@ impl PaymentId {
         Self(id::derive_numbered(Self::PREFIX, order.number(), &parts))
     }
 
-    /// The order that a payment of this id would be of at this store.
-    pub fn order_at(&self, store: &StoreId) -> OrderId {
-        OrderId::numbered(store, id::number_of(self.digits()))
+    /// The number of its order; says nothing of an id that was not made by [`PaymentId::of_order`].
+    pub fn order_number(&self) -> u64 {
+        id::number_of(self.digits())
     }
 }
 
@@ -126,15 +127,16 @@ mod tests {
     #[test]
     fn the_ids_of_an_order_and_of_its_payments_follow_from_its_number_and_lead_back_to_it() {
         let (store, other) = (StoreId::derive(&["a"]), StoreId::derive(&["b"]));
-        let order = OrderId::numbered(&store, 1_001);
-        assert_eq!((order.number(), &order), (1_001, &OrderId::numbered(&store, 1_001)));
-        assert!(order < OrderId::numbered(&store, 1_002));
-        assert_ne!(order, OrderId::numbered(&other, 1_001));
+        let order = OrderId::numbered(&store, "secret", 1_001);
+        assert_eq!((order.number(), &order), (1_001, &OrderId::numbered(&store, "secret", 1_001)));
+        assert!(order < OrderId::numbered(&store, "secret", 1_002));
+        assert_ne!(order, OrderId::numbered(&store, "another", 1_001));
+        let foreign = OrderId::numbered(&other, "secret", 1_001);
+        assert_ne!(order, foreign);
         let payment = PaymentId::of_order(&order, &["stripe", "0"]);
-        assert_eq!(payment.order_at(&store), order);
-        assert_ne!(payment.order_at(&other), order);
+        assert_eq!(payment.order_number(), 1_001);
         assert_ne!(payment, PaymentId::of_order(&order, &["stripe", "1"]));
-        let of_other = PaymentId::of_order(&OrderId::numbered(&other, 1_001), &["stripe", "0"]);
+        let of_other = PaymentId::of_order(&foreign, &["stripe", "0"]);
         assert_ne!(payment, of_other, "another order of the same number");
         assert_eq!(PaymentId::parse(payment.as_str()), Some(payment));
     }

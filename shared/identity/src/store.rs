@@ -13,9 +13,10 @@ use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
+use gateway::seal;
 use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
-use ground::id::{LocationId, MerchantId, StoreId};
+use ground::id::{LocationId, MerchantId, OrderId, StoreId};
 use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -159,6 +160,9 @@ pub struct Store {
     pub branding: Branding,
     /// What order numbers begin with.
     pub order_prefix: String,
+    /// What the ids of its orders follow from besides their numbers, so that nobody else can tell
+    /// them: never shown, and never changed.
+    pub order_secret: String,
     /// What happens to an order line whose stock is short, unless the variant says otherwise.
     pub inventory_policy: InventoryPolicy,
     /// Its active locations that fulfil online orders, in priority order: kept here so that a
@@ -234,6 +238,7 @@ impl Store {
             contact: Contact::default(),
             branding: Branding::default(),
             order_prefix: FIRST_ORDER_PREFIX.to_owned(),
+            order_secret: seal::random_secret(),
             inventory_policy: InventoryPolicy::Deny,
             menus: BTreeSet::new(),
             status: StoreStatus::Draft,
@@ -245,6 +250,11 @@ impl Store {
             updated_at: now,
             version: 1,
         }
+    }
+
+    /// The id of its order with this number, if it has one.
+    pub fn order_id(&self, number: u64) -> OrderId {
+        OrderId::numbered(&self.id, &self.order_secret, number)
     }
 
     /// The store at its next version with what `wanted` says; `None` when that is what it is.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use ground::id::{OrderId, PaymentId, StoreId};
+use ground::key;
+use identity::store::Store;
 use support::{Market, Merchant, Providers, RAZORPAY_KEY_ID, Value, cart, json, race};
 
 use super::connected::{Connected, PRICE, provider_path};
@@ -198,10 +200,12 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
 #[tokio::test]
 async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
     let market = Market::open().await;
-    let store = StoreId::parse(&market.store.id).unwrap();
+    let id = StoreId::parse(&market.store.id).unwrap();
+    let store: Store = market.gateway.app().table.get(&key::store(&id)).await.unwrap().unwrap();
     let book = market.stock(100, 9).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
-    assert_eq!(placed.id, OrderId::numbered(&store, 1_001).as_str());
+    assert_eq!(placed.id, store.order_id(1_001).as_str());
+    assert_ne!(placed.id, OrderId::numbered(&id, "", 1_001).as_str(), "nobody else can tell it");
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
     let ask = json!({"order_id": placed.id, "order_token": placed.token});
     let begun = market.gateway.client().post(&path).json(ask).await.expect(201);
@@ -209,7 +213,7 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
     let listed = market.owner.get("/v1/payments").await.expect(200);
     let order_of = |one: &Value| {
         let id = PaymentId::parse(one["id"].as_str().unwrap()).unwrap();
-        id.order_at(&store).to_string()
+        store.order_id(id.order_number()).to_string()
     };
     let orders: Vec<_> = listed.data().iter().map(order_of).collect();
     assert_eq!(orders, [other.id.clone(), placed.id.clone()]);
@@ -218,8 +222,8 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
     assert_eq!((shown.str("/order_id"), shown.trips()), (placed.id.clone(), 2));
     // The same order, and the same store's next: there is no such payment, and no such order.
     for nobodys in [
-        PaymentId::of_order(&OrderId::numbered(&store, 1_001), &["nobody"]),
-        PaymentId::of_order(&OrderId::numbered(&store, 1_003), &["nobody"]),
+        PaymentId::of_order(&store.order_id(1_001), &["nobody"]),
+        PaymentId::of_order(&store.order_id(1_003), &["nobody"]),
     ] {
         for rest in ["", "/refunds", "/events"] {
             let missing = market.owner.get(&format!("/v1/payments/{nobodys}{rest}")).await;
@@ -233,13 +237,23 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
             .await
             .expect(404);
     }
-    // Another store's order of the same number is another's.
-    let stranger = Market::open().await;
-    stranger.owner.get(&format!("/v1/orders/{}", placed.id)).await.expect(404);
+    // Another store finds none of it.
+    let stranger = Merchant::sign_up(&market.gateway).await;
+    let shop = stranger.open_store().await;
+    let payment = begun.str("/payment_id");
+    for path in [format!("/v1/orders/{}", placed.id), format!("/v1/payments/{payment}")] {
+        stranger.at(&shop).get(&path).await.expect(404);
+    }
     for nobody in [&None, &Some("no token")] {
         let path = format!("{}/{}", market.orders_path(), placed.id);
         let ask = market.gateway.client().get(&path);
         let ask = nobody.iter().fold(ask, |ask, token| ask.header("x-service-order-token", token));
         ask.await.expect(404);
     }
+    // Its secret is the store's alone.
+    let secret = store.order_secret.as_str();
+    let shown = market.owner.get(&format!("/v1/stores/{}", market.store.id)).await.expect(200);
+    assert!(secret.len() == 43 && !shown.text.contains(secret));
+    let events = market.gateway.stored("EVT#").await;
+    assert!(events.iter().all(|event| !event.json.to_string().contains(secret)));
 }

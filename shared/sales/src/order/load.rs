@@ -132,8 +132,8 @@ pub async fn aggregate_as(
 ///
 /// # Errors
 /// The table does not answer.
-pub async fn by_number(app: &App, store: &StoreId, text: &str) -> Result<Vec<Order>, Problem> {
-    let numbered = |serial| (serial, key::order(store, &OrderId::numbered(store, serial)));
+pub async fn by_number(app: &App, store: &Store, text: &str) -> Result<Vec<Order>, Problem> {
+    let numbered = |serial| (serial, key::order(&store.id, &store.order_id(serial)));
     let named: Vec<(u64, Key)> = number::serials_in(text).map(numbered).collect();
     let keys: Vec<&Key> = named.iter().map(|(_, key)| key).collect();
     let mut batch = app.table.get_many(&keys).await?;

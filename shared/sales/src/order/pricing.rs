@@ -5,7 +5,7 @@ use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use ground::fields::{Currency, Email};
-use ground::id::{CustomerId, OrderId, OrderItemId, VariantId};
+use ground::id::{CustomerId, OrderItemId, VariantId};
 use ground::money::Money;
 use identity::address::PostalAddress;
 use identity::store::Store;
@@ -283,7 +283,7 @@ impl Order {
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
         let mut order = Self {
-            id: OrderId::numbered(&store.id, number),
+            id: store.order_id(number),
             store_id: store.id.clone(),
             number: format!("{}{number}", store.order_prefix),
             customer_id: buyer.customer_id,

@@ -14,6 +14,7 @@ use identity::store::Store;
 use super::Payment;
 use super::account::ProviderAccount;
 use super::connected::Connected;
+use super::locator::PaymentLocator;
 use super::manual::Manual;
 
 /// Payments of one order that are read; each is opened by a person who wants to pay.
@@ -23,8 +24,9 @@ const MAX_PAYMENTS: usize = 50;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(app: &App, store: &StoreId, id: &PaymentId) -> Result<Payment, Problem> {
-    resource::load(app, &key::payment(store, &id.order_at(store), id)).await
+pub async fn payment(app: &App, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
+    let PaymentLocator { store_id, order_id, payment_id } = PaymentLocator::of(store, id);
+    resource::load(app, &key::payment(&store_id, &order_id, &payment_id)).await
 }
 
 /// The payments of an order, in its own partition.

@@ -1,6 +1,7 @@
 //! Where a payment lies: beside its order, to which its id leads.
 
 use ground::id::{OrderId, PaymentId, StoreId};
+use identity::store::Store;
 
 use super::{Payment, ProviderReference};
 
@@ -17,8 +18,9 @@ pub struct PaymentLocator {
 
 impl PaymentLocator {
     /// Where a store's payment lies, if there is one of this id.
-    pub fn of(store: &StoreId, id: &PaymentId) -> Self {
-        Self { store_id: store.clone(), order_id: id.order_at(store), payment_id: id.clone() }
+    pub fn of(store: &Store, id: &PaymentId) -> Self {
+        let order_id = store.order_id(id.order_number());
+        Self { store_id: store.id.clone(), order_id, payment_id: id.clone() }
     }
 }
 
