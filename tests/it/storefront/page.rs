@@ -176,6 +176,8 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_beside_it_that_are_not_k
     // One that is no candidate yet: where its handle leads to, as well.
     front.sell("Runner 8", 0, 0, choice("Runner 8")).await;
     assert_eq!(costs("runner-8").await, (2, 10));
+    front.gateway.advance(gateway::kept::LIFE);
+    assert_eq!(costs("runner-8").await, (1, 5));
     front.gateway.advance(CHOSEN);
     let cold = front.get("/products/runner-0").await.expect(200);
     assert_eq!((cold.trips(), cold.tenths()), (4, 35), "and the store itself");

@@ -2,14 +2,14 @@
 //!
 //! The pages of a store show the same few products beside each other over and over. So the store's
 //! candidates are kept for [`CANDIDATES`], and the cards of those that were shown as long as the
-//! store itself ([`KEPT`]): what stands beside a product may be so much older than its page. A
-//! checkout knows nothing of it.
+//! store itself ([`KEPT`]): what stands beside a product may be so much older than its page. So is
+//! where the handles lead of which pages were shown. A checkout knows nothing of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use catalogue::product::{Card, Outline};
+use catalogue::product::{Card, Outline, UniqueProductHandle};
 use catalogue::related_products::{Candidate, RelatedProducts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -28,14 +28,21 @@ const SHOWN: usize = 4;
 /// How many times as many are read for it at most, because some may have gone from sale.
 const ROUNDS: usize = 2;
 
+/// Handles of other products that are remembered; of one more all are forgotten (our choice).
+const HANDLES: usize = 500;
+
 /// A card, if the product is there, and until when that is known.
 type Known = (Timestamp, Option<Arc<Card>>);
 
-/// The candidates of a store, and the cards of those that were shown.
+/// Which product has probably a handle, and what it is likened by.
+pub type Hint = (ProductId, Outline);
+
+/// The candidates of a store, the cards of those that were shown, and where other handles lead.
 #[derive(Debug)]
 pub struct Shelf {
     candidates: RelatedProducts,
     cards: Mutex<HashMap<ProductId, Known>>,
+    handles: Mutex<HashMap<Handle, Hint>>,
 }
 
 impl Shelf {
@@ -48,14 +55,35 @@ impl Shelf {
         let key = key::related_products(store);
         let found: Option<RelatedProducts> = app.table.glance(&[&key]).await?.take(&key)?;
         let candidates = found.unwrap_or_else(|| RelatedProducts::empty(store));
-        let shelf = Arc::new(Self { candidates, cards: Mutex::default() });
+        let (cards, handles) = (Mutex::default(), Mutex::default());
+        let shelf = Arc::new(Self { candidates, cards, handles });
         app.cache.keep(store.as_str(), Arc::clone(&shelf), now, CANDIDATES);
         Ok(shelf)
     }
 
-    /// What it knows of the product of a handle.
-    pub fn named(&self, handle: &Handle) -> Option<&Candidate> {
-        self.candidates.named(handle)
+    /// Which product has probably this handle: half a unit, where it is not known.
+    pub async fn named(&self, app: &App, handle: &Handle) -> Result<Option<Hint>, Problem> {
+        if let Some(known) = self.candidates.named(handle) {
+            return Ok(Some((known.id.clone(), known.outline.clone())));
+        }
+        if let Some(known) = self.handles().get(handle) {
+            return Ok(Some(known.clone()));
+        }
+        let key = key::unique_product_handle(&self.candidates.store_id, handle.as_str());
+        let claim: Option<UniqueProductHandle> = app.table.glance(&[&key]).await?.take(&key)?;
+        let hint = claim.map(|claim| (claim.product_id, claim.outline));
+        if let Some(hint) = &hint {
+            let mut handles = self.handles();
+            if handles.len() >= HANDLES {
+                handles.clear();
+            }
+            handles.insert(handle.clone(), hint.clone());
+        }
+        Ok(hint)
+    }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<Handle, Hint>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The products that have most in common with this one, for sale as far as is known.

@@ -1,18 +1,17 @@
 //! All that a product's page shows, in one query, where the process knows what is beside it.
 //!
 //! The product, its variants and what can be bought of them are one range of its partition. Where
-//! that is, the store's [`Shelf`] knows of its newest products, and otherwise the claim of the handle
-//! says; either also says what the product is likened by, so that what is beside it is read at the
-//! same time, as far as it is not known. They only say what to read: what is shown is what was read.
+//! that is, the store's [`Shelf`] knows of its newest products and of those that were shown, and
+//! otherwise the claim of the handle says; either also says what the product is likened by, so that
+//! what is beside it is read at the same time, as far as it is not known. They only say what to read:
+//! what is shown is what was read.
 
 use std::sync::Arc;
 
-use catalogue::product::{self, Card, Outline, Product, UniqueProductHandle, Variant};
+use catalogue::product::{self, Card, Product, Variant};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use ground::fields::Handle;
-use ground::id::ProductId;
-use ground::key;
 use identity::store::Store;
 
 use super::beside::Shelf;
@@ -36,7 +35,7 @@ impl ProductPage {
     /// `not_found`, also for a product that is not for sale.
     pub async fn load(app: &App, store: &Store, handle: &Handle) -> Result<Self, Problem> {
         let shelf = Shelf::of(app, &store.id).await?;
-        if let Some((id, outline)) = hint(app, store, &shelf, handle).await? {
+        if let Some((id, outline)) = shelf.named(app, handle).await? {
             let (found, related) = tokio::try_join!(
                 product::glance(app, &store.id, &id),
                 shelf.beside(app, &id, &outline),
@@ -53,19 +52,4 @@ impl ProductPage {
         let related = shelf.beside(app, &id, &product.outline()).await?;
         Ok(Self { product, variants, related })
     }
-}
-
-/// Which product has probably this handle, and what it is likened by.
-async fn hint(
-    app: &App,
-    store: &Store,
-    shelf: &Shelf,
-    handle: &Handle,
-) -> Result<Option<(ProductId, Outline)>, Problem> {
-    if let Some(known) = shelf.named(handle) {
-        return Ok(Some((known.id.clone(), known.outline.clone())));
-    }
-    let key = key::unique_product_handle(&store.id, handle.as_str());
-    let claim: Option<UniqueProductHandle> = app.table.glance(&[&key]).await?.take(&key)?;
-    Ok(claim.map(|claim| (claim.product_id, claim.outline)))
 }

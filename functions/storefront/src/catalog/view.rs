@@ -28,7 +28,7 @@ pub struct ProductCard {
     price_max: Money,
     /// What the cheapest variant is compared with, where that is more than it costs.
     compare_at: Option<Money>,
-    /// Its pictures; in a list the first ones.
+    /// Its pictures; in a list the first two.
     images: Vec<Image>,
     /// Whether some variant of it can be bought now; a list may be a moment behind.
     in_stock: bool,
