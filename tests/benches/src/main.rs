@@ -42,6 +42,7 @@ Load on a running `local`, over loopback: three to four minutes.
 Usage: cargo run --release -p benches -- [options]
 
   --binary <file>      the system (target/release/local)
+  --only <words>       of the tables, only the rows whose names contain this
   --plots <directory>  where the pictures go; without it none are drawn
   --help               this text
 ";
@@ -68,11 +69,12 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), AnyError> {
     let mut binary = PathBuf::from("target/release/local");
-    let mut plots = None;
+    let (mut plots, mut only) = (None, String::new());
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("binary") => binary = arguments.value()?.into(),
+            Long("only") => only = arguments.value()?.string()?,
             Long("plots") => plots = Some(PathBuf::from(arguments.value()?)),
             Long("help") => {
                 print!("{USAGE}");
@@ -84,7 +86,7 @@ async fn run() -> Result<(), AnyError> {
     report::machine()?;
     let system = System::start(&binary).await?;
     println!("Started with its demo store in {} ms.\n", system.start.as_millis());
-    let report = Report::begin(&system);
+    let report = Report::begin(&system, only);
     reads(&report).await?;
     let variants = {
         let mut owner = Owner::sign_in(&system.target, work::MERCHANT, "").await?;
@@ -99,14 +101,10 @@ async fn run() -> Result<(), AnyError> {
     }
     let mut owner = Owner::sign_in(&system.target, work::MERCHANT, "").await?;
     let mut watched = Watched { target: &system.target, owner: &mut owner, checkout: &checkout };
-    deliveries(&mut watched).await?;
+    deliveries(&report, &mut watched).await?;
     if let Some(directory) = &plots {
         draw_deliveries(&mut watched, directory).await?;
     }
-    let mut other = Owner::sign_in(&system.target, work::OPERATOR, "another-shop").await?;
-    let [alone, during] = watched.fairness(&mut other).await?;
-    report::line("accept → arrival, 8 of 10 receivers, all healthy", &alone.latency());
-    report::line("the same, while 1 hangs, 1 and 50 of another store are slow", &during.latency());
     report.memory("at the end")
 }
 
@@ -117,19 +115,37 @@ async fn reads(report: &Report<'_>) -> Result<(), AnyError> {
     report.memory("after these reads")
 }
 
-async fn deliveries(watched: &mut Watched<'_>) -> Result<(), AnyError> {
+async fn deliveries(report: &Report<'_>, watched: &mut Watched<'_>) -> Result<(), AnyError> {
     report::head_of_deliveries();
-    let one = watched.latency(1, 20, LONG * 2).await?;
-    report::line("accept → arrival, one receiver, 20 orders/s", &one.latency());
-    let ten = watched.latency(10, 23, LONG * 2).await?;
-    report::line("accept → arrival, ten receivers, 23 orders/s", &ten.latency());
-    let (orders, rate) = watched.sustained(LONG * 2).await?;
-    let said = format!("{} orders/s; {}", orders.rate(), orders.latency());
-    report::line("checkout with 10 subscribers, 4 clients", &said);
-    report::line("deliveries of those, sustained", &format!("{rate} per s"));
-    let (orders, lag) = watched.lag(LONG * 3).await?;
-    let name = format!("event → delivery queued, behind {} orders/s for 6 s", orders.rate());
-    report::line(&name, &lag.latency());
+    for (name, receivers, pace) in [
+        ("accept → arrival, one receiver, 20 orders/s", 1, 20),
+        ("accept → arrival, ten receivers, 23 orders/s", 10, 23),
+    ] {
+        if report.shows(name) {
+            report::line(name, &watched.latency(receivers, pace, LONG * 2).await?.latency());
+        }
+    }
+    let (checkouts, those) =
+        ("checkout with 10 subscribers, 4 clients", "deliveries of those, sustained");
+    if report.shows(checkouts) || report.shows(those) {
+        let (orders, rate) = watched.sustained(LONG * 2).await?;
+        report::line(checkouts, &format!("{} orders/s; {}", orders.rate(), orders.latency()));
+        report::line(those, &format!("{rate} per s"));
+    }
+    if report.shows("event → delivery queued, behind orders") {
+        let (orders, lag) = watched.lag(LONG * 3).await?;
+        let name = format!("event → delivery queued, behind {} orders/s for 6 s", orders.rate());
+        report::line(&name, &lag.latency());
+    }
+    let alone = "accept → arrival, 8 of 10 receivers, all healthy";
+    let beside = "the same, while 1 hangs, 1 and 50 of another store are slow";
+    if report.shows(alone) || report.shows(beside) {
+        let target = watched.target;
+        let mut other = Owner::sign_in(target, work::OPERATOR, "another-shop").await?;
+        let [healthy, troubled] = watched.fairness(&mut other).await?;
+        report::line(alone, &healthy.latency());
+        report::line(beside, &troubled.latency());
+    }
     Ok(())
 }
 

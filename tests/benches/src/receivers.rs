@@ -15,6 +15,8 @@ use crate::http::{Ask, serve};
 use crate::system::{Owner, text};
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
+/// Nothing more is expected after so long without an arrival.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// When an order was told of first, by its id and the receiver.
 type Arrivals = HashMap<(String, usize), Instant>;
@@ -88,16 +90,16 @@ impl Receivers {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until so many have come, or nothing more comes for two seconds, or for so long.
-    pub async fn wait_for(&self, count: usize, long: Duration) {
+    /// Waits until so many have come to the first `among` of them, or none came for a while, or for so
+    /// long.
+    pub async fn wait_for(&self, count: usize, among: usize, long: Duration) {
         let (until, mut last, mut seen) = (Instant::now() + long, Instant::now(), 0);
         loop {
-            let now = self.arrivals().len();
+            let now = self.arrivals().keys().filter(|(_, receiver)| *receiver < among).count();
             if now > seen {
                 (last, seen) = (Instant::now(), now);
             }
-            let is_over = last.elapsed() > Duration::from_secs(5) || Instant::now() > until;
-            if now >= count || is_over {
+            if now >= count || last.elapsed() > QUIET || Instant::now() > until {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -10,20 +10,30 @@ use crate::{AnyError, CROWD, LONG};
 /// The table of requests.
 pub struct Report<'a> {
     system: &'a System,
+    /// What the names of its rows contain.
+    only: String,
 }
 
 impl<'a> Report<'a> {
     /// Prints its head.
-    pub fn begin(system: &'a System) -> Self {
+    pub fn begin(system: &'a System, only: String) -> Self {
         println!(
             "| work | units · trips | 1 client | p50 / p99 | {CROWD} clients | p50 / p99 |\n\
              |---|---|---|---|---|---|"
         );
-        Self { system }
+        Self { system, only }
+    }
+
+    /// Whether a row of this name was asked for.
+    pub fn shows(&self, name: &str) -> bool {
+        name.contains(&self.only)
     }
 
     /// Measures and prints one row; `times` as long as others.
     pub async fn row(&self, work: &Arc<Work>, times: u32) -> Result<(), AnyError> {
+        if !self.shows(work.name) {
+            return Ok(());
+        }
         let target = &self.system.target;
         let mut client = target.client();
         // The second: what a process keeps is kept.

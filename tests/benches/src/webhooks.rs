@@ -62,7 +62,7 @@ impl Watched<'_> {
         let accepted =
             std::mem::take(&mut *accepted.lock().unwrap_or_else(PoisonError::into_inner));
         let expected = accepted.len() * counted;
-        receivers.wait_for(expected, PATIENCE).await;
+        receivers.wait_for(expected, counted, PATIENCE).await;
         let micros: Vec<u64> = receivers
             .arrivals()
             .iter()
@@ -85,7 +85,7 @@ impl Watched<'_> {
         let mut receivers = Receivers::start(2, &[Behaviour::Prompt; 10]).await?;
         receivers.subscribe(self.owner, EVENT, 1).await?;
         let orders = closed(self.target, self.checkout, 4, long).await?;
-        receivers.wait_for(usize::MAX, PATIENCE).await;
+        receivers.wait_for(usize::MAX, usize::MAX, PATIENCE).await;
         let rate = {
             let arrivals = receivers.arrivals();
             let (first, last) = (arrivals.values().min(), arrivals.values().max());
@@ -102,7 +102,7 @@ impl Watched<'_> {
         let mut receivers = Receivers::start(3, &[Behaviour::Prompt]).await?;
         receivers.subscribe(self.owner, EVENT, 1).await?;
         let orders = closed(self.target, self.checkout, 32, long).await?;
-        receivers.wait_for(usize::MAX, PATIENCE).await;
+        receivers.wait_for(usize::MAX, usize::MAX, PATIENCE).await;
         let mut micros = Vec::new();
         let mut cursor = String::new();
         // The newest: those that were behind the whole burst.
