@@ -31,6 +31,7 @@ use gateway::embedded::{self, AnyError, Embedded};
 use gateway::request::ClientIp;
 use gateway::routes::Routes;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -139,8 +140,14 @@ impl System {
 
     /// Begins to answer, if it has a port.
     pub fn listen(&mut self) -> Result<(), AnyError> {
+        self.listen_on(&Handle::current())
+    }
+
+    /// As [`System::listen`], with threads of another runtime for whatever answers.
+    pub fn listen_on(&mut self, runtime: &Handle) -> Result<(), AnyError> {
         if let Some(socket) = self.socket.take() {
             let port = socket.local_addr()?.port();
+            let _context = runtime.enter();
             let listener = socket.listen(BACKLOG).map_err(|cause| taken(port, &cause))?;
             self.server = Some(Server::start(listener, self.router.clone()));
         }

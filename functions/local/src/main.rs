@@ -17,6 +17,7 @@ use local::log::{self, Form};
 use local::providers::Providers;
 use local::{Options, System, demo, keys, openapi};
 use serde_json::Value;
+use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A server's many threads allocate and free all the time; glibc's arenas keep what each once needed.
@@ -95,9 +96,8 @@ impl NamedPorts {
     }
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match start().await {
+fn main() -> ExitCode {
+    match run_all() {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => {
             eprintln!("{cause}");
@@ -106,13 +106,21 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn start() -> Result<(), AnyError> {
+/// Requests are answered on threads of their own. In a deployment each function has its own machine; in
+/// one queue of work, a delivery would wait for its turn behind every request that is being answered, at
+/// each of its steps.
+fn run_all() -> Result<(), AnyError> {
+    let (answering, rest) = (Runtime::new()?, Runtime::new()?);
+    rest.block_on(start(answering.handle()))
+}
+
+async fn start(answering: &Handle) -> Result<(), AnyError> {
     match command(lexopt::Parser::from_env())? {
         Command::Help => print!("{USAGE}"),
         Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
         Command::OpenApi => println!("{:#}", openapi::document(Path::new("."))?),
-        Command::Run(run) => serve(run).await?,
+        Command::Run(run) => serve(run, answering).await?,
     }
     Ok(())
 }
@@ -161,7 +169,7 @@ fn read(file: &OsString) -> Result<String, AnyError> {
     Ok(fs::read_to_string(file)?)
 }
 
-async fn serve(run: Run) -> Result<(), AnyError> {
+async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     log::init(run.log);
     if run.reset {
         empty(&run.data)?;
@@ -189,7 +197,7 @@ async fn serve(run: Run) -> Result<(), AnyError> {
     if has_demo {
         demo::seed(&system, providers.as_ref()).await?;
     }
-    system.listen()?;
+    system.listen_on(answering)?;
     println!("{}", greeting(&system, &run, providers.as_ref(), has_demo));
     end_is_asked().await?;
     println!("Stopping.");

@@ -102,7 +102,7 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
         })
         .collect();
     loop {
-        match embedded.emulators().stream_records(STREAM_BATCH) {
+        match embedded.emulators().stream_records_of(STREAM_BATCH, may_be_news) {
             Ok(records) if records.is_empty() => {
                 // A write between the read and here is not missed: it left a permit.
                 let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
@@ -140,17 +140,18 @@ async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
 }
 
 /// The event source's filter, as `template.yaml` has it: new events and new mails; new stock levels, and
-/// those that have run out or come back.
+/// those that have run out or come back, which [`is_news`] tells.
+fn may_be_news(change: &str, kind: &str) -> bool {
+    matches!((change, kind), ("INSERT", "event" | "mail" | "level") | ("MODIFY", "level"))
+}
+
+/// Whether a record that may be news is: a level that changed has run out, or had.
 fn is_news(record: &Value) -> bool {
     let text = |pointer: &str| record.pointer(pointer).and_then(Value::as_str);
     let is_out = |pointer: &str| text(pointer).is_some_and(|n| n == "0" || n.starts_with('-'));
-    match (text("/eventName"), text("/dynamodb/NewImage/entity/S")) {
-        (Some("INSERT"), Some("event" | "mail" | "level")) => true,
-        (Some("MODIFY"), Some("level")) => {
-            is_out("/dynamodb/NewImage/available/N") || is_out("/dynamodb/OldImage/available/N")
-        }
-        _ => false,
-    }
+    text("/eventName") == Some("INSERT")
+        || is_out("/dynamodb/NewImage/available/N")
+        || is_out("/dynamodb/OldImage/available/N")
 }
 
 /// Gives records to the dispatcher, and again from the first that failed, as Lambda does.

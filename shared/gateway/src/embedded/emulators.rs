@@ -170,7 +170,7 @@ impl Emulators {
             secrets: (secrets.endpoint.clone(), vault),
             writes: Arc::default(),
         });
-        let stream = Stream::of(tables.primary());
+        let stream = Stream::of(tables.of_stream());
         Ok(Self { stream, tables, queues, services, dynamodb, sqs, secrets, _lock: lock })
     }
 
@@ -272,7 +272,18 @@ impl Emulators {
     /// Not `async` on purpose: a caller that is cancelled between the read and its answer would
     /// lose the records.
     pub fn stream_records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
-        self.stream.records(limit)
+        self.stream.records(limit, |_, _| true)
+    }
+
+    /// As [`Self::stream_records`], but only those that are `wanted`, by the name of the change and the
+    /// kind of the new item: what is passed over is not made into a record. Empty when there is nothing
+    /// more.
+    pub fn stream_records_of(
+        &self,
+        limit: usize,
+        wanted: impl Fn(&str, &str) -> bool,
+    ) -> Result<Vec<Value>, EmulatorError> {
+        self.stream.records(limit, wanted)
     }
 
     /// Deletes the items whose time to live has passed, as `DynamoDB` does within days, and

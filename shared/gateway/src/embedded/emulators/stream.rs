@@ -2,64 +2,63 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use dynoxide::Database;
 use dynoxide::actions::get_records::{GetRecordsRequest, Record};
 use dynoxide::actions::get_shard_iterator::GetShardIteratorRequest;
 use dynoxide::actions::list_streams::{ListStreamsRequest, StreamSummary};
+use dynoxide::{AttributeValue, Database, Item};
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{EmulatorError, REGION};
-
-/// How long it is believed which streams there are: a table that is made later waits so long.
-const LISTED_FOR: Duration = Duration::from_secs(1);
 
 /// Every stream of a database, and how far each was read.
 pub(super) struct Stream {
     database: Database,
-    reading: Mutex<Reading>,
-}
-
-#[derive(Default)]
-struct Reading {
-    streams: Vec<StreamSummary>,
-    listed_at: Option<Instant>,
     /// Where the next read starts, by the stream's ARN.
-    positions: HashMap<String, String>,
+    positions: Mutex<HashMap<String, String>>,
 }
 
 impl Stream {
     pub(super) fn of(database: Database) -> Self {
-        Self { database, reading: Mutex::default() }
+        Self { database, positions: Mutex::default() }
     }
 
-    pub(super) fn records(&self, limit: usize) -> Result<Vec<Value>, EmulatorError> {
-        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let Reading { streams, listed_at, positions } = &mut *reading;
-        if streams.is_empty() || listed_at.is_none_or(|at| at.elapsed() > LISTED_FOR) {
-            (*streams, *listed_at) = (self.all()?, Some(Instant::now()));
-        }
+    /// The next records of the items and changes that are wanted: `wanted` is asked with the name of
+    /// the change and with the kind of the item. What is not wanted is read and forgotten, and does not
+    /// count; empty when there is nothing more.
+    pub(super) fn records(
+        &self,
+        limit: usize,
+        wanted: impl Fn(&str, &str) -> bool,
+    ) -> Result<Vec<Value>, EmulatorError> {
+        let is_wanted = |record: &Record| match record.dynamodb.new_image.as_ref() {
+            Some(image) => wanted(&record.event_name, kind(image)),
+            None => wanted(&record.event_name, ""),
+        };
+        let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut records = Vec::new();
-        for stream in streams {
+        for stream in self.all()? {
             let room = limit.saturating_sub(records.len());
             if room == 0 {
                 break;
             }
-            let position = match positions.get(&stream.stream_arn) {
+            let mut position = match positions.get(&stream.stream_arn) {
                 Some(position) => position.clone(),
-                None => self.beginning(stream)?,
+                None => self.beginning(&stream)?,
             };
-            let page = self
-                .database
-                .get_records(GetRecordsRequest { shard_iterator: position, limit: Some(room) })
-                .map_err(EmulatorError::while_trying("read the table's stream"))?;
-            for record in &page.records {
-                records.push(lambda_record(record, &stream.stream_arn)?);
-            }
-            if let Some(next) = page.next_shard_iterator {
-                positions.insert(stream.stream_arn.clone(), next);
+            loop {
+                let ask = GetRecordsRequest { shard_iterator: position, limit: Some(room) };
+                let page = self.database.get_records(ask);
+                let page = page.map_err(EmulatorError::while_trying("read the table's stream"))?;
+                for record in page.records.iter().filter(|record| is_wanted(record)) {
+                    records.push(lambda_record(record, &stream.stream_arn)?);
+                }
+                let Some(next) = page.next_shard_iterator else { break };
+                positions.insert(stream.stream_arn.clone(), next.clone());
+                if page.records.is_empty() || !records.is_empty() {
+                    break;
+                }
+                position = next;
             }
         }
         Ok(records)
@@ -83,6 +82,14 @@ impl Stream {
             self.database.get_shard_iterator(ask).map_err(EmulatorError::while_trying(TRIED))?;
         let iterator = found.shard_iterator.ok_or("no iterator came back");
         iterator.map_err(EmulatorError::while_trying(TRIED))
+    }
+}
+
+/// What an item says it is.
+fn kind(image: &Item) -> &str {
+    match image.get("entity") {
+        Some(AttributeValue::S(kind)) => kind,
+        _ => "",
     }
 }
 

@@ -32,6 +32,8 @@ const TIDY_STREAM: &str = "
 pub(super) struct Tables {
     primary: Database,
     readers: Arc<[Database]>,
+    /// Reads the stream: the images of a hundred records are no reason to keep a writer waiting.
+    stream: Option<Database>,
     turn: Arc<AtomicUsize>,
 }
 
@@ -50,14 +52,18 @@ impl Tables {
             // Named, for two connections to meet in it; it lives as long as one of them is open.
             None => format!("file:{}?mode=memory&cache=shared", uuid::Uuid::now_v7()).into(),
         };
-        let readers = if data.is_some() { READERS } else { 0 };
-        let opened = open(&path, readers);
+        let opened = open(&path, data.is_some());
         opened.map_err(EmulatorError::while_trying(format!("open {}", path.display())))
     }
 
     /// The connection that writes; the only one that knows the tokens of transactions.
     pub(super) fn primary(&self) -> Database {
         self.primary.clone()
+    }
+
+    /// The connection that reads the stream.
+    pub(super) fn of_stream(&self) -> Database {
+        self.stream.clone().unwrap_or_else(|| self.primary())
     }
 
     fn reader(&self) -> &Database {
@@ -119,7 +125,7 @@ fn is_malformed(refusal: &DynoxideError) -> bool {
     kind.ends_with("ValidationException") || kind.ends_with("SerializationException")
 }
 
-fn open(path: &Path, readers: usize) -> Result<Tables, AnyError> {
+fn open(path: &Path, has_file: bool) -> Result<Tables, AnyError> {
     let name = path.to_str().ok_or("the path is not UTF-8")?;
     // Kept until the database is open: a `Database` does not lend its connection.
     let storage = Storage::new(name)?;
@@ -129,6 +135,8 @@ fn open(path: &Path, readers: usize) -> Result<Tables, AnyError> {
     // Sets `synchronous = NORMAL`, which is what a bulk load ends with: a commit is then written, and
     // a checkpoint alone waits for the disk.
     primary.disable_bulk_loading()?;
+    let readers = if has_file { READERS } else { 0 };
     let opened: Result<Vec<_>, _> = (0..readers).map(|_| Database::new(name)).collect();
-    Ok(Tables { primary, readers: opened?.into(), turn: Arc::default() })
+    let stream = has_file.then(|| Database::new(name)).transpose()?;
+    Ok(Tables { primary, readers: opened?.into(), stream, turn: Arc::default() })
 }
