@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::provider::SharedCredentialsProvider;
-use aws_sdk_dynamodb::config::SharedInterceptor;
+use aws_sdk_dynamodb::config::{SharedInterceptor, StalledStreamProtectionConfig};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -165,6 +165,8 @@ pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkC
         .http_client(http)
         .timeout_config(limits)
         .retry_config(RetryConfig::standard().with_max_attempts(3))
+        // For bodies that last: ours are small, and each attempt has its time limit.
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .build()
 }
 

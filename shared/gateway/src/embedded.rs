@@ -15,7 +15,6 @@ use std::time::Duration;
 use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
-use aws_sdk_sqs::config::StalledStreamProtectionConfig;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -292,11 +291,9 @@ impl Embedded {
         aws_sdk_dynamodb::Client::from_conf(config.build())
     }
 
-    /// A client of the queues, for the pumps. It does not watch how fast bytes come: while a long poll
-    /// waits there are none, and looking ten times a second keeps an idle machine awake.
+    /// A client of the queues, for the pumps.
     pub fn sqs(&self) -> aws_sdk_sqs::Client {
-        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk)
-            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
         config.set_endpoint_url(self.endpoints.sqs.clone());
         aws_sdk_sqs::Client::from_conf(config.build())
     }

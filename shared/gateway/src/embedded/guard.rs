@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// An action on a resource: `dynamodb:Query` on `Table/index/GSI1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,9 +47,9 @@ impl Guard {
         self.0.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn judge(&self, target: &str, body: &Value) -> Result<(), BoxError> {
+    fn judge(&self, target: &str, call: &Call) -> Result<(), BoxError> {
         let Inner { function, allowed, names, used } = &*self.0;
-        for asked in asked(target, body, names) {
+        for asked in asked(target, call, names) {
             if !allowed.contains(&asked) {
                 let Permission { action, resource } = asked;
                 let refusal = format!(
@@ -82,13 +83,30 @@ impl Intercept for Guard {
     }
 }
 
+/// What of a call's body says which resources it is about. The rest is not looked at: every call of a
+/// local system comes through here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Call {
+    table_name: String,
+    index_name: Option<String>,
+    queue_url: String,
+    secret_id: String,
+    request_items: BTreeMap<String, IgnoredAny>,
+    transact_items: Vec<BTreeMap<String, Part>>,
+}
+
+/// A part of a transaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Part {
+    table_name: String,
+}
+
 /// The permissions that a call takes. A transaction takes those of its parts.
-fn asked(target: &str, body: &Value, names: &BTreeMap<String, String>) -> BTreeSet<Permission> {
+fn asked(target: &str, call: &Call, names: &BTreeMap<String, String>) -> BTreeSet<Permission> {
     let (service, operation) = target.rsplit_once('.').unwrap_or(("", target));
-    let named = |value: Option<&Value>| {
-        let text = value.and_then(Value::as_str).unwrap_or_default();
-        names.get(text).cloned().unwrap_or_else(|| text.to_owned())
-    };
+    let named = |name: &str| names.get(name).map_or(name, String::as_str).to_owned();
     let one = |service: &str, operation: &str, resource: String| Permission {
         action: format!("{service}:{operation}"),
         resource,
@@ -96,34 +114,23 @@ fn asked(target: &str, body: &Value, names: &BTreeMap<String, String>) -> BTreeS
     match (service, operation) {
         ("AmazonSQS", _) => {
             let operation = operation.trim_end_matches("Batch");
-            [one("sqs", operation, named(body.get("QueueUrl")))].into()
+            [one("sqs", operation, named(&call.queue_url))].into()
         }
-        ("secretsmanager", _) => {
-            [one("secretsmanager", operation, named(body.get("SecretId")))].into()
-        }
+        ("secretsmanager", _) => [one("secretsmanager", operation, named(&call.secret_id))].into(),
         (_, "TransactWriteItems" | "TransactGetItems") => {
-            let items = body.get("TransactItems").and_then(Value::as_array).into_iter().flatten();
-            let parts = items.filter_map(Value::as_object).flatten();
-            parts
-                .map(|(part, what)| {
-                    let suffix = if part == "ConditionCheck" { "ConditionCheckItem" } else { part };
-                    let operation = match suffix {
-                        "ConditionCheckItem" => suffix.to_owned(),
-                        part => format!("{part}Item"),
-                    };
-                    one("dynamodb", &operation, named(what.get("TableName")))
-                })
-                .collect()
+            let parts = call.transact_items.iter().flatten();
+            let part = |(part, what): (&String, &Part)| {
+                one("dynamodb", &format!("{part}Item"), named(&what.table_name))
+            };
+            parts.map(part).collect()
         }
         (_, "BatchGetItem" | "BatchWriteItem") => {
-            let tables = body.get("RequestItems").and_then(Value::as_object).into_iter().flatten();
-            tables
-                .map(|(table, _)| one("dynamodb", operation, named(Some(&table.as_str().into()))))
-                .collect()
+            let tables = call.request_items.keys();
+            tables.map(|table| one("dynamodb", operation, named(table))).collect()
         }
         _ => {
-            let table = named(body.get("TableName"));
-            let index = body.get("IndexName").and_then(Value::as_str);
+            let table = named(&call.table_name);
+            let index = call.index_name.as_ref();
             let resource = index.map_or(table.clone(), |index| format!("{table}/index/{index}"));
             [one("dynamodb", operation, resource)].into()
         }
@@ -132,19 +139,23 @@ fn asked(target: &str, body: &Value, names: &BTreeMap<String, String>) -> BTreeS
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
+    fn call(body: &Value) -> Call {
+        serde_json::from_value(body.clone()).unwrap()
+    }
+
     fn spelt(target: &str, body: &Value) -> Vec<String> {
         let names = BTreeMap::from([("commerce".to_owned(), "Table".to_owned())]);
-        let asked = asked(target, body, &names).into_iter();
+        let asked = asked(target, &call(body), &names).into_iter();
         asked.map(|p| format!("{} {}", p.action, p.resource)).collect()
     }
 
     #[test]
     fn a_call_takes_the_permissions_of_its_parts() {
-        let put = json!({"Put": {"TableName": "commerce"}});
+        let put = json!({"Put": {"TableName": "commerce", "Item": {"PK": {"S": "a"}}}});
         let check = json!({"ConditionCheck": {"TableName": "commerce"}});
         let write = json!({"TransactItems": [put, check, put]});
         assert_eq!(
@@ -166,7 +177,7 @@ mod tests {
     fn what_is_not_given_is_refused_and_what_is_used_is_remembered() {
         let may = Permission { action: "dynamodb:GetItem".into(), resource: "t".into() };
         let guard = Guard::new("F".into(), [may.clone()].into(), BTreeMap::new());
-        let body = json!({"TableName": "t"});
+        let body = call(&json!({"TableName": "t"}));
         assert!(guard.used().is_empty());
         guard.judge("DynamoDB_20120810.GetItem", &body).unwrap();
         let refusal = guard.judge("DynamoDB_20120810.PutItem", &body).unwrap_err().to_string();

@@ -1,6 +1,5 @@
 //! The table's stream, as an event source mapping reads it.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use dynoxide::actions::get_records::{GetRecordsRequest, Record};
@@ -11,16 +10,22 @@ use serde_json::{Value, json};
 
 use super::{EmulatorError, REGION};
 
-/// Every stream of a database, and how far each was read.
+/// The streams of a database, as they were when the first was found, and how far each was read.
 pub(super) struct Stream {
     database: Database,
-    /// Where the next read starts, by the stream's ARN.
-    positions: Mutex<HashMap<String, String>>,
+    readings: Mutex<Vec<Reading>>,
+}
+
+/// How far a stream was read.
+struct Reading {
+    arn: String,
+    /// Where the next read starts.
+    position: String,
 }
 
 impl Stream {
     pub(super) fn of(database: Database) -> Self {
-        Self { database, positions: Mutex::default() }
+        Self { database, readings: Mutex::default() }
     }
 
     /// The next records of the items and changes that are wanted: `wanted` is asked with the name of
@@ -31,46 +36,50 @@ impl Stream {
         limit: usize,
         wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Vec<Value>, EmulatorError> {
-        let is_wanted = |record: &Record| match record.dynamodb.new_image.as_ref() {
-            Some(image) => wanted(&record.event_name, kind(image)),
-            None => wanted(&record.event_name, ""),
+        let is_wanted = |record: &Record| {
+            let kind = record.dynamodb.new_image.as_ref().map_or("", kind);
+            wanted(&record.event_name, kind)
         };
-        let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        if readings.is_empty() {
+            *readings = self.beginnings()?;
+        }
         let mut records = Vec::new();
-        for stream in self.all()? {
+        for reading in readings.iter_mut() {
             let room = limit.saturating_sub(records.len());
-            if room == 0 {
-                break;
-            }
-            let mut position = match positions.get(&stream.stream_arn) {
-                Some(position) => position.clone(),
-                None => self.beginning(&stream)?,
-            };
-            loop {
-                let ask = GetRecordsRequest { shard_iterator: position, limit: Some(room) };
-                let page = self.database.get_records(ask);
-                let page = page.map_err(EmulatorError::while_trying("read the table's stream"))?;
-                for record in page.records.iter().filter(|record| is_wanted(record)) {
-                    records.push(lambda_record(record, &stream.stream_arn)?);
+            let before = records.len();
+            while room > 0 && records.len() == before {
+                let page = self.page(&mut reading.position, room)?;
+                for record in page.iter().filter(|record| is_wanted(record)) {
+                    records.push(lambda_record(record, &reading.arn)?);
                 }
-                let Some(next) = page.next_shard_iterator else { break };
-                positions.insert(stream.stream_arn.clone(), next.clone());
-                if page.records.is_empty() || !records.is_empty() {
+                if page.is_empty() {
                     break;
                 }
-                position = next;
             }
         }
         Ok(records)
     }
 
-    fn all(&self) -> Result<Vec<StreamSummary>, EmulatorError> {
+    /// Reads on from there.
+    fn page(&self, position: &mut String, limit: usize) -> Result<Vec<Record>, EmulatorError> {
+        let ask = GetRecordsRequest { shard_iterator: position.clone(), limit: Some(limit) };
+        let page = self.database.get_records(ask);
+        let page = page.map_err(EmulatorError::while_trying("read the table's stream"))?;
+        if let Some(next) = page.next_shard_iterator {
+            *position = next;
+        }
+        Ok(page.records)
+    }
+
+    fn beginnings(&self) -> Result<Vec<Reading>, EmulatorError> {
         let listed = self.database.list_streams(ListStreamsRequest::default());
-        Ok(listed.map_err(EmulatorError::while_trying("list the streams"))?.streams)
+        let listed = listed.map_err(EmulatorError::while_trying("list the streams"))?;
+        listed.streams.into_iter().map(|stream| self.beginning(stream)).collect()
     }
 
     /// Before the first record that is left of a stream.
-    fn beginning(&self, stream: &StreamSummary) -> Result<String, EmulatorError> {
+    fn beginning(&self, stream: StreamSummary) -> Result<Reading, EmulatorError> {
         const TRIED: &str = "find the beginning of the table's stream";
         let ask = GetShardIteratorRequest {
             stream_arn: stream.stream_arn.clone(),
@@ -81,7 +90,8 @@ impl Stream {
         let found =
             self.database.get_shard_iterator(ask).map_err(EmulatorError::while_trying(TRIED))?;
         let iterator = found.shard_iterator.ok_or("no iterator came back");
-        iterator.map_err(EmulatorError::while_trying(TRIED))
+        let position = iterator.map_err(EmulatorError::while_trying(TRIED))?;
+        Ok(Reading { arn: stream.stream_arn, position })
     }
 }
 
