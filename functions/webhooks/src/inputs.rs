@@ -121,6 +121,11 @@ impl Inputs {
         Ok(Self { event, subscription, installation })
     }
 
+    /// Whether the receiver is known to answer at once.
+    pub(crate) fn is_prompt(&self) -> bool {
+        self.subscription.as_ref().is_some_and(|found| found.health.is_prompt())
+    }
+
     /// What is to be sent and where to, or why nothing ever is.
     pub(crate) fn judge(
         &self,

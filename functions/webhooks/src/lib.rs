@@ -19,6 +19,10 @@
 //! once. A dead one costs ten attempts; then its circuit opens, and what
 //! comes up for it is put off without being sent.
 //!
+//! What goes to receivers that are not known to be prompt is begun one after the other within a batch,
+//! and recorded so. It takes more writes than others do, and often comes in crowds: fifty subscriptions
+//! that one event makes due at once would stand before everybody else at the table.
+//!
 //! Nobody's receivers hold all workers. There are two queues, each with workers of its own: an
 //! attempt on the fast one is cut off after 5 seconds, and what goes to a receiver that takes longer
 //! is handed on to the slow one, unclaimed. On each, attempts of one host and of one store are
@@ -49,6 +53,7 @@ use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::seal::SealKey;
 use gateway::table;
+use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};
 use finish::Report;
@@ -77,14 +82,15 @@ async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<()
     let readable: Vec<DeliveryMessage> =
         messages.iter().filter_map(|message| message.as_ref().ok().cloned()).collect();
     let shared = SharedInputs::read(app, &readable).await;
+    let turns = Turns::default();
     let work = group.iter().zip(messages).map(|(record, message)| {
-        let shared = &shared;
+        let (shared, turns) = (&shared, &turns);
         async move {
             let outcome = match (message, shared) {
                 (Err(problem), _) => Err(problem),
                 (Ok(_), Err(problem)) => Err(problem.clone()),
                 (Ok(message), Ok(shared)) => {
-                    make(app, &message, speed_of(app, record), &shared.of(&message)).await
+                    make(app, &message, speed_of(app, record), &shared.of(&message), turns).await
                 }
             };
             (record.message_id.clone().unwrap_or_default(), outcome)
@@ -120,7 +126,18 @@ pub async fn attempt(app: &App, message: &DeliveryMessage) -> Result<(), Problem
 /// As [`attempt`]; also when a message cannot be handed on to the slow queue.
 pub async fn attempt_at(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
     let shared = SharedInputs::read(app, std::slice::from_ref(message)).await?;
-    make(app, message, speed, &shared.of(message)).await
+    make(app, message, speed, &shared.of(message), &Turns::default()).await
+}
+
+/// What those of a batch take turns at whose receivers are not known to be prompt.
+#[derive(Debug, Default)]
+struct Turns(Mutex<()>);
+
+impl Turns {
+    /// Waits for the turn, unless the receiver is prompt; it lasts until it is dropped.
+    async fn of(&self, is_prompt: bool) -> Option<MutexGuard<'_, ()>> {
+        if is_prompt { None } else { Some(self.0.lock().await) }
+    }
 }
 
 async fn make(
@@ -128,10 +145,14 @@ async fn make(
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
+    turns: &Turns,
 ) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
     let key = app.secrets.webhook_key().await?;
-    match begin::begin(app, message, speed, inputs).await? {
+    let turn = turns.of(inputs.is_prompt()).await;
+    let begun = begin::begin(app, message, speed, inputs).await?;
+    drop(turn);
+    match begun {
         Begun::Nothing => Ok(()),
         Begun::TooSlow => app.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
         Begun::PutOff(delivery) => {
@@ -148,6 +169,7 @@ async fn make(
         Begun::Claimed(mut job) => {
             let sent = send_watched(app, &job, message, &key).await;
             let places = std::mem::take(&mut job.places);
+            let _turn = turns.of(!places.are_held()).await;
             let outcome = finish::finish(app, &job, sent).await;
             places.leave(app).await;
             outcome
@@ -173,4 +195,21 @@ async fn send_watched(
     let subscription = message.subscription_key();
     let late = finish::report(app, &subscription, Report::Late, None);
     tokio::join!(sending, late).0
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_those_who_are_not_known_to_be_prompt_wait_for_their_turn() {
+        let turns = Turns::default();
+        let first = turns.of(false).await;
+        assert!(turns.of(true).now_or_never().is_some_and(|turn| turn.is_none()));
+        assert!(turns.of(false).now_or_never().is_none());
+        drop(first);
+        assert!(turns.of(false).now_or_never().is_some_and(|turn| turn.is_some()));
+    }
 }
