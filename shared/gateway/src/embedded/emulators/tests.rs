@@ -106,6 +106,29 @@ async fn the_stream_gives_each_record_once_in_order() -> Tested {
 }
 
 #[tokio::test]
+async fn what_nobody_wants_of_the_stream_is_passed_over() -> Tested {
+    let scratch = Scratch::new();
+    let emulators = Emulators::start(Some(&scratch.0)).await?;
+    let client = with_table(&emulators).await?;
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    for (key, kind) in [("a", "order"), ("b", "event"), ("c", "order"), ("d", "event")] {
+        let ask = client.put_item().table_name("commerce").item("PK", text(key));
+        ask.item("entity", text(kind)).send().await?;
+    }
+    client.delete_item().table_name("commerce").key("PK", text("b")).send().await?;
+    let news =
+        || emulators.stream_records_of(1, |change, kind| change == "INSERT" && kind == "event");
+    assert_eq!(keys(&news()?), [Some("b")]);
+    assert_eq!(keys(&news()?), [Some("d")]);
+    assert_eq!(news()?.len(), 0);
+    put(&client, "e").await?;
+    assert_eq!(news()?.len(), 0);
+    assert_eq!(emulators.stream_records(100)?.len(), 0, "it was read");
+    emulators.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
     let scratch = Scratch::new();
     let emulators = Emulators::start(Some(&scratch.0)).await?;
