@@ -27,6 +27,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::Arg::Long;
+use lexopt::ValueExt;
 
 use load::{Measured, closed};
 use report::Report;
