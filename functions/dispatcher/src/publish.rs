@@ -146,8 +146,8 @@ async fn make_in_order(
     let mut all: Vec<Made> = Vec::new();
     for (event, plan) in planned {
         let ahead = all.iter().filter(|(ahead, _, _)| ahead.entity_id == event.entity_id);
-        let held_up = ahead.filter_map(|(_, _, made)| made.as_ref().err());
-        let held_up = held_up.filter(|problem| problem.code != Code::Internal).next().cloned();
+        let mut failures = ahead.filter_map(|(_, _, made)| made.as_ref().err());
+        let held_up = failures.find(|problem| problem.code != Code::Internal).cloned();
         let made = match (held_up, plan) {
             (Some(problem), _) | (None, Err(problem)) => (event, Vec::new(), Err(problem)),
             (None, Ok(deliveries)) => {

@@ -206,7 +206,7 @@ mod tests {
             while rest.is_none() && item < items.len() {
                 rest = page.fill(items[item].to_vec(), shown, &after(item), limit, |n| *n != 0);
                 shown = 0;
-                item += 1;
+                item = item.saturating_add(1);
             }
             if rest == Some(true) {
                 let position = page.next.as_ref().unwrap();
