@@ -122,7 +122,9 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
     failed.extend(queued.into_iter().chain(told));
     let mut changed = ChangedProducts::default();
     for Outcome { group, done, failure } in published {
-        done.iter().for_each(|event| changed.note(event));
+        for event in &done {
+            changed.note(event);
+        }
         failed.extend(
             failure.map(|problem| (sequences.remove(&group.key()).unwrap_or_default(), problem)),
         );

@@ -195,7 +195,9 @@ async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Proble
     let mut pending = load::<EventGroup>(app, keys, tally).await?;
     pending.retain(|group| group.pending().next().is_some());
     for outcome in publish_all(app, pending).await {
-        outcome.done.iter().for_each(|event| tally.changed.note(event));
+        for event in &outcome.done {
+            tally.changed.note(event);
+        }
         tally.done = tally.done.saturating_add(outcome.done.len());
         tally.count(outcome.failure.map_or(Ok(false), Err));
     }

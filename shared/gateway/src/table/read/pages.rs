@@ -199,7 +199,7 @@ mod tests {
     /// numbered, and whether it says that there is more of the item it ends in.
     fn pages(items: &[&[u32]], limit: usize) -> Vec<(Vec<u32>, bool)> {
         let after = |item: usize| [("PK".to_owned(), AttributeValue::S(item.to_string()))].into();
-        let (mut found, mut item, mut shown) = (Vec::new(), 0, 0);
+        let (mut found, mut item, mut shown) = (Vec::new(), 0_usize, 0);
         while item < items.len() {
             let mut page = Scanned::at(None);
             let mut rest = None;
