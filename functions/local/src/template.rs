@@ -148,7 +148,6 @@ fn resource_name(value: &Value) -> Result<String, AnyError> {
 
 /// The paths of the events that are requests. A function takes every method of them: its own table
 /// answers what it has not.
-#[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
 fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
     let events = events.as_mapping().into_iter().flatten();
     let requests = events.filter(|(_, event)| event["Type"] == "HttpApi");
