@@ -1,12 +1,13 @@
-//! The sample events of `events/`, through the very code that a Lambda runs: gateway events through
+//! The sample events of `events/`, through the very code that a Lambda runs: requests through
 //! `gateway::lambda`, queue and stream batches through their handlers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use aws_lambda_events::event::sqs::SqsEvent;
-use gateway::lambda::{HttpApiEvent, answer};
-use support::{Gateway, Value, json};
+use gateway::lambda::answer;
+use support::{Gateway, Market, Value, json};
 
 fn samples(function: &str) -> Vec<(String, Value)> {
     let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../events")).join(function);
@@ -21,25 +22,83 @@ fn samples(function: &str) -> Vec<(String, Value)> {
 }
 
 async fn invoke(gateway: &Gateway, event: Value) -> Value {
-    let event: HttpApiEvent = serde_json::from_value(event).unwrap();
-    serde_json::to_value(answer(gateway.system().router(), event).await).unwrap()
+    serde_json::to_value(answer(gateway.system().router(), event).await.unwrap()).unwrap()
 }
 
 #[tokio::test]
-async fn every_gateway_event_is_answered_as_api_gateway_takes_it() {
+async fn every_request_is_answered_as_its_source_takes_it() {
     let gateway = Gateway::start().await;
-    let mut seen = 0;
+    let mut seen = BTreeMap::new();
     for (family, _) in local::families() {
         for (name, event) in samples(family) {
+            let is_a = |pointer: &str, part: &str| {
+                event.pointer(pointer).and_then(Value::as_str).is_some_and(|it| it.contains(part))
+            };
+            let (source, id) = if event["requestContext"]["elb"].is_object() {
+                ("a load balancer", "/multiValueHeaders/x-request-id/0")
+            } else if event["version"].is_null() {
+                ("a REST API", "/multiValueHeaders/x-request-id/0")
+            } else if is_a("/requestContext/domainName", "lambda-url") {
+                ("a function URL", "/headers/x-request-id")
+            } else {
+                ("an HTTP API", "/headers/x-request-id")
+            };
             let answer = invoke(&gateway, event).await;
             let status = answer["statusCode"].as_u64().unwrap();
             assert!((200..500).contains(&status), "{family}/{name}: {answer}");
-            assert!(answer["headers"]["x-request-id"].is_string(), "{family}/{name}: {answer}");
+            assert!(answer.pointer(id).is_some_and(Value::is_string), "{family}/{name}: {answer}");
             assert_eq!(answer["isBase64Encoded"], false, "{family}/{name}");
-            seen += 1;
+            *seen.entry(source).or_insert(0) += 1;
         }
     }
-    assert!(seen >= 10, "{seen} samples");
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(seen["an HTTP API"] >= 10, "{seen:?}");
+}
+
+/// What is asked, how it came, and what is answered do not depend on who brought it.
+#[tokio::test]
+async fn a_request_is_the_same_whoever_brings_it() {
+    let market = Market::open().await;
+    let path = format!("/v1/storefront/{}/products", market.store.subdomain);
+    let http = |domain: &str| {
+        json!({
+            "version": "2.0", "rawPath": path, "rawQueryString": "limit=1&q=%20&q=",
+            "requestContext": {"domainName": domain, "http": {"method": "GET", "sourceIp": "203.0.113.9"}},
+        })
+    };
+    let one = json!({"limit": "1", "q": ""});
+    let all = json!({"limit": ["1"], "q": [" ", ""]});
+    let encoded = json!({"limit": ["1"], "q": ["%20", ""]});
+    let mut answers = Vec::new();
+    for event in [
+        http("a1.execute-api.eu-west-1.amazonaws.com"),
+        http("a1.lambda-url.eu-west-1.on.aws"),
+        json!({"httpMethod": "GET", "path": path, "queryStringParameters": one,
+            "multiValueQueryStringParameters": all,
+            "requestContext": {"httpMethod": "GET", "stage": "prod",
+                "identity": {"sourceIp": "203.0.113.9"}}}),
+        json!({"httpMethod": "GET", "path": path, "multiValueQueryStringParameters": encoded,
+            "multiValueHeaders": {"x-forwarded-for": ["203.0.113.9"]},
+            "requestContext": {"elb": {"targetGroupArn": "arn:x"}}}),
+    ] {
+        let answer = invoke(&market.gateway, event).await;
+        // Of two values the second is one too many.
+        assert_eq!(answer["statusCode"], 422, "{answer}");
+        let mut problem: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+        problem["request_id"].take();
+        answers.push(problem);
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:#?}");
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused_and_the_next_is_answered() {
+    let gateway = Gateway::start().await;
+    for event in [json!(null), json!({}), json!({"Records": [{"eventSource": "aws:s3"}]})] {
+        assert!(answer(gateway.system().router(), event).await.is_err());
+    }
+    let (_, health) = samples("health").into_iter().find(|(name, _)| name == "health").unwrap();
+    assert_eq!(invoke(&gateway, health).await["statusCode"], 200);
 }
 
 #[tokio::test]

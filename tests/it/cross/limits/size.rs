@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use gateway::lambda::{HttpApiEvent, answer};
+use gateway::lambda::answer;
 use support::{Gateway, Market, Value, inr, json};
 
 /// Lambda's limit for the answer to a synchronous invocation.
@@ -10,8 +10,8 @@ const LIMIT: usize = 6 << 20;
 
 /// Through the code that a function runs: the answer, and the bytes of its document.
 async fn invoke(gateway: &Gateway, event: &Value) -> (Value, usize) {
-    let event: HttpApiEvent = serde_json::from_value(event.clone()).unwrap();
-    let document = serde_json::to_vec(&answer(gateway.system().router(), event).await).unwrap();
+    let answered = answer(gateway.system().router(), event.clone()).await.unwrap();
+    let document = serde_json::to_vec(&answered).unwrap();
     (serde_json::from_slice(&document).unwrap(), document.len())
 }
 

@@ -1,0 +1,293 @@
+//! An event, mended for `lambda_http`. As it stands, that refuses the whole event for one header that is
+//! not ASCII; keeps the last of repeated headers where they are listed twice; and panics on a body that
+//! is not base64, on a query or a host that is no part of a URI, and on a list of no values. Of a path
+//! that arrives decoded it makes another one (docs/platform.md §3).
+//!
+//! What is mended is the event: nothing but what makes a request is left of it, spelled so that it can
+//! be read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use http::{HeaderName, HeaderValue, Method, header};
+use lambda_http::request::LambdaRequest;
+use lambda_runtime::Error;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::unreadable_line;
+use crate::problem::{Code, Problem};
+
+/// Bytes of a request line that are read: a URI has 64 KiB at most, and no source sends as many.
+const REQUEST_LINE: usize = 60_000;
+/// Bytes of an escaped one.
+const ESCAPED: usize = 3;
+/// Bytes of a host's name and port.
+const HOST: usize = 300;
+
+/// An event that can be read.
+pub(super) struct Mended {
+    /// For the adapter.
+    pub(super) event: LambdaRequest,
+    /// Who sent it.
+    pub(super) source: Source,
+    /// Where the request came from, by the word of the source.
+    pub(super) client: Option<IpAddr>,
+    /// What of it could not be mended: it is left out of the event.
+    pub(super) fault: Option<Problem>,
+}
+
+/// What sends requests as events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// An HTTP API or a function URL, in payload format 2.0.
+    HttpApi,
+    /// A REST API, or an HTTP API in payload format 1.0.
+    RestApi,
+    /// An Application Load Balancer.
+    LoadBalancer,
+}
+
+impl Source {
+    fn of(event: &Value) -> Option<Self> {
+        let has = |pointer: &str| event.pointer(pointer).is_some_and(Value::is_object);
+        if has("/requestContext/elb") {
+            Some(Self::LoadBalancer)
+        } else if has("/requestContext/http") {
+            Some(Self::HttpApi)
+        } else {
+            event.get("httpMethod").filter(|method| method.is_string()).map(|_| Self::RestApi)
+        }
+    }
+
+    /// Whether it decodes the path: of all of them an HTTP API alone, in both formats.
+    fn decodes_path(self, event: &Value) -> bool {
+        match self {
+            Self::HttpApi => !text(event, "/requestContext/domainName").contains(".lambda-url."),
+            Self::RestApi => text(event, "/version") == "1.0",
+            Self::LoadBalancer => false,
+        }
+    }
+
+    fn client(self, event: &Value, headers: &Headers) -> Option<IpAddr> {
+        let named = match self {
+            Self::HttpApi => text(event, "/requestContext/http/sourceIp"),
+            Self::RestApi => text(event, "/requestContext/identity/sourceIp"),
+            // It adds what it sees to whatever the client has written.
+            Self::LoadBalancer => {
+                let forwarded = headers.get("x-forwarded-for")?.last()?;
+                forwarded.rsplit(',').next()?.trim()
+            }
+        };
+        named.parse().ok()
+    }
+}
+
+/// Values by name, in lower case.
+type Headers = BTreeMap<String, Vec<String>>;
+
+/// Leaves of an event what makes a request, as `lambda_http` reads it.
+pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
+    let source = Source::of(&event).ok_or("this function takes requests, and the event is none")?;
+    let (body, unreadable_body) = body(&mut event);
+    let mut headers = headers(&event);
+    let client = source.client(&event, &headers);
+    let line = line(source, &event).filter(|line| line.len() <= REQUEST_LINE);
+    let fault = match (&line, unreadable_body) {
+        (None, _) => Some(unreadable_line()),
+        (Some(_), true) => Some(Code::InvalidRequest.detail("The body is not readable.")),
+        (Some(_), false) => None,
+    };
+    let Line { method, path, query, parameters } = line.unwrap_or_default();
+    let is_base64 = fault.is_none() && is_base64(&event);
+    let mut mended = members(json!({"isBase64Encoded": is_base64}));
+    // Moved, for it may have megabytes.
+    mended.insert("body".to_owned(), body);
+    let event = match source {
+        Source::HttpApi => {
+            leave_a_host(&mut headers);
+            mended.extend(members(json!({
+                "rawPath": path, "rawQueryString": query, "headers": written(headers),
+                "requestContext": {"stage": "$default", "http": {"method": method}},
+            })));
+            LambdaRequest::ApiGatewayV2(serde_json::from_value(mended.into())?)
+        }
+        Source::RestApi | Source::LoadBalancer => {
+            // `headers` stays empty: the adapter would take these alone of what is in both.
+            mended.extend(members(json!({
+                "httpMethod": method, "path": path, "multiValueHeaders": written(headers),
+                "multiValueQueryStringParameters": parameters,
+                "requestContext": {"httpMethod": method, "elb": {}},
+            })));
+            match source {
+                Source::LoadBalancer => LambdaRequest::Alb(serde_json::from_value(mended.into())?),
+                _ => LambdaRequest::ApiGatewayV1(serde_json::from_value(mended.into())?),
+            }
+        }
+    };
+    Ok(Mended { event, source, client, fault })
+}
+
+/// Method, path and query; the latter as text or as lists of values, as the source has it.
+struct Line {
+    method: String,
+    path: String,
+    query: String,
+    parameters: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        let (path, parameters) = ("/".to_owned(), BTreeMap::new());
+        Self { method: Method::GET.to_string(), path, query: String::new(), parameters }
+    }
+}
+
+impl Line {
+    /// Bytes of its URI, at most.
+    fn len(&self) -> usize {
+        let pairs = self.parameters.iter().flat_map(|(name, values)| {
+            values.iter().map(|value| name.len().saturating_add(value.len()).saturating_add(2))
+        });
+        let parameters = pairs.fold(0_usize, usize::saturating_add).saturating_mul(ESCAPED);
+        self.path.len().saturating_add(self.query.len()).saturating_add(parameters)
+    }
+}
+
+/// None where the method is none.
+fn line(source: Source, event: &Value) -> Option<Line> {
+    let (method, path) = match source {
+        Source::HttpApi => ("/requestContext/http/method", "/rawPath"),
+        Source::RestApi | Source::LoadBalancer => ("/httpMethod", "/path"),
+    };
+    let method = Method::from_bytes(text(event, method).as_bytes()).ok()?;
+    let kept = if source.decodes_path(event) { "/-._~:@" } else { "/-._~:@!$&'()*+,;=%" };
+    let path = escape(text(event, path), kept);
+    Some(Line {
+        method: method.to_string(),
+        path: if path.starts_with('/') { path } else { format!("/{path}") },
+        query: escape(text(event, "/rawQueryString"), "/-._~:@!$&'()*+,;=%?"),
+        parameters: match source {
+            Source::HttpApi => BTreeMap::new(),
+            _ => listed(event, "queryStringParameters", "multiValueQueryStringParameters"),
+        },
+    })
+}
+
+/// Every byte percent-encoded (RFC 3986 §2.1) but letters, digits and those that are kept. A `%` that is
+/// kept but encodes nothing is encoded itself.
+fn escape(text: &str, kept: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for (place, byte) in text.bytes().enumerate() {
+        let is_kept = byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte);
+        if is_kept && (byte != b'%' || encodes(text.as_bytes(), place)) {
+            escaped.push(char::from(byte));
+        } else {
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// Whether the `%` at this place is one of `%2F`.
+fn encodes(text: &[u8], place: usize) -> bool {
+    let digits = text.iter().skip(place.saturating_add(1)).take(2);
+    digits.filter(|byte| byte.is_ascii_hexdigit()).count() == 2
+}
+
+/// The body and whether it cannot be read; it is then left out.
+fn body(event: &mut Value) -> (Value, bool) {
+    let is_base64 = is_base64(event);
+    let body = event.get_mut("body").map(Value::take).unwrap_or_default();
+    match body.as_str() {
+        None => (Value::Null, false),
+        Some(text) if is_base64 && BASE64_STANDARD.decode(text).is_err() => (Value::Null, true),
+        Some(_) => (body, false),
+    }
+}
+
+fn is_base64(event: &Value) -> bool {
+    event.get("isBase64Encoded").and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// Every header once, with all of its values. What is no header is dropped, as a proxy would.
+fn headers(event: &Value) -> Headers {
+    let mut headers = Headers::new();
+    for (name, values) in listed(event, "headers", "multiValueHeaders") {
+        if let Ok(name) = HeaderName::try_from(name) {
+            headers.entry(name.as_str().to_owned()).or_default().extend(values);
+        }
+    }
+    let cookies = event.get("cookies").and_then(Value::as_array).into_iter().flatten();
+    let cookies: Vec<_> = cookies.filter_map(Value::as_str).collect();
+    if !cookies.is_empty() {
+        headers.insert(header::COOKIE.to_string(), vec![cookies.join("; ")]);
+    }
+    for values in headers.values_mut() {
+        values.retain(|value| HeaderValue::from_bytes(value.as_bytes()).is_ok());
+    }
+    headers.retain(|_, values| !values.is_empty());
+    headers
+}
+
+/// The headers as the adapter reads all of them: as texts, or as bytes where one is beyond ASCII.
+fn written(headers: Headers) -> Value {
+    let spelled = |values: Vec<String>| {
+        if values.iter().all(|value| HeaderValue::from_str(value).is_ok()) {
+            return Value::from(values);
+        }
+        values.into_iter().map(|value| Value::from(value.into_bytes())).collect()
+    };
+    let named = headers.into_iter().map(|(name, values)| (name, spelled(values)));
+    Value::Object(named.collect())
+}
+
+/// Leaves scheme and host where they are such: the adapter makes a URL of them, and panics where it is
+/// none.
+fn leave_a_host(headers: &mut Headers) {
+    let named = |name: &str, or: &'static str| {
+        headers.get(name).and_then(|values| values.first()).map_or(or, String::as_str)
+    };
+    let (scheme, host) = (named("x-forwarded-proto", "https"), named("host", "localhost"));
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    let is_sound = matches!(scheme, "http" | "https")
+        && host.len() <= HOST
+        && host.bytes().all(is_host)
+        && Url::parse(&format!("{scheme}://{host}/")).is_ok();
+    if !is_sound {
+        headers.remove("x-forwarded-proto");
+        headers.remove("host");
+    }
+}
+
+/// What an event lists by name: all values where it lists all, and otherwise the one that it has.
+fn listed(event: &Value, one: &str, all: &str) -> BTreeMap<String, Vec<String>> {
+    let members = |name: &str| event.get(name).and_then(Value::as_object).into_iter().flatten();
+    let texts = |value: &Value| match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(texts) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let mut values = BTreeMap::new();
+    for (name, value) in members(one).chain(members(all)) {
+        let texts = texts(value);
+        if !texts.is_empty() {
+            values.insert(name.clone(), texts);
+        }
+    }
+    values
+}
+
+fn text<'a>(event: &'a Value, pointer: &str) -> &'a str {
+    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn members(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
