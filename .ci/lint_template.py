@@ -100,7 +100,8 @@ def own_rules(resources):
         print(f"resource policy of {function}: about {size} bytes")
         if size > POLICY_BYTES:
             faults.append(f"the resource policy of {function} has about {size} bytes")
-    return faults + visibility_faults(resources) + runbook_faults(resources)
+    faults += visibility_faults(resources) + runbook_faults(resources)
+    return faults + dashboard_faults(resources)
 
 
 def statement_size(name, properties):
@@ -151,6 +152,15 @@ def runbook_faults(resources):
             if len(about) != 1 or not about <= sections:
                 faults.append(f"{name} names no section of docs/runbook.md: {said}")
     return faults + [f"docs/runbook.md: no alarm names {section}" for section in sorted(sections - named)]
+
+
+def dashboard_faults(resources):
+    """Every function, queue and alarm is on the dashboard, whose body is JSON."""
+    [body] = [r["Properties"]["DashboardBody"]["Fn::Sub"] for r in resources.values() if "Dashboard" in r["Type"]]
+    json.loads(re.sub(r"\$\{[^}]*\}", "x", body))
+    shown = {"AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::CloudWatch::Alarm"}
+    names = [name for name, resource in resources.items() if resource["Type"] in shown]
+    return [f"{name} is not on the dashboard" for name in names if not re.search(rf"\$\{{{name}\b", body)]
 
 
 def visibility_faults(resources):
