@@ -25,9 +25,9 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<Problem>,
 }
 
-/// Moves the events of a group on whose deliveries were made. One that a defect of ours stops is marked
-/// as failed; one that met an outage stays pending. What others have moved on meanwhile stays as they
-/// left it, and that is success.
+/// Moves the events of a group on whose deliveries were made, with the mails that follow from them. One
+/// that a defect of ours stops is marked as failed; one that met an outage stays pending. What others
+/// have moved on meanwhile stays as they left it, and that is success.
 pub(crate) async fn mark(
     app: &App,
     group: EventGroup,

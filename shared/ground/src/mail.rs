@@ -293,9 +293,13 @@ impl MailContent {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use gateway::request::FromText;
+    use schemars::JsonSchema;
 
     use super::*;
+    use crate::event::{About, Example, Topic};
 
     const USEFUL_FOR: Duration = MINUTE.saturating_mul(10);
 
@@ -312,6 +316,37 @@ mod tests {
         assert!(mail.content(&SealKey::generate()).is_err());
         let moved = Mail { id: MailId::mint(now), ..mail };
         assert!(moved.content(&key).is_err());
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Opened {}
+
+    impl Example for Opened {
+        fn example() -> Self {
+            Self {}
+        }
+    }
+
+    const OPENED: Topic<Opened> = Topic::new("store.created", "store", None, "A store was opened.");
+
+    #[test]
+    fn a_mail_follows_from_an_event_as_one_that_sorts_and_is_dated_as_that() {
+        let key = SealKey::generate();
+        let event = |millis: i64| {
+            let about = About { store: None, app: None, entity: "x", version: 1 };
+            Event::new(&OPENED, about, &Opened {}, Timestamp::from_millis(millis))
+        };
+        let mail = |event: &Event| Mail::following(event, &key, &content()).unwrap();
+        let events: Vec<Event> = (0..64).map(|n| event(1_795_244_400_000 + n)).collect();
+        let mails: Vec<Mail> = events.iter().map(mail).collect();
+        assert!(mails.iter().map(|mail| &mail.id).is_sorted());
+        for (event, first) in events.iter().zip(&mails) {
+            assert_eq!((&mail(event).id, first.created_at), (&first.id, event.created_at));
+        }
+        // Whatever the ids of events end in, mails are spread over the shards of due work.
+        let shards: BTreeSet<_> =
+            mails.iter().map(|mail| mail.id.as_str().chars().last()).collect();
+        assert!(shards.len() > 4, "{shards:?}");
     }
 
     #[test]
