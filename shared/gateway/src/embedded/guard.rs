@@ -92,6 +92,7 @@ struct Call {
     index_name: Option<String>,
     queue_url: String,
     secret_id: String,
+    #[allow(clippy::zero_sized_map_values, reason = "a JSON object is read for its names alone")]
     request_items: BTreeMap<String, IgnoredAny>,
     transact_items: Vec<BTreeMap<String, Part>>,
 }

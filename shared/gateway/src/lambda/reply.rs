@@ -82,7 +82,7 @@ fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
         Ok(text) => text.into_bytes(),
         Err(binary) => binary.into_bytes(),
     };
-    (base64_len(bytes.len()) <= room).then(|| Body::Binary(bytes))
+    (base64_len(bytes.len()) <= room).then_some(Body::Binary(bytes))
 }
 
 /// One value for each name, except where only several will do: cookies.
