@@ -162,7 +162,7 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
         astray.extend(rows.map(|row| format!("{binary}: {} {}", row.method, row.path)));
     }
     if !astray.is_empty() {
-        return Err(format!("template.yaml leads no event of its family here: {astray:#?}").into());
+        return Err(format!("template.yaml leads these past their families: {astray:#?}").into());
     }
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
