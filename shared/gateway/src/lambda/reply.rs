@@ -89,12 +89,16 @@ fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
 fn joined(headers: &HeaderMap) -> HeaderMap {
     let mut all = HeaderMap::with_capacity(headers.keys_len());
     for name in headers.keys() {
-        let texts = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let texts = headers.get_all(name).iter().filter(|value| value.to_str().is_ok());
         if name == header::SET_COOKIE {
-            for text in texts.filter_map(|text| HeaderValue::from_str(text).ok()) {
-                all.append(name, text);
+            for text in texts {
+                all.append(name, text.clone());
             }
-        } else if let Ok(value) = HeaderValue::from_str(&texts.collect::<Vec<_>>().join(", ")) {
+            continue;
+        }
+        let texts: Vec<&[u8]> = texts.map(HeaderValue::as_bytes).collect();
+        let value = HeaderValue::from_bytes(&texts.join(&b", "[..])).ok();
+        if let Some(value) = value.filter(|_| !texts.is_empty()) {
             all.insert(name, value);
         }
     }
