@@ -15,6 +15,8 @@ use crate::load::{Networks, Target};
 
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// In which time a budget restores what a request costs.
+const RESTORED: Duration = Duration::from_millis(100);
 /// What it says once it listens.
 const GREETING: &str = "The API is at http://";
 
@@ -116,7 +118,8 @@ impl Owner {
         Ok(owner)
     }
 
-    /// Asks as the merchant, at the store.
+    /// Asks as the merchant, at the store. The demo's making has left little of its budget: what is
+    /// refused for that waits.
     pub async fn send(&mut self, mut ask: Ask) -> Result<Value, AnyError> {
         if !self.token.is_empty() {
             ask = ask.header("authorization", format!("Bearer {}", self.token));
@@ -125,7 +128,12 @@ impl Owner {
             ask = ask.header("x-service-store-id", &self.store);
         }
         let what = format!("{} {}", ask.method, ask.path);
-        let reply = self.connection.send(&ask).await?.success(&what)?;
+        let mut reply = self.connection.send(&ask).await?;
+        while reply.status == 429 {
+            tokio::time::sleep(RESTORED).await;
+            reply = self.connection.send(&ask).await?;
+        }
+        let reply = reply.success(&what)?;
         if reply.body.is_empty() { Ok(Value::Null) } else { reply.json() }
     }
 }
