@@ -9,7 +9,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use gateway::table::Query;
+use gateway::table::{Query, Sight};
 use ground::fields::{Handle, Subdomain};
 use ground::id::StoreId;
 use ground::key;
@@ -112,7 +112,7 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
 
 /// What lies in a store's partition, perhaps a moment old.
 fn in_store(store: &StoreId) -> Query {
-    Query::partition(key::store(store).pk).glancing()
+    Query::partition(key::store(store).pk).seen(Sight::Glance)
 }
 
 /// `GET /v1/storefront/{subdomain}/navigation`: the store's menus.

@@ -14,7 +14,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use gateway::table::{Query, Sight};
 use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::fields::Handle;
 use ground::id::{CategoryId, StoreId};
@@ -116,7 +116,7 @@ impl Tree {
 
     /// As [`Tree::load`], at half the price and perhaps a moment old.
     pub async fn glance(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        Ok(Self::of(app.table.all(&categories(store).glancing(), MAX_CATEGORIES).await?))
+        Ok(Self::of(app.table.all(&categories(store).seen(Sight::Glance), MAX_CATEGORIES).await?))
     }
 
     /// The tree of these categories; siblings stand in their order.

@@ -3,7 +3,7 @@
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use gateway::table::Query;
+use gateway::table::{Query, Sight};
 use ground::fields::Handle;
 use ground::id::{ProductId, StoreId};
 use ground::key;
@@ -51,7 +51,7 @@ pub async fn glance(
     store: &StoreId,
     id: &ProductId,
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    let found = read(app, own_range(store, id).glancing()).await?;
+    let found = read(app, own_range(store, id).seen(Sight::Glance)).await?;
     Ok(found.filter(|(product, variants)| variants.len() == product.variant_ids.len()))
 }
 

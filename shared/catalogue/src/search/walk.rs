@@ -12,7 +12,7 @@ use gateway::budget::has_read_enough;
 use gateway::item::{Attributes, Item, Key};
 use gateway::page;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Scanned};
+use gateway::table::{Query, Scanned, Sight};
 use ground::id::{ProductId, StoreId};
 use ground::key;
 
@@ -193,7 +193,7 @@ impl Search {
 
     fn query(&self, rank: Rank, word: &str) -> Query {
         let partition = key::search_words(&self.store, word);
-        Query::partition(partition).begins_with(beginning(rank, word)).glancing()
+        Query::partition(partition).begins_with(beginning(rank, word)).seen(Sight::Glance)
     }
 
     /// Before the first item of a word in a place.

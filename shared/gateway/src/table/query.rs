@@ -98,13 +98,6 @@ impl Query {
         self
     }
 
-    /// At half the price, and perhaps a moment old.
-    #[must_use]
-    pub fn glancing(mut self) -> Self {
-        self.consistent = false;
-        self
-    }
-
     /// As it is, or at a glance; an index is always glanced at.
     #[must_use]
     pub fn seen(mut self, sight: Sight) -> Self {
