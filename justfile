@@ -35,6 +35,20 @@ bench *options:
     cargo build --release -p local -p benches
     target/release/benches --plots docs {{ options }}
 
+# The functions' packages.
+functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p app-store -p operations -p dispatcher -p webhooks -p mail"
+
+# Build every function as it is deployed, and feed each binary every sample event and odd ones.
+binaries *options:
+    cargo build --release {{ functions }} {{ options }}
+    FUNCTION_BINARIES=target/release cargo test --test it -- --ignored cross::binaries
+
+# Measure how the functions start and what an invocation takes, and print the table of docs/benchmarks.md.
+cold *options:
+    cargo build --release -p bases {{ functions }} {{ options }}
+    cargo build -p local -p benches
+    target/debug/benches --cold target/release --binary target/debug/local
+
 # Hold that lists cost the same over a hundred thousand records as over a hundred; some minutes.
 growth:
     cargo test -p tests --test it -- --ignored hundred_thousand
@@ -43,6 +57,15 @@ growth:
 costs:
     cargo run --quiet -p benches --bin costs
 
+# Run the tests while calls of the table go wrong as they do in a deployment: `just faults`, `just faults orders::`.
+faults *options:
+    .ci/faults.py {{ options }}
+
+# Kill a running system two hundred times while it is written to, and look for what is lost.
+crash *options:
+    cargo build --bin local --bin crash
+    target/debug/crash {{ options }}
+
 # Check the documents' links, citations and examples.
 docs:
     python3 .ci/check_documents.py
@@ -50,6 +73,10 @@ docs:
 # Send a local system what its document allows and forbids, in every role; needs .venv, which `just ci` makes.
 fuzz *binary:
     .venv/bin/python .ci/fuzz.py {{ binary }}
+
+# Build what is deployed, run it in containers, and deploy it to an emulated AWS; as root, half an hour.
+deployed *steps:
+    tests/deployed/run {{ steps }}
 
 # Everything that must hold before a change is accepted.
 ci:

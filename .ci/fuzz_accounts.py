@@ -7,6 +7,7 @@ Each account has a budget of its own, so that several by turns are answered wher
 
 import base64
 import hashlib
+import io
 import itertools
 import json
 import random
@@ -14,6 +15,7 @@ import re
 import time
 import urllib.error
 import urllib.request
+import zipfile
 from pathlib import Path
 
 PASSWORD = "fuzz-battery-staple-7"
@@ -127,6 +129,8 @@ class Account:
                 for name, value in answer.items():
                     if name in ("handle", "form") and isinstance(value, str):
                         remember(self.words, name, value)
+                    if name == "theme" and isinstance(value, str):
+                        remember(self.words, "slug", value)
                     self.learn(value)
             case list():
                 for value in answer:
@@ -200,6 +204,7 @@ def furnish(account):
     post("/v1/inventory/locations", {"name": "Second", "address": ADDRESS_OF_PLACE})
     post("/v1/products/gift-cards", {"initial_value": RUPEES})
     post("/v1/media", PIXEL, Content_Type="image/png")
+    dress(account)
     subscription = {"url": "http://127.0.0.1:9/hooks", "event_types": ["*"]}
     post("/v1/operations/webhook-subscriptions", subscription)
     store = account.store["id"]
@@ -220,6 +225,34 @@ def furnish(account):
         proof = {"X_Service_Order_Token": placed["order_token"]}
         begun = {"order_id": placed["order"]["id"]}
         account.server.call("POST", f"{storefront}/payments/{provider}/order", begun, **proof)
+
+
+def dress(account):
+    """Shows the storefront in a theme of the merchant's own, with two releases and a preview."""
+    slug = account.server.unique("linen")
+    schema = [
+        {"name": "theme_info", "theme_name": "Plain Linen", "theme_version": "1.0.0", "theme_author": "Linen Works"},
+        {"name": "Look", "settings": [
+            {"type": "text", "id": "heading", "label": "Heading", "default": "Hello"},
+        ]},
+    ]
+    files = {
+        "theme.json": json.dumps({"slug": slug, "name": "Plain Linen", "version": "1.0.0", "author": "Linen Works"}),
+        "layout/theme.liquid": "<html>{{ content_for_layout }}</html>",
+        "templates/index.liquid": "<h1>{{ settings.heading }}</h1>",
+        "config/settings_schema.json": json.dumps(schema),
+    }
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as package:
+        for path, text in files.items():
+            package.writestr(path, text)
+    account.call("POST", "/v1/themes/packages/upload", archive.getvalue(), Content_Type="application/zip")
+    account.call("POST", f"/v1/themes/{slug}/install", {})
+    for draft, heading in enumerate(["First", "Second"], 2):
+        account.call("PUT", f"/v1/themes/{slug}/editor/draft", {"settings": {"heading": heading}})
+        account.call("POST", f"/v1/themes/{slug}/publish", {"draft_version": draft})
+    account.call("POST", f"/v1/themes/{slug}/preview-session", {})
+    remember(account.words, "slug", slug)
 
 
 def cart(variant):

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
@@ -32,6 +33,16 @@ PARAMETERS = {
 STACK = "commerce-gateway-production"
 # A function's resource policy takes 20,480 bytes, and every path adds a statement to it.
 POLICY_BYTES = 20_480
+# What only a local system carries.
+EMULATOR = "dynoxide-rs"
+# All inline policies of a role together take 10,240 characters, not counting white space.
+ROLE_POLICY_CHARACTERS = 10_240
+# The actions on a table whose requests always name a partition key. `Scan` and PartiQL's may not, and the
+# condition on it would be true without one.
+ON_A_PARTITION = {
+    f"dynamodb:{action}"
+    for action in ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
+}
 # A stack takes 500. What grows faster than families, queues and secrets do is nothing that people read.
 RESOURCES = 150
 
@@ -65,7 +76,7 @@ def main():
         json.dump(translated, file)
         file.flush()
         lint(TEMPLATE, file.name)
-    faults += own_rules(translated["Resources"])
+    faults += own_rules(translated["Resources"]) + build_faults()
     for fault in faults:
         print(f"template.yaml: {fault}", file=sys.stderr)
     if faults:
@@ -104,6 +115,15 @@ def own_rules(resources):
     return faults + dashboard_faults(resources)
 
 
+def build_faults():
+    """What functions are built among asks for no emulator (docs/decisions.md 14.7)."""
+    metadata = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["metadata"]["lambda"]["build"]
+    others = [word for name in metadata["exclude"] for word in ["--exclude", name]]
+    command = ["cargo", "tree", "--workspace", *others, "--edges", "normal", "--invert", EMULATOR]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return [f"functions are built with {EMULATOR}:\n{found.stdout}"] if found.returncode == 0 else []
+
+
 def statement_size(name, properties):
     """The bytes one permission adds, with the names as long as they may get."""
     source = properties.get("SourceArn")
@@ -126,18 +146,44 @@ def statement_size(name, properties):
 
 
 def role_faults(name, properties):
-    """No inline policy scans, and none has a wildcard: a function names what it uses."""
+    """A function names what it uses: no wildcard, and on the table the partition keys too."""
     faults = []
+    size = 0
     for policy in properties.get("Policies", []):
+        size += policy_size(policy["PolicyDocument"])
         for statement in policy["PolicyDocument"]["Statement"]:
             actions = statement["Action"]
             actions = [actions] if isinstance(actions, str) else actions
-            for action in actions:
-                if action.endswith("*") or action == "dynamodb:Scan":
-                    faults.append(f"{name} may {action}")
-            if "*" in json.dumps(statement["Resource"]):
-                faults.append(f"{name} may {actions} on everything")
+            on_items = {action for action in actions if action.startswith("dynamodb:")}
+            if any("*" in action for action in actions) or "*" in json.dumps(statement["Resource"]):
+                faults.append(f"{name} may {actions} on {statement['Resource']}: a wildcard")
+            for action in sorted(on_items - ON_A_PARTITION):
+                faults.append(f"{name} may {action}, which names no partition key")
+            condition = statement.get("Condition", {}).get("ForAllValues:StringLike", {})
+            keys = condition.get("dynamodb:LeadingKeys", [])
+            if on_items and (not keys or "*" in keys):
+                faults.append(f"{name} may {actions} on every item: no leading keys")
+    if size > ROLE_POLICY_CHARACTERS:
+        faults.append(f"the inline policies of {name} have about {size} characters")
+    elif size:
+        print(f"inline policies of {name}: about {size} characters")
     return faults
+
+
+def policy_size(document):
+    """The characters that a policy has in IAM, without white space and with the names as long as they may get."""
+
+    def spelt(value):
+        if isinstance(value, dict) and len(value) == 1:
+            [(function, named)] = value.items()
+            # A table, an index of it, a queue or a secret, whose names end in 13 random characters at most.
+            if function in {"Ref", "Fn::GetAtt", "Fn::Sub"}:
+                return f"arn:aws:secretsmanager:ap-southeast-1:{'0' * 12}:secret:{STACK}/{'X' * 24}-{'X' * 13}"
+        if isinstance(value, dict):
+            return {name: spelt(member) for name, member in value.items()}
+        return [spelt(member) for member in value] if isinstance(value, list) else value
+
+    return len(re.sub(r"\s", "", json.dumps(spelt(document), separators=(",", ":"))))
 
 
 def runbook_faults(resources):

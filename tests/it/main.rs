@@ -18,3 +18,4 @@ mod payments;
 mod products;
 mod storefront;
 mod stores;
+mod themes;

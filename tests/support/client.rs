@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-use crate::{Reply, documented};
+use crate::{Reply, documented, trouble};
 
 static NETWORK: AtomicU32 = AtomicU32::new(0);
 static NAME: AtomicU32 = AtomicU32::new(0);
@@ -109,7 +109,7 @@ impl Client {
 
     pub fn ask(&self, method: Method, path: &str) -> Ask {
         let asked = format!("{method} {path}");
-        let request = self.http.request(method, self.url(path));
+        let request = self.http.request(method.clone(), self.url(path));
         let mut request = request.header("x-forwarded-for", self.ip.to_string());
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
@@ -117,7 +117,8 @@ impl Client {
         if let Some(store) = &self.store {
             request = request.header("x-service-store-id", store);
         }
-        Ask { asked, request, sent: None, is_guest: self.token.is_none() }
+        let (url, is_guest) = (self.url.clone(), self.token.is_none());
+        Ask { asked, request, url, method, sent: None, is_guest, has_key: false }
     }
 }
 
@@ -126,9 +127,12 @@ impl Client {
 pub struct Ask {
     asked: String,
     request: RequestBuilder,
+    url: String,
+    method: Method,
     /// The JSON body.
     sent: Option<Value>,
     is_guest: bool,
+    has_key: bool,
 }
 
 impl Ask {
@@ -151,7 +155,8 @@ impl Ask {
 
     #[must_use]
     pub fn header(self, name: &str, value: &str) -> Self {
-        Self { request: self.request.header(name, value), ..self }
+        let has_key = self.has_key || name.eq_ignore_ascii_case("idempotency-key");
+        Self { request: self.request.header(name, value), has_key, ..self }
     }
 
     #[must_use]
@@ -190,13 +195,13 @@ impl IntoFuture for Ask {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match self.request.send().await {
-                Ok(response) => {
-                    let reply = Reply::of(self.asked, response).await;
+            let Self { asked, request, url, method, has_key, .. } = self;
+            match trouble::send(request, &url, &method, has_key, asked.clone()).await {
+                Ok(reply) => {
                     documented::compare(self.sent.as_ref(), &reply);
                     reply
                 }
-                Err(cause) => panic!("{} got no answer: {cause:?}", self.asked),
+                Err(cause) => panic!("{asked} got no answer: {cause:?}"),
             }
         })
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use crate::Reply;
+use crate::{Reply, trouble};
 
 /// Where the document is.
 pub const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
@@ -225,8 +225,16 @@ fn shape(value: &Value) -> Value {
     }
 }
 
-/// Adds a line to the notes of this process.
+/// Adds a line to the notes of this process; of a troubled run there are none, for what it sees is not
+/// what is documented.
 fn note(folder: &str, line: &str) {
+    if trouble::plan().is_none() {
+        write_line(folder, line);
+    }
+}
+
+/// Adds a line to a file of this process.
+pub(crate) fn write_line(folder: &str, line: &str) {
     let Some(folder) = notes(folder) else { return };
     let written = create_dir_all(&folder).and_then(|()| {
         let file = folder.join(std::process::id().to_string());

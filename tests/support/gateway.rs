@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::{Client, Mailbox, Reply, eventually};
+use crate::{Client, Mailbox, Reply, documented, eventually, trouble};
 
 /// The account that is an operator once its address is proven.
 pub const OPERATOR_EMAIL: &str = "operator@example.com";
@@ -56,11 +56,10 @@ impl Gateway {
                 trust_proxy: true,
                 mail: MailConfig { directory: Some(mails.clone()), ..MailConfig::default() },
                 mail_from: "Commerce <no-reply@example.com>".to_owned(),
+                faults: trouble::plan(),
                 ..embedded::Options::default()
             },
-            record_use: std::env::current_exe()
-                .ok()
-                .and_then(|test| Some(test.parent()?.parent()?.join("used"))),
+            record_use: documented::notes("used").filter(|_| trouble::plan().is_none()),
             ..Options::default()
         };
         change(&mut options);
@@ -71,6 +70,7 @@ impl Gateway {
             .timeout(Duration::from_mins(2))
             .build()
             .expect("a client");
+        trouble::meet(system.url(), system.embedded().faults());
         Self { system, http, mails }
     }
 
@@ -98,10 +98,10 @@ impl Gateway {
 
     /// The same system as another instance serves it: over the same table, with a memory of its own.
     pub async fn beside(&self) -> Instance {
-        let embedded = self.system.embedded();
-        let app = embedded.app_with_table_at(embedded.emulators().dynamodb_endpoint());
+        let app = self.system.embedded().app_beside();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
+        trouble::meet(&url, self.system.embedded().faults());
         let router = local::routes().into_router(app);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
@@ -115,6 +115,7 @@ impl Gateway {
 
     /// Does what the schedule does once a minute.
     pub async fn sweep(&self) -> dispatcher::SweepReport {
+        trouble::settle(self.url()).await;
         self.system.sweep().await
     }
 
@@ -217,6 +218,7 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
+        trouble::write_down(self.system.embedded().faults());
         let _ = std::fs::remove_dir_all(&self.mails);
     }
 }

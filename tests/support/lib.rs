@@ -7,7 +7,9 @@
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
 //! - [`Providers`]: Razorpay and Stripe on loopback, in whatever mood.
+//! - [`ThemeShop`], [`ThemeSource`]: a store that tries a theme, and what the theme is made of.
 //! - [`Mailbox`]: the mail that was sent.
+//! - [`Deployed`]: the functions' binaries, each a process, over the same AWS.
 //! - [`race`], [`eventually`]: many at once, and what takes a moment.
 #![expect(missing_docs, reason = "names of test helpers say what they are")]
 #![allow(
@@ -23,6 +25,7 @@
 
 mod actors;
 mod client;
+mod deployed;
 pub mod documented;
 mod gateway;
 mod mailbox;
@@ -32,11 +35,14 @@ mod receiver;
 mod reply;
 mod shop;
 mod shopper;
+mod themes;
+mod trouble;
 mod wait;
 
 pub use self::providers::{Providers, deliver};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Ask, Client, unique};
+pub use deployed::Deployed;
 pub use gateway::{Gateway, Instance, OPERATOR_EMAIL, Stored};
 pub use local::providers::{
     Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
@@ -49,4 +55,5 @@ pub use reply::Reply;
 pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
 pub use shopper::Shopper;
+pub use themes::{ThemeShop, ThemeSource, accept, upload, zip};
 pub use wait::{eventually, race};

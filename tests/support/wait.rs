@@ -8,11 +8,12 @@ pub async fn race<T, F: Future<Output = T>>(n: usize, attempt: impl Fn() -> F) -
     futures_util::future::join_all((0..n).map(|_| attempt())).await
 }
 
-/// Asks `look` until it finds something, at most for `deadline` of real time.
+/// Asks `look` until it finds something, at most for `deadline` of real time; longer in a troubled run.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     deadline: Duration,
     look: impl Fn() -> F,
 ) -> T {
+    let deadline = crate::trouble::patience(deadline);
     let found = tokio::time::timeout(deadline, async {
         loop {
             if let Some(found) = look().await {

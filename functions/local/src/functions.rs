@@ -12,14 +12,17 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use gateway::app::App;
-use gateway::embedded::guard::{Guard, Permission};
+use gateway::embedded::guard::{Guard, Use};
 use gateway::embedded::{AnyError, Embedded};
 use gateway::problem::{Code, Problem};
 use gateway::routes::hand_on;
 use tower::ServiceExt;
 
-use crate::reference;
 use crate::template::{self, Function};
+use crate::{reference, shop};
+
+/// What a line begins with that says what a function was refused.
+pub const REFUSED: &str = "refused: ";
 
 /// One function: its code, with the environment and the permissions of the template.
 pub struct Host {
@@ -49,8 +52,13 @@ impl Host {
     }
 
     /// The permissions that it has used so far.
-    pub fn used_permissions(&self) -> BTreeSet<Permission> {
+    pub fn used_permissions(&self) -> BTreeSet<Use> {
         self.guard.used()
+    }
+
+    /// What it was refused so far.
+    pub fn refused(&self) -> BTreeSet<String> {
+        self.guard.refused()
     }
 
     fn router(&self) -> Router {
@@ -79,10 +87,10 @@ impl Functions {
     pub(crate) fn new(embedded: &Arc<Embedded>, record: Option<PathBuf>) -> Result<Self, AnyError> {
         let (references, names) = (embedded.references(), embedded.resource_names());
         let host = |function: Function| {
-            let allowed = function.permissions.clone();
+            let policy = function.policy.clone();
             Ok::<_, AnyError>(Host {
                 environment: function.environment(&references)?,
-                guard: Guard::new(function.name.clone(), allowed, names.clone()),
+                guard: Guard::new(function.name.clone(), policy, names.clone()),
                 function,
                 embedded: Arc::clone(embedded),
                 app: OnceLock::new(),
@@ -134,8 +142,11 @@ impl Drop for Functions {
             for setting in host.used_settings() {
                 let _ = writeln!(lines, "{name} {setting}");
             }
-            for Permission { action, resource } in host.used_permissions() {
-                let _ = writeln!(lines, "{name} {action} {resource}");
+            for used in host.used_permissions() {
+                let _ = writeln!(lines, "{name} {used}");
+            }
+            for refused in host.refused() {
+                let _ = writeln!(lines, "{REFUSED}{name} {refused}");
             }
         }
         let written = std::fs::create_dir_all(directory).and_then(|()| {
@@ -167,7 +178,9 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     let functions = Arc::clone(functions);
     let lead = move |request| forward(Arc::clone(&functions), request);
     let reference = on(MethodFilter::GET, reference::page);
-    Ok(Router::new().route(reference::PATH, reference).fallback(lead))
+    let api = Router::new().fallback(lead);
+    let pages = Router::new().route(reference::PATH, reference).merge(shop::router(api.clone()));
+    Ok(pages.fallback_service(api))
 }
 
 /// Hands a request on as it came: the path's parameters are the function's to read.

@@ -14,6 +14,7 @@ pub mod providers;
 mod pumps;
 
 mod reference;
+mod shop;
 pub mod template;
 mod unread;
 
@@ -35,6 +36,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+pub use shop::PATH as SHOPS;
 use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.
@@ -52,6 +54,7 @@ pub fn families() -> Vec<(&'static str, Routes)> {
         ("products", products::routes()),
         ("orders", orders::routes()),
         ("payments", payments::routes()),
+        ("themes", themes_family::routes()),
         ("app-store", app_store::routes()),
         ("operations", operations::routes()),
     ]

@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
 /// What is logged when `RUST_LOG` says nothing.
@@ -48,11 +49,11 @@ pub fn init(form: Form) {
     if form == Form::Json {
         return gateway::log::init(DEFAULT);
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     // https://no-color.org
     let has_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let lines = Lines { has_colour };
-    let subscriber = tracing_subscriber::fmt().event_format(lines).with_env_filter(filter).finish();
+    let lines = tracing_subscriber::fmt().event_format(lines).with_max_level(LevelFilter::TRACE);
+    let subscriber = lines.finish().with(gateway::log::filter(DEFAULT));
     // A second call keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

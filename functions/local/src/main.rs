@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gateway::clock::MINUTE;
 use gateway::config::{MailConfig, PaymentBaseUrls};
 use gateway::embedded::emulators::Ports;
+use gateway::embedded::faults::Plan;
 use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
@@ -38,11 +40,18 @@ Usage: cargo run -p local -- [options]
                          (the last entry of X-Forwarded-For)
   --log <text|json>      how the log looks: a short line a request, or JSON (text on a terminal, JSON
                          elsewhere)
+  --faults <plan>        let calls of the table go wrong as they do in a deployment: `5%:42` of all
+                         calls, from the seed 42; or, each at its own rate,
+                         `throttle=5%,conflict=1%,lost=1%,slow=1%,stale=1%,short=1%,leftover=1%:42`
   --no-demo              make no demo store on the first start
   --reset                start with an empty directory
   --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
                          `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
-                         4566
+                         4566; --port is then where that listens
+  --emulators-host <address>
+                         where the AWS endpoints listen, and the payment providers beside loopback
+                         (127.0.0.1): the address of Docker's bridge, 172.17.0.1, for containers on
+                         Linux. Whoever reaches them reads and writes everything
   --dynamodb-port <port>, --sqs-port <port>, --secrets-port <port>
                          where those listen; 0 takes any free port
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
@@ -54,7 +63,7 @@ Usage: cargo run -p local -- [options]
 ";
 
 /// The ports that `--emulators-only` takes: those of the well-known local servers.
-const PORTS: Ports = Ports { dynamodb: 8000, sqs: 9324, secrets: 4566 };
+const PORTS: Ports = Ports { host: Ipv4Addr::LOCALHOST, dynamodb: 8000, sqs: 9324, secrets: 4566 };
 
 /// What the command line asks for.
 enum Command {
@@ -74,9 +83,12 @@ struct Run {
     trust_proxy: bool,
     reset: bool,
     with_api: bool,
-    /// Where the AWS endpoints listen; any free port for those that are not named.
+    /// Where the AWS endpoints and the payment providers listen.
+    emulators_host: Ipv4Addr,
+    /// The ports of the AWS endpoints; any free port for those that are not named.
     aws: NamedPorts,
     log: Form,
+    faults: Option<Plan>,
 }
 
 #[derive(Default)]
@@ -89,6 +101,7 @@ struct NamedPorts {
 impl NamedPorts {
     fn or(&self, others: Ports) -> Ports {
         Ports {
+            host: others.host,
             dynamodb: self.dynamodb.unwrap_or(others.dynamodb),
             sqs: self.sqs.unwrap_or(others.sqs),
             secrets: self.secrets.unwrap_or(others.secrets),
@@ -134,8 +147,10 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
         trust_proxy: false,
         reset: false,
         with_api: true,
+        emulators_host: Ipv4Addr::LOCALHOST,
         aws: NamedPorts::default(),
         log: Form::default_for_stdout(),
+        faults: None,
     };
     while let Some(argument) = arguments.next()? {
         match argument {
@@ -146,10 +161,12 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("secrets-port") => run.aws.secrets = Some(arguments.value()?.parse()?),
             Long("log") => run.log = arguments.value()?.parse()?,
             Long("data") => run.data = arguments.value()?.into(),
+            Long("faults") => run.faults = Some(arguments.value()?.parse()?),
             Long("trust-proxy") => run.trust_proxy = true,
             Long("no-demo") => run.with_demo = false,
             Long("reset") => run.reset = true,
             Long("emulators-only") => run.with_api = false,
+            Long("emulators-host") => run.emulators_host = arguments.value()?.parse()?,
             Long("generate-keys") => return Ok(Command::GenerateKeys),
             Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
             Long("openapi") => return Ok(Command::OpenApi),
@@ -175,17 +192,20 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
         empty(&run.data)?;
     }
     let mails = run.data.join("mail");
-    let (providers, payment_base_urls) = play(run.providers_port).await?;
+    let (providers, payment_base_urls) = play(run.emulators_host, run.providers_port).await?;
+    let ports = if run.with_api { Ports::default() } else { PORTS };
     let mut system = System::prepare(Options {
         port: run.with_api.then_some(run.port),
         embedded: embedded::Options {
             data: Some(run.data.clone()),
-            ports: run.aws.or(if run.with_api { Ports::default() } else { PORTS }),
+            ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
+            base_url: format!("http://127.0.0.1:{}", run.port),
             operators: vec![demo::OPERATOR.email.to_owned()],
             mail: MailConfig { directory: Some(mails), print: true },
             mail_from: "Commerce <no-reply@localhost.example>".to_owned(),
             payment_base_urls,
             trust_proxy: run.trust_proxy,
+            faults: run.faults.clone(),
             ..embedded::Options::default()
         },
         has_stream: true,
@@ -193,14 +213,25 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
         record_use: None,
     })
     .await?;
-    let has_demo = run.with_demo && run.with_api;
-    if has_demo {
+    let faults = system.embedded().faults().cloned();
+    if run.with_demo {
+        // What the demo is made with is whole.
+        let hold = |is_held| {
+            if let Some(faults) = &faults {
+                faults.hold(is_held);
+            }
+        };
+        hold(true);
         demo::seed(&system, providers.as_ref()).await?;
+        hold(false);
     }
     system.listen_on(answering)?;
-    println!("{}", greeting(&system, &run, providers.as_ref(), has_demo));
+    println!("{}", greeting(&system, &run, providers.as_ref()));
     end_is_asked().await?;
     println!("Stopping.");
+    if let Some(faults) = faults {
+        println!("Of {} calls of the table went wrong: {:?}", faults.calls(), faults.happened());
+    }
     system.stop().await;
     Ok(())
 }
@@ -208,17 +239,17 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
 /// The payment providers that the environment does not name, played on this machine; and where
 /// both are reached. What they know ends with the process: a payment that was begun before cannot
 /// be paid, captured or refunded any more.
-async fn play(port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyError> {
+async fn play(host: Ipv4Addr, port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyError> {
     let named = PaymentBaseUrls::from_env();
     if !named.razorpay.is_empty() && !named.stripe.is_empty() {
         return Ok((None, named));
     }
     let deadline = named.deadline;
     let started =
-        Providers::start(local::providers::Options { port, deadline, ..Default::default() });
+        Providers::start(local::providers::Options { host, port, deadline, ..Default::default() });
     let providers = started.await.map_err(|cause| {
         format!(
-            "the payment providers cannot listen on 127.0.0.1:{port}: {cause}; choose another \
+            "the payment providers cannot listen on {host} and port {port}: {cause}; choose another \
                  port with --providers-port"
         )
     })?;
@@ -227,12 +258,15 @@ async fn play(port: u16) -> Result<(Option<Providers>, PaymentBaseUrls), AnyErro
 }
 
 /// The addresses, who can sign in, and what to try.
-fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo: bool) -> String {
+fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String {
     let url = system.url();
     let aws = system.embedded().emulators();
     let mut text = String::new();
     if run.with_api {
         let _ = writeln!(text, "The API is at {url}\nIts reference is at {url}/_local/docs");
+    }
+    if run.with_demo && run.with_api {
+        let _ = writeln!(text, "The demo store is at {url}{}/{}", local::SHOPS, demo::SUBDOMAIN);
     }
     if let Some(providers) = providers {
         let _ = writeln!(text, "Payment providers are played at {}", providers.url());
@@ -251,7 +285,10 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo:
         let PaymentBaseUrls { razorpay, stripe, .. } = &system.app().config.payment_base_urls;
         let _ = writeln!(text, "RAZORPAY_BASE_URL={razorpay}\nSTRIPE_BASE_URL={stripe}");
     }
-    if has_demo {
+    if let Some(faults) = system.embedded().faults() {
+        let _ = writeln!(text, "\nCalls of the table go wrong: {faults}");
+    }
+    if run.with_demo {
         for (role, who) in [
             ("Merchant", demo::MERCHANT),
             ("Operator", demo::OPERATOR),
@@ -262,7 +299,7 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>, has_demo:
         let _ = writeln!(text, "\nStore:    {}", demo::SUBDOMAIN);
     }
     if run.with_api {
-        let [first, second, third] = suggestions(url, has_demo);
+        let [first, second, third] = suggestions(url, run.with_demo);
         let _ = write!(text, "\nTry:\n  curl {first}\n  curl {second}\n  curl {third}\n");
     }
     text

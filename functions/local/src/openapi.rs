@@ -21,6 +21,9 @@ use handlers::Documentation;
 /// Where the families' sources are, from the root of the repository.
 const FUNCTIONS: &str = "functions";
 
+/// What the crate of a family is called beside the family's folder where a room has its name.
+const APART: &str = "_family::";
+
 /// Requests and answers that a test has seen, by operation: `.ci/examples.py` picks them.
 const EXAMPLES: &str = "docs/examples.json";
 
@@ -48,18 +51,19 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         tags.push(json!({"name": family}));
         for described in routes.described() {
             let row = &described.row;
-            let documentation = documented.get(described.handler);
+            let handler = &*described.handler.replacen(APART, "::", 1);
+            let documentation = documented.get(handler);
             let documentation = documentation.filter(|text| !text.summary.is_empty());
             let Some(documentation) = documentation else {
-                faults.push(format!("{} is not documented", described.handler));
+                faults.push(format!("{handler} is not documented"));
                 continue;
             };
-            faults.extend(misplaced(described.handler, documentation, row));
+            faults.extend(misplaced(handler, documentation, row));
             let example = examples.remove(&format!("{} {}", row.method, row.path));
             let example = example.unwrap_or_default();
             let mut operation = operation::of(described, documentation, &example, &mut schemas);
             operation.insert("tags".to_owned(), json!([family]));
-            let id = operation_id(described.handler, row.path, &mut ids);
+            let id = operation_id(handler, row.path, &mut ids);
             operation.insert("operationId".to_owned(), id.into());
             let path = paths.entry(row.path).or_insert_with(|| json!({}));
             if let Value::Object(path) = path {

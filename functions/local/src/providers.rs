@@ -48,7 +48,10 @@ pub const WEBHOOK_SECRET: &str = "whsec_from_the_provider_9f2b";
 /// How a server differs from another.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Its port on 127.0.0.1; 0 takes any free one.
+    /// Another address that it listens on beside loopback, unless this is loopback. [`Providers::url`] is on
+    /// loopback always: functions send nothing to private addresses (docs/conventions.md §11).
+    pub host: Ipv4Addr,
+    /// Its port; 0 takes any free one.
     pub port: u16,
     /// The time: Stripe's signatures are fresh by it.
     pub clock: Clock,
@@ -59,10 +62,10 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// For one test: on a free port, with a short deadline.
+    /// For one test: on a free port of loopback, with a short deadline.
     fn default() -> Self {
         let (deadline, latency) = (Duration::from_millis(400), Duration::ZERO);
-        Self { port: 0, clock: Clock::default(), deadline, latency }
+        Self { host: Ipv4Addr::LOCALHOST, port: 0, clock: Clock::default(), deadline, latency }
     }
 }
 
@@ -78,20 +81,28 @@ impl Providers {
     /// Starts a server without a payment, an endpoint or a trouble.
     ///
     /// # Errors
-    /// The port is taken.
+    /// The port is taken, or the address is not this machine's.
     pub async fn start(options: Options) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let address = listener.local_addr()?;
+        let mut listeners = vec![listener];
+        if !options.host.is_loopback() {
+            listeners.push(TcpListener::bind((options.host, address.port())).await?);
+        }
+        let url = format!("http://{address}");
         let (queue, queued) = mpsc::unbounded_channel();
         let state = Arc::new(ServerState::open(options.clock.clone(), options.latency, queue));
         let router = Router::new().fallback(server::receive).with_state(Arc::clone(&state));
         let mut tasks = JoinSet::new();
         tasks.spawn(webhook_sender::run(queued, options.clock));
-        tasks.spawn(async move {
-            if let Err(cause) = axum::serve(listener, router).await {
-                tracing::error!(%cause, "the payment providers ended");
-            }
-        });
+        for listener in listeners {
+            let router = router.clone();
+            tasks.spawn(async move {
+                if let Err(cause) = axum::serve(listener, router).await {
+                    tracing::error!(%cause, "the payment providers ended");
+                }
+            });
+        }
         Ok(Self { url, deadline: options.deadline, state, _tasks: tasks })
     }
 

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::embedded::AnyError;
-use gateway::embedded::guard::Permission;
+use gateway::embedded::guard::{Permission, Statement};
+use serde::Deserialize;
 use serde_yaml_ng::Value;
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
@@ -24,7 +25,7 @@ pub struct Function {
     /// Its environment, in the template's words.
     pub environment: BTreeMap<String, Setting>,
     /// What its policies allow, beside what its event sources take.
-    pub permissions: BTreeSet<Permission>,
+    pub policy: Vec<Statement>,
     /// The paths that lead to it, with any method, as API Gateway spells them: `/v1/orders`,
     /// `/v1/orders/{proxy+}`, and [`REST`].
     pub paths: BTreeSet<String>,
@@ -40,6 +41,11 @@ pub enum Setting {
 }
 
 impl Function {
+    /// Each action on each resource that it is given, on whichever partition keys.
+    pub fn permissions(&self) -> BTreeSet<Permission> {
+        self.policy.iter().flat_map(Statement::permissions).collect()
+    }
+
     /// Its environment, where these are the parameters and resources.
     ///
     /// # Errors
@@ -96,7 +102,7 @@ pub fn functions() -> Result<Vec<Function>, AnyError> {
                 name: text(name)?,
                 binary: text(&function["Metadata"]["BuildProperties"]["Binary"])?,
                 environment,
-                permissions: permissions(&properties["Policies"])?,
+                policy: policy(&properties["Policies"])?,
                 paths: paths(&properties["Events"])?,
             })
         })
@@ -117,24 +123,48 @@ fn environment(value: &Value) -> Result<BTreeMap<String, Setting>, AnyError> {
     variables.map(setting).collect()
 }
 
-fn permissions(policies: &Value) -> Result<BTreeSet<Permission>, AnyError> {
+fn policy(policies: &Value) -> Result<Vec<Statement>, AnyError> {
     let policies = policies.as_sequence().into_iter().flatten();
     let statements = policies.filter_map(|policy| policy["Statement"].as_sequence()).flatten();
-    let mut all = BTreeSet::new();
-    for statement in statements {
-        let (Some(actions), Some(resources)) =
-            (statement["Action"].as_sequence(), statement["Resource"].as_sequence())
-        else {
-            return Err(format!("template.yaml: lists, please: {statement:?}").into());
-        };
-        for resource in resources {
-            let resource = resource_name(resource)?;
-            for action in actions {
-                all.insert(Permission { action: text(action)?, resource: resource.clone() });
-            }
-        }
+    statements.map(statement).collect()
+}
+
+/// A statement as it is written: lists, and no other condition than that on leading keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+struct Written {
+    effect: String,
+    action: BTreeSet<String>,
+    resource: Vec<Value>,
+    #[serde(default)]
+    condition: Condition,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Condition {
+    #[serde(rename = "ForAllValues:StringLike")]
+    of_all: LeadingKeys,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeadingKeys {
+    #[serde(rename = "dynamodb:LeadingKeys")]
+    patterns: BTreeSet<String>,
+}
+
+fn statement(value: &Value) -> Result<Statement, AnyError> {
+    let Written { effect, action: actions, resource, condition } =
+        serde_yaml_ng::from_value(value.clone())
+            .map_err(|cause| format!("template.yaml: {cause}: {value:?}"))?;
+    let leading_keys = condition.of_all.patterns;
+    let is_on_items = actions.iter().any(|action| action.starts_with("dynamodb:"));
+    if effect != "Allow" || is_on_items == leading_keys.is_empty() {
+        return Err(format!("template.yaml: Allow, and leading keys, please: {value:?}").into());
     }
-    Ok(all)
+    let resources = resource.iter().map(resource_name).collect::<Result<_, _>>()?;
+    Ok(Statement { actions, resources, leading_keys })
 }
 
 /// `!Ref Secret`, `!GetAtt Table.Arn`, `!Sub ${Table.Arn}/index/GSI1`.

@@ -1,13 +1,11 @@
 //! The Lambda behind the queue of mails.
 
 use aws_lambda_events::event::sqs::SqsEvent;
-use gateway::app::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    gateway::log::init("info");
-    let app = App::from_env();
+    let app = gateway::lambda::worker().await;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| {
         let app = app.clone();
         async move { Ok::<_, Error>(mail::handle(&app, event.payload).await) }

@@ -16,6 +16,7 @@ mod pages;
 mod payment;
 mod reviews;
 mod store_by_name;
+mod theme;
 mod wishlist;
 
 use gateway::budget::Cost;
@@ -49,6 +50,8 @@ pub fn routes() -> Routes {
         .get_kept("/v1/storefront/{subdomain}/navigation/{handle}", Cost::READ, pages::menu)
         .get_kept("/v1/storefront/{subdomain}/policies", Cost::List, pages::policies)
         .get_kept("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::policy)
+        .get_kept("/v1/storefront/{subdomain}/theme", Cost::READ, theme::show)
+        .get("/v1/storefront/{subdomain}/theme/files/{sha256}", Cost::READ, theme::file)
         .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
         .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
         .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)

@@ -20,6 +20,8 @@ use identity::storefront::{FRESH, Shopfront, StorefrontView};
 use sales::payment::account::ProviderAccount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use themes::published;
 
 /// Policies and provider accounts of a store: there are no more than these.
 const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName::ALL.len());
@@ -65,6 +67,8 @@ pub struct StorePage {
     policies: Vec<PolicySummary>,
     /// How customers can pay.
     payment_methods: Vec<Method>,
+    /// What its theme is set to, once something is published.
+    theme_settings: Option<Map<String, Value>>,
 }
 
 /// A way to pay.
@@ -89,9 +93,15 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
         navigation: store.menus.iter().cloned().collect(),
         policies: Vec::new(),
         payment_methods: Vec::new(),
+        theme_settings: None,
     };
+    let (fixtures, release) = tokio::try_join!(
+        app.table.all::<Fixture>(&query, MAX_FIXTURES),
+        published::live(&app, store),
+    )?;
+    page.theme_settings = release.map(|release| release.content.settings);
     let mut accounts = vec![ProviderAccount::manual(store)];
-    for fixture in app.table.all::<Fixture>(&query, MAX_FIXTURES).await? {
+    for fixture in fixtures {
         match fixture {
             Fixture::Policy(policy) if policy.published => {
                 page.policies.push(PolicySummary::from(&*policy));

@@ -28,7 +28,7 @@ use platform::caller::Shopper;
 use sales::order::{ORDER_UPDATED, Order, OrderStatus};
 use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
-use sales::payment::provider::{Client, Opened, Provider};
+use sales::payment::provider::{Client, Provider};
 use sales::payment::{
     Opening, PAYMENT_CREATED, Payment, PaymentStatus, ProviderReference, can_take, load,
 };
@@ -156,7 +156,7 @@ async fn open_once(
     }
     let id = Payment::id_of(&opening, &account, of_provider().count());
     let at_provider = connected.open(app, &id, &opening).await?;
-    let payment = begin(id, &account, opening, at_provider, key, now);
+    let payment = Payment::begun(id, &account, opening, at_provider, key, now);
     let has_keys = (account.version > 0).then_some(&account);
     let write = app
         .table
@@ -234,49 +234,6 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     Err(Code::OrderAlreadyPaid.with("financial_status", order.financial_status.as_str()))
 }
 
-/// The payment as it was opened.
-fn begin(
-    id: PaymentId,
-    account: &ProviderAccount,
-    ask: Opening,
-    at_provider: Opened,
-    key: &SealKey,
-    now: Timestamp,
-) -> Payment {
-    let secret = at_provider.client_secret;
-    let zero = Money::zero(&ask.amount.currency);
-    Payment {
-        sealed_client_secret: secret.map(|text| key.seal(text.as_bytes(), id.as_str().as_bytes())),
-        id,
-        store_id: ask.store_id,
-        order_id: ask.order_id,
-        order_number: ask.order_number,
-        provider: account.provider,
-        mode: account.mode,
-        key_id: account.key_id.clone(),
-        provider_reference: at_provider.reference,
-        provider_payment: None,
-        amount: ask.amount,
-        authorized: zero.clone(),
-        captured: zero.clone(),
-        refunded: zero,
-        status: PaymentStatus::Created,
-        capture_method: account.capture_method,
-        is_applied: false,
-        attention: None,
-        method: None,
-        attempts: Vec::new(),
-        receipts: Vec::new(),
-        refunds: Vec::new(),
-        tries: 0,
-        tried_at: None,
-        expires_at: ask.expires_at,
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    }
-}
-
 /// 201, also for a payment that was open: who asks twice is told the same.
 fn opened(
     connected: &Connected,
@@ -284,10 +241,7 @@ fn opened(
     ask: &OpenRequest,
     key: &SealKey,
 ) -> NoStore<Created<OpenedPayment>> {
-    let sealed = payment.sealed_client_secret.as_deref();
-    let secret = sealed.and_then(|sealed| key.open(sealed, payment.id.as_str().as_bytes()).ok());
-    let secret = secret.and_then(|bytes| String::from_utf8(bytes).ok());
-    let mut client = connected.client(payment, secret);
+    let mut client = connected.client(payment, payment.client_secret(key));
     if let (Some(url), Some(options)) = (&ask.return_url, client.options.as_object_mut()) {
         options.insert("return_url".to_owned(), url.as_str().into());
     }

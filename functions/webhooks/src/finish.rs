@@ -7,7 +7,7 @@ use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, Speed, TIMEOU
 use delivery::subscription::{DisabledReason, Subscription};
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Key;
+use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
 
@@ -59,8 +59,9 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
         let report = report_of(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
         if needs_report(&job.subscription, report, took, app.clock.now()) {
-            let subscription = gateway::item::Item::key(&*job.subscription);
-            self::report(app, &subscription, report, Some(took)).await;
+            let (subscription, asked) =
+                (job.subscription.key(), Some(job.subscription.url.as_str()));
+            self::report(app, &subscription, asked, report, Some(took)).await;
         }
     }
     queue(app, &delivery, Speed::of(&delivery, &job.subscription)).await;
@@ -124,12 +125,31 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery, speed: Speed) {
 /// Tells the subscription. After the delivery and not with it: many deliveries of one receiver
 /// fail at once and must not stand in each other's way. A report that is lost is one failure
 /// uncounted.
-pub(crate) async fn report(app: &App, subscription: &Key, report: Report, took: Option<Duration>) {
+///
+/// `asked` is the URL that was attempted, for the subscription may have been moved since: what another host
+/// answered says nothing of the one that it has now.
+pub(crate) async fn report(
+    app: &App,
+    subscription: &Key,
+    asked: Option<&str>,
+    report: Report,
+    took: Option<Duration>,
+) {
     let outcome = table::retry(|| async {
         let Some(before) = app.table.get::<Subscription>(subscription).await? else {
             return Ok(());
         };
+        if asked.is_some_and(|url| before.is_elsewhere(url)) {
+            return Ok(());
+        }
         let now = app.clock.now();
+        // Gone is a URL, not its host.
+        let report = match report {
+            Report::Gone if asked != Some(before.url.as_str()) => {
+                Report::Failure { exhausted: true }
+            }
+            kept => kept,
+        };
         let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();
         after

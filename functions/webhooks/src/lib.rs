@@ -162,7 +162,8 @@ async fn make(
         Begun::GivenUp { ended, exhausted } => {
             wake_next(app, &ended).await;
             if exhausted {
-                finish::report(app, &message.subscription_key(), Report::Expired, None).await;
+                let waited = message.subscription_key();
+                finish::report(app, &waited, None, Report::Expired, None).await;
             }
             Ok(())
         }
@@ -193,7 +194,8 @@ async fn send_watched(
         return sent;
     }
     let subscription = message.subscription_key();
-    let late = finish::report(app, &subscription, Report::Late, None);
+    let asked = Some(job.subscription.url.as_str());
+    let late = finish::report(app, &subscription, asked, Report::Late, None);
     tokio::join!(sending, late).0
 }
 

@@ -5,9 +5,13 @@
 //! carry its name in their keys. So a blob that is given up and the same bytes arriving again
 //! never touch each other's chunks, and no transaction has to hold four megabytes.
 //!
+//! Who needs many bytes, and for good, has them [`pinned`].
+//!
 //! **What a crash leaves behind.** Chunks without a description, which nothing refers to: they
 //! cost their storage and nothing else. Never a description without its chunks: they are written
 //! before it and deleted after it.
+
+pub mod pinned;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +44,9 @@ pub struct Blob {
     pub chunks: u32,
     /// How many things refer to it.
     pub references: u64,
+    /// Whether one of them never gives its reference back ([`pinned`]).
+    #[serde(default)]
+    pub pinned: bool,
     /// When it was first uploaded.
     pub created_at: Timestamp,
     /// From 1, one more with each write.
@@ -135,6 +142,7 @@ impl Deposit {
             size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             chunks: u32::try_from(bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX),
             references: 1,
+            pinned: false,
             created_at: now,
             version: 1,
         };

@@ -2,8 +2,8 @@
 //! [`event_filter`] what a request may name of it.
 //!
 //! ```text
-//! gateway → ground → identity → catalogue → sales ──┐
-//!                           └→ platform → delivery ─┴→ commerce
+//! gateway → ground → identity → catalogue → sales → themes ─┐
+//!                           └→ platform → delivery ─────────┴→ commerce
 //! ```
 
 pub mod event_filter;

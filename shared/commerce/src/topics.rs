@@ -25,6 +25,10 @@ use platform::submission;
 use sales::gift_card;
 use sales::order;
 use sales::payment;
+use themes::installed;
+use themes::licensed;
+use themes::published;
+use themes::upload;
 
 /// What each noun declares, in document order.
 const DECLARED: &[&[Entry]] = &[
@@ -46,6 +50,10 @@ const DECLARED: &[&[Entry]] = &[
     review::TOPICS,
     form::TOPICS,
     media::TOPICS,
+    installed::TOPICS,
+    published::TOPICS,
+    licensed::TOPICS,
+    upload::TOPICS,
     installation::TOPICS,
     app::TOPICS,
     submission::TOPICS,

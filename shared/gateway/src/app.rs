@@ -1,11 +1,17 @@
 //! What every handler can reach.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::config::{SharedInterceptor, StalledStreamProtectionConfig};
+use aws_smithy_http_client::Connector;
+use aws_smithy_http_client::tls::Provider;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_runtime_api::client::http::{
+    HttpConnectorSettings, SharedHttpClient, SharedHttpConnector, http_client_fn,
+};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -19,7 +25,10 @@ use crate::egress::Egress;
 use crate::kept::Kept;
 use crate::queue::{Queue, QueueName};
 use crate::secrets::Secrets;
-use crate::table::Table;
+use crate::table::{Conflicts, Table};
+
+/// Time to connect to a service of AWS (docs/platform.md §1).
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The service as a handler sees it. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -100,6 +109,7 @@ impl App {
         let config = config.into();
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
         dynamodb.set_endpoint_url(to.dynamodb.clone());
+        dynamodb = dynamodb.retry_classifier(Conflicts);
         let mut sqs = aws_sdk_sqs::config::Builder::from(aws);
         sqs.set_endpoint_url(to.sqs.clone());
         let mut secrets = aws_sdk_secretsmanager::config::Builder::from(aws);
@@ -148,13 +158,8 @@ impl App {
 /// SDK settings by hand: in a Lambda, region and credentials come from the environment, and
 /// `aws-config` would add a megabyte (docs/platform.md §8). Why there are time limits: §1.
 pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkConfig {
-    let http = aws_smithy_http_client::Builder::new()
-        .tls_provider(aws_smithy_http_client::tls::Provider::Rustls(
-            aws_smithy_http_client::tls::rustls_provider::CryptoMode::Ring,
-        ))
-        .build_https();
     let limits = TimeoutConfig::builder()
-        .connect_timeout(Duration::from_secs(1))
+        .connect_timeout(CONNECT_TIMEOUT)
         .operation_attempt_timeout(Duration::from_secs(1))
         .operation_timeout(Duration::from_secs(4))
         .build();
@@ -162,12 +167,28 @@ pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkC
         .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
         .region(Region::new(region.to_owned()))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .http_client(http)
+        .http_client(one_connector())
         .timeout_config(limits)
         .retry_config(RetryConfig::standard().with_max_attempts(3))
         // For bodies that last: ours are small, and each attempt has its time limit.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .build()
+}
+
+/// An HTTP client with one connector for all services, made at its first use. The SDK's own makes one for
+/// each client that is built, and another for the first call, and each reads the system's certificates
+/// (docs/platform.md §8).
+fn one_connector() -> SharedHttpClient {
+    let made = OnceLock::new();
+    let make = || {
+        let settings = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).build();
+        let connector = Connector::builder()
+            .tls_provider(Provider::Rustls(CryptoMode::Ring))
+            .connector_settings(settings)
+            .build();
+        SharedHttpConnector::new(connector)
+    };
+    http_client_fn(move |_, _| made.get_or_init(make).clone())
 }
 
 /// The credentials a Lambda finds in its environment; they outlive the execution environment.

@@ -99,6 +99,8 @@ pub struct Operation<'a> {
     pub needs_body: bool,
     /// Its answers.
     pub answers: Vec<Success>,
+    /// Whether a merchant's or an app's read is answered 304 too, as what anybody may read always is.
+    pub is_tagged: bool,
     /// The problems that its arguments refuse with.
     pub codes: Vec<Code>,
     /// Whether its refusals are those of RFC 6749 §5.2.
@@ -116,6 +118,7 @@ impl<'a> Operation<'a> {
             bodies: Vec::new(),
             needs_body: false,
             answers: Vec::new(),
+            is_tagged: false,
             codes: Vec::new(),
             oauth: false,
         }

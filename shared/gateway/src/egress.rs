@@ -44,7 +44,7 @@ pub use resolve::{Resolve, Resolving, SystemResolver};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The way out. Clones share one client, which is built at the first request: a start-up that sends
-/// nothing does not pay for reading the system's certificates (0.7 ms, docs/platform.md §8).
+/// nothing does not pay for reading the system's certificates (docs/platform.md §8).
 #[derive(Clone)]
 pub struct Egress {
     guard: Guard,

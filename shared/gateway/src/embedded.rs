@@ -4,6 +4,7 @@
 //! absent, so that a local system starts from an empty directory as it does from a full one.
 
 pub mod emulators;
+pub mod faults;
 pub mod guard;
 mod table;
 
@@ -16,6 +17,7 @@ use aws_credential_types::Credentials;
 use aws_sdk_dynamodb::config::SharedInterceptor;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use aws_smithy_types::retry::{ReconnectMode, RetryConfig};
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
 use serde_json::{Map, json};
@@ -29,6 +31,7 @@ use crate::egress::{Egress, Policy};
 use crate::kept::Kept;
 use crate::secrets::documents;
 use emulators::{Emulators, Ports};
+use faults::Faults;
 use guard::Guard;
 
 /// A cause of any kind; whoever starts a local system prints it.
@@ -111,6 +114,8 @@ pub struct Options {
     pub payment_base_urls: PaymentBaseUrls,
     /// How long a received message is hidden from other receivers.
     pub visibility: Duration,
+    /// What goes wrong between the functions and their table.
+    pub faults: Option<faults::Plan>,
 }
 
 impl Default for Options {
@@ -129,6 +134,7 @@ impl Default for Options {
             mail_server: None,
             payment_base_urls: PaymentBaseUrls::default(),
             visibility: VISIBILITY,
+            faults: None,
         }
     }
 }
@@ -142,6 +148,8 @@ pub struct Embedded {
     emulators: Emulators,
     sdk: SdkConfig,
     endpoints: Endpoints,
+    /// On the functions' way to the table.
+    faults: Option<Faults>,
 }
 
 /// What is no matter of a deployment's.
@@ -222,7 +230,8 @@ impl Embedded {
             Some(((*variable).to_owned(), value.clone()))
         });
         let app = settings.app(everything.collect(), &sdk, &endpoints);
-        Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints })
+        let faults = options.faults.map(Faults::drawn);
+        Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints, faults })
     }
 
     /// What a template's references stand for: its resources and parameters by their names.
@@ -240,7 +249,21 @@ impl Embedded {
     pub fn function(&self, environment: &BTreeMap<String, String>, guard: &Guard) -> App {
         let guard = Some(SharedInterceptor::new(guard.clone()));
         let endpoints = Endpoints { guard, ..self.endpoints.clone() };
-        self.settings.app(environment.clone(), &self.sdk, &endpoints)
+        self.settings.app(environment.clone(), &self.sdk_with(self.faults.as_ref()), &endpoints)
+    }
+
+    /// What goes wrong on the functions' way to the table, if anything does.
+    pub fn faults(&self) -> Option<&Faults> {
+        self.faults.as_ref()
+    }
+
+    fn sdk_with(&self, faults: Option<&Faults>) -> SdkConfig {
+        let Some(faults) = faults else { return self.sdk.clone() };
+        let client = faults.before(&self.emulators.http_client());
+        // There are no connections here that a failed call could have spoiled.
+        let retry = self.sdk.retry_config().cloned().unwrap_or_else(RetryConfig::standard);
+        let retry = retry.with_reconnect_mode(ReconnectMode::ReuseAllConnections);
+        self.sdk.clone().into_builder().http_client(client).retry_config(retry).build()
     }
 
     /// The service with everything: to look behind the functions' backs.
@@ -248,35 +271,27 @@ impl Embedded {
         &self.app
     }
 
-    /// The same service, which reaches its table through another endpoint: a proxy that loses
-    /// replies, throttles or hangs, as the emulator never does (docs/platform.md §1). It keeps answers
-    /// of its own, as another instance does.
-    pub fn app_with_table_at(&self, endpoint: &str) -> App {
-        let endpoints = Endpoints { dynamodb: Some(endpoint.to_owned()), ..self.endpoints.clone() };
-        let clock = self.app.clock.clone();
-        App::new(
-            Arc::clone(&self.app.config),
-            clock,
-            self.app.egress.clone(),
-            &self.sdk,
-            &endpoints,
-            Kept::default(),
-        )
+    /// The same service, as another instance is: with a memory of its own, over the same way to the
+    /// table as the functions have.
+    pub fn app_beside(&self) -> App {
+        self.another(&self.sdk_with(self.faults.as_ref()), &self.endpoints, Kept::default())
+    }
+
+    /// As [`Self::app_beside`], over a way to the table on which calls go wrong.
+    pub fn app_over(&self, faults: &Faults) -> App {
+        self.another(&self.sdk_with(Some(faults)), &self.endpoints, Kept::default())
     }
 
     /// The same service, whose queues cannot be reached: every message it sends is lost.
     pub fn app_without_queues(&self) -> App {
-        let endpoints =
-            Endpoints { sqs: Some("http://127.0.0.1:9".to_owned()), ..self.endpoints.clone() };
-        let clock = self.app.clock.clone();
-        App::new(
-            Arc::clone(&self.app.config),
-            clock,
-            self.app.egress.clone(),
-            &self.sdk,
-            &endpoints,
-            self.app.kept.clone(),
-        )
+        let nowhere = Some("http://127.0.0.1:9".to_owned());
+        let endpoints = Endpoints { sqs: nowhere, ..self.endpoints.clone() };
+        self.another(&self.sdk, &endpoints, self.app.kept.clone())
+    }
+
+    fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, kept: Kept) -> App {
+        let (config, clock) = (Arc::clone(&self.app.config), self.app.clock.clone());
+        App::new(config, clock, self.app.egress.clone(), sdk, endpoints, kept)
     }
 
     /// The AWS under the service.

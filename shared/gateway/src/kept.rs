@@ -42,8 +42,9 @@ const EXPECTED: usize = 256;
 const OVERHEAD: usize = 512;
 /// Stores whose state is remembered; of one more all are forgotten, with what is kept of them.
 const MOST_STORES: usize = 10_000;
-/// Headers that say who asks, or for which order.
-const CREDENTIALS: [&str; 3] = ["authorization", "cookie", "x-service-order-token"];
+/// Headers that say who asks, for which order, or to see which draft.
+const CREDENTIALS: [&str; 4] =
+    ["authorization", "cookie", "x-service-order-token", "x-service-preview-token"];
 
 /// The answers that a process keeps. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -27,10 +27,45 @@ use crate::routes::{Routes, Unreadable};
 use event::Mended;
 use reply::Reply;
 
-/// Serves a family until the environment ends.
+/// Serves a family until the environment ends. What its first request would wait for is fetched before
+/// there is one: the keys that it verifies with, over a connection to the table made beside that.
 pub async fn serve(routes: Routes) -> Result<(), Error> {
+    let app = start();
+    let (keys, ()) = tokio::join!(app.secrets.keys(), connect(&app));
+    if let Err(cause) = keys {
+        tracing::warn!(%cause, "the keys are not read ahead");
+    }
+    run(routes, app).await
+}
+
+/// Serves a family whose requests need nothing but an answer, most of them: it starts with nothing.
+pub async fn serve_unconnected(routes: Routes) -> Result<(), Error> {
+    let app = start();
+    run(routes, app).await
+}
+
+/// The service of a function that something else feeds than requests, connected to its table.
+pub async fn worker() -> App {
+    let app = start();
+    connect(&app).await;
+    app
+}
+
+fn start() -> App {
     crate::log::init("info");
-    let router = routes.into_router(App::from_env());
+    App::from_env()
+}
+
+/// Connects to the table: the handshake is no request's to wait for. Where that fails, a request tries
+/// again, and is answered with what comes of it.
+async fn connect(app: &App) {
+    if let Err(cause) = app.table.ping().await {
+        tracing::warn!(%cause, "the table is not reached ahead");
+    }
+}
+
+async fn run(routes: Routes, app: App) -> Result<(), Error> {
+    let router = routes.into_router(app);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Value>| {
         answer(router.clone(), event.payload)
     }))

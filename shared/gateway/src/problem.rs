@@ -78,6 +78,8 @@ catalogue! {
     SessionInactive = 401 "session_inactive" "There is no active session for this credential.";
     InvalidToken = 401 "invalid_token" "The access token is invalid, expired or revoked.";
     InvalidClient = 401 "invalid_client" "Client authentication failed.";
+    // 402
+    LicenseRequired = 402 "license_required" "The store needs a licence for this theme.";
     // 403
     InsufficientScope = 403 "insufficient_scope" "The token lacks a scope this operation needs.";
     AccountDisabled = 403 "account_disabled" "This account is disabled.";
@@ -98,6 +100,7 @@ catalogue! {
     AppNotPublished = 404 "app_not_published" "There is no such published app.";
     NotRegistered = 404 "not_registered" "There is no developer profile for this account.";
     UnknownProvider = 404 "unknown_provider" "The store takes no payments through this provider.";
+    ThemeNotInstalled = 404 "theme_not_installed" "The theme is not installed on this store.";
     // 405
     MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
     // 409
@@ -110,7 +113,7 @@ catalogue! {
     OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
     OwnsApps = 409 "owns_apps" "The account still owns apps.";
     VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
-    AlreadyInstalled = 409 "already_installed" "The app is already installed on this store.";
+    AlreadyInstalled = 409 "already_installed" "The app, or the theme, is already installed on this store.";
     AlreadyReviewed = 409 "already_reviewed" "There is a review of this by you already.";
     AlreadyRegistered = 409 "already_registered" "This account already has a developer profile.";
     SlugTaken = 409 "slug_taken" "The slug is already in use.";
@@ -168,8 +171,19 @@ catalogue! {
     InsufficientCommitted = 409 "insufficient_committed" "The location does not hold the stock of this line.";
     NothingToRefund = 409 "nothing_to_refund" "Nothing is left to refund.";
     AlreadyFulfilled = 409 "already_fulfilled" "Something of the order has already left.";
+    VersionExists = 409 "version_exists" "There is a package of this version of the theme already.";
+    ThemeLimit = 409 "theme_limit" "The store has reached its number of themes.";
+    ThemeIsPublished = 409 "theme_is_published" "The theme is the one that the storefront shows.";
+    DraftConflict = 409 "draft_conflict" "The draft is not at the version that was named.";
+    NoDraft = 409 "no_draft" "The theme has no draft.";
+    ThemeCheckFailed = 409 "theme_check_failed" "The draft does not fit the theme.";
+    AlreadyCurrent = 409 "already_current" "The storefront shows this already.";
+    AlreadyLicensed = 409 "already_licensed" "The store has a licence for this theme.";
+    ThemeIsFree = 409 "theme_is_free" "The theme costs nothing.";
+    NotForSale = 409 "not_for_sale" "The theme cannot be bought now.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";
+    PreviewExpired = 410 "preview_expired" "The preview session is over.";
     PreconditionFailed = 412 "precondition_failed" "The resource is not at the version named by If-Match.";
     BodyTooLarge = 413 "body_too_large" "The body is larger than this path accepts.";
     UnsupportedMediaType = 415 "unsupported_media_type" "This path does not accept the content type.";
@@ -179,6 +193,7 @@ catalogue! {
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
     MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    InvalidPackage = 422 "invalid_package" "The file is not a theme that can be taken.";
     // 429
     RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";
     MailLimit = 429 "mail_limit" "No more mail of this kind may be sent today.";

@@ -75,6 +75,12 @@ impl<const STATUS: u16, T> Typed<STATUS, T> {
         Self { answer: self.answer.header(name, value), ..self }
     }
 
+    /// For the asker to keep, and to ask whether it is still what this digest names.
+    pub fn tagged(self, digest: &str) -> Tagged<Self> {
+        let kept = self.header(header::CACHE_CONTROL, "private, no-cache");
+        Tagged(kept.header(header::ETAG, &format!("\"{digest}\"")))
+    }
+
     /// For nobody to keep.
     pub fn no_store(self) -> NoStore<Self> {
         NoStore(Self { answer: self.answer.no_store(), ..self })
@@ -237,6 +243,30 @@ impl<R: Reply> Reply for NoStore<R> {
     fn describe(operation: &mut Operation) {
         R::describe(operation);
         operation.stores_nothing();
+    }
+}
+
+/// A reply whose `ETag` says what it shows, so that whoever has it is told so: 304 (RFC 9110 §13.1.2).
+#[derive(Debug, Clone)]
+pub struct Tagged<R>(R);
+
+impl<R: Reply> Reply for Tagged<R> {
+    fn as_answer(&self) -> &Answer {
+        self.0.as_answer()
+    }
+
+    fn into_answer(self) -> Answer {
+        self.0.into_answer()
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self(self.0.map(change))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        R::describe(operation);
+        operation.is_tagged = true;
     }
 }
 

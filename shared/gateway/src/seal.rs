@@ -146,6 +146,12 @@ impl MacKey {
         STANDARD.encode(self.0)
     }
 
+    /// The key for one purpose under a key that has others: HKDF-Expand of one block (RFC 5869
+    /// §2.3).
+    pub fn derive(from: &SealKey, purpose: &str) -> Self {
+        Self(hmac_sha256(&from.0, &[purpose.as_bytes(), &[1]]))
+    }
+
     /// The HMAC-SHA256 of `bytes`.
     pub fn tag(&self, bytes: &[u8]) -> [u8; 32] {
         hmac_sha256(&self.0, &[bytes])

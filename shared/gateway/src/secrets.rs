@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | signing keys | signs app tokens | who issues them |
 //! | receipt keys | signs receipts and reports | who issues those |
-//! | shared keys | the public halves; cursors and kept answers | who serves requests |
+//! | shared keys | the public halves; cursors, kept answers, preview tokens | who serves requests |
 //! | mail key | mails on their way | who writes or sends them |
 //! | MFA key | secrets of second factors | who signs merchants in |
 //! | payment key | credentials of payment providers | who calls the providers |
@@ -43,6 +43,8 @@ pub struct Keys {
     pub request_key: SealKey,
     /// Seals cursors, under a key of its own that follows from the other.
     pub pages: SteadyKey,
+    /// Signs preview tokens, under a key of its own that follows from the same.
+    pub previews: MacKey,
 }
 
 /// Where mail goes.
@@ -126,6 +128,7 @@ impl Secrets {
                 public: stored.token_keys().map_err(|e| e.to_string())?,
                 jwks: stored.published(),
                 pages: SteadyKey::derive(&request_key, "cursors of pages, AES-256-GCM-SIV"),
+                previews: MacKey::derive(&request_key, "preview tokens, HMAC-SHA256"),
                 request_key,
             })
         })

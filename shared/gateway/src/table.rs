@@ -5,12 +5,13 @@
 //!   reports a writer's own success as a refused condition (docs/platform.md §1). Deliveries, of
 //!   which there are many more than of anything else, and what becomes of events, are written alone
 //!   ([`Table::put_new`], [`Table::put_next`], [`Table::change`]).
-//! - `TransactionConflict` is retried here, with full jitter; the SDK does not
-//!   (docs/platform.md §1).
+//! - `TransactionConflict` is retried here, with full jitter, and what one item's write meets by the SDK,
+//!   which is told to ([`Conflicts`]; docs/platform.md §1).
 //! - Every call has a time limit (docs/platform.md §1). Every page loop is bounded
 //!   (docs/platform.md §1).
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
+mod conflict;
 mod counter;
 mod meter;
 mod pace;
@@ -28,6 +29,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
+pub(crate) use conflict::Conflicts;
 pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;

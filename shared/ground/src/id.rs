@@ -74,6 +74,20 @@ gateway::ids! {
     MovementId = "mov_";
     /// A movement of a gift card's balance.
     GiftCardEntryId = "gte_";
+    /// A theme of the marketplace, or one that its maker alone knows.
+    ThemeId = "thm_";
+    /// A package of a theme: one version, as it was uploaded.
+    ThemePackageId = "pkg_";
+    /// A theme on a store.
+    InstalledThemeId = "tin_";
+    /// A release of a theme on a store.
+    ThemeReleaseId = "rel_";
+    /// A preview session.
+    PreviewSessionId = "prv_";
+    /// A store's licence for a theme.
+    ThemeLicenseId = "lic_";
+    /// A purchase of a theme.
+    ThemePurchaseId = "tpu_";
 }
 
 /// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
@@ -90,6 +104,12 @@ pub const DERIVED: &[(&str, &str)] = &[
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (WishId::PREFIX, "the customer, the product and the variant"),
+    (ThemeId::PREFIX, "the theme's slug, which is its own alone"),
+    (
+        InstalledThemeId::PREFIX,
+        "the store and the theme's slug: a theme is installed once on a store",
+    ),
+    (ThemeReleaseId::PREFIX, "the store, the theme's slug and the release's number"),
 ];
 
 impl OrderId {

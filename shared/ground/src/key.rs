@@ -7,6 +7,7 @@ mod delivery;
 mod identity;
 mod platform;
 mod sales;
+mod themes;
 
 use gateway::item::{Index, Key};
 
@@ -15,6 +16,7 @@ pub use delivery::*;
 pub use identity::*;
 pub use platform::*;
 pub use sales::*;
+pub use themes::*;
 
 /// An entry of a secondary index.
 pub type IndexKey = (Index, Key);

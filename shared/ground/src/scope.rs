@@ -264,6 +264,8 @@ required! {
     WriteForms = "write_forms";
     ReadReviews = "read_reviews";
     WriteReviews = "write_reviews";
+    ReadThemes = "read_themes";
+    WriteThemes = "write_themes";
 }
 
 #[cfg(test)]

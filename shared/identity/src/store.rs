@@ -22,7 +22,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use branding::Branding;
-pub use counted::{configured, keep_currency, menu_made, menu_removed, replace};
+pub use counted::{
+    configured, keep_currency, menu_made, menu_removed, replace, theme_installed, theme_published,
+    theme_uninstalled,
+};
 pub use subdomain::UniqueSubdomain;
 pub use topics::*;
 pub use view::StoreView;
@@ -31,6 +34,8 @@ pub use view::StoreView;
 pub const MAX_STORES: usize = 100;
 /// Menus one store may have (our choice).
 pub const MAX_MENUS: usize = 50;
+/// Themes one store may have installed (our choice).
+pub const MAX_THEMES: usize = 20;
 /// How long after its deletion a store is announced as redacted. The platform keeps what it must
 /// of it; whoever holds a copy removes theirs then.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
@@ -118,6 +123,15 @@ pub struct Contact {
     pub phone: Option<String>,
 }
 
+/// The theme that a storefront is shown in, and which of its releases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LiveTheme {
+    /// The theme's name in URLs.
+    pub slug: String,
+    /// The release's number: of the theme's on this store the newest.
+    pub release: u64,
+}
+
 /// What a merchant says about a store to open.
 #[derive(Debug, Clone)]
 pub struct NewStore {
@@ -173,6 +187,15 @@ pub struct Store {
     /// need not read the menus; written by [`menu_made`] and [`menu_removed`] alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub menus: BTreeSet<Handle>,
+    /// The slugs of the themes that are installed on it: kept here so that they have a number, and so
+    /// that a list of them needs no query; written by [`theme_installed`] and [`theme_uninstalled`]
+    /// alone.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub themes: BTreeSet<String>,
+    /// What its storefront is shown in: kept here so that whoever looks at the storefront has read
+    /// it; written by [`theme_published`] alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_theme: Option<LiveTheme>,
     /// Where it is in its life.
     pub status: StoreStatus,
     /// Why it is in that state, in the owner's words.
@@ -196,7 +219,16 @@ impl Item for Store {
     const KIND: &'static str = "store";
     /// Packed but for what others write in passing, and what that is on condition of.
     const PACKING: Option<Packing> = Some(Packing {
-        plain: &["owner_id", "status", "currency", "config_changes", "menus", "currency_locked"],
+        plain: &[
+            "owner_id",
+            "status",
+            "currency",
+            "config_changes",
+            "menus",
+            "themes",
+            "live_theme",
+            "currency_locked",
+        ],
         text: None,
     });
     fn key(&self) -> Key {
@@ -241,6 +273,8 @@ impl Store {
             order_secret: seal::random_secret(),
             inventory_policy: InventoryPolicy::Deny,
             menus: BTreeSet::new(),
+            themes: BTreeSet::new(),
+            live_theme: None,
             status: StoreStatus::Draft,
             status_reason: None,
             config_changes: 0,

@@ -24,7 +24,7 @@ use ground::id::StoreId;
 use ground::key;
 
 use crate::settings::Settings;
-use crate::store::{Store, StoreStatus, UniqueSubdomain};
+use crate::store::{LiveTheme, Store, StoreStatus, UniqueSubdomain};
 
 /// How long a process may show a store as it was (our choice).
 pub const KEPT: Duration = Duration::from_secs(5);
@@ -194,7 +194,7 @@ ground::view! {
         /// `active`; or `paused`, which takes no orders.
         storefront_status: StoreStatus = store.status,
         /// The theme it is shown in, once there is one.
-        theme: Option<String> = None,
+        theme: Option<LiveTheme> = store.live_theme.clone(),
         /// Counts changes that a storefront caches by.
         config_version: u64 = store.config_version(),
         /// The subdomain it goes by now, when it was asked for by one it had before.

@@ -3,6 +3,7 @@
 
 mod app;
 mod leaving;
+mod maker;
 mod named;
 mod overseen;
 mod shopper;
@@ -34,6 +35,7 @@ pub const AUDIENCE: &str = "commerce-api";
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
+pub use maker::Maker;
 use named::{named_store, no_such_store};
 pub use overseen::OverseenStore;
 pub use shopper::{Customer, Shopper};

@@ -19,13 +19,22 @@ const OPEN: &[&str] = &[
     "/v1/operations/event-types",
 ];
 
+/// The catalogue of themes, and a theme's own page.
+const THEMES: &str = "/v1/themes";
+
 /// Whether any origin may call this. Below the catalogue of apps that is reading alone: writing
 /// there acts for a merchant or a developer.
 pub fn is_open(method: &Method, path: &str) -> bool {
     let reads = matches!(*method, Method::GET | Method::HEAD);
     let merchant = path == "/v1/app-store/oauth/token-exchange"
         || (path.starts_with("/v1/app-store/apps") && !reads);
-    !merchant && OPEN.iter().any(|open| path.starts_with(open))
+    !merchant && (OPEN.iter().any(|open| path.starts_with(open)) || (reads && is_theme(path)))
+}
+
+fn is_theme(path: &str) -> bool {
+    let Some(below) = path.strip_prefix(THEMES) else { return false };
+    let slug = below.strip_prefix('/').unwrap_or_default();
+    below.is_empty() || (!slug.is_empty() && !slug.contains('/') && slug != "packages")
 }
 
 #[cfg(test)]
@@ -34,7 +43,13 @@ mod tests {
 
     #[test]
     fn only_public_paths_are_open() {
-        for open in ["/v1/storefront/lookup", "/v1/app-store/oauth/token", "/v1/app-store/apps"] {
+        for open in [
+            "/v1/storefront/lookup",
+            "/v1/app-store/oauth/token",
+            "/v1/app-store/apps",
+            "/v1/themes",
+            "/v1/themes/plain-linen",
+        ] {
             assert!(is_open(&Method::GET, open), "{open}");
         }
         for closed in [
@@ -46,6 +61,9 @@ mod tests {
             "/v1/app-store/developers/apps",
         ] {
             assert!(!is_open(&Method::POST, closed), "{closed}");
+        }
+        for closed in ["/v1/themes/packages", "/v1/themes/plain-linen/editor", "/v1/themesque"] {
+            assert!(!is_open(&Method::GET, closed), "{closed}");
         }
     }
 }

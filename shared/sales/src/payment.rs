@@ -11,6 +11,7 @@
 
 pub mod acceptance;
 pub mod account;
+mod begun;
 mod call;
 mod capture;
 pub mod connected;

@@ -35,6 +35,7 @@ impl Ask {
     }
 
     /// With a header more.
+    #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self

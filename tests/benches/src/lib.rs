@@ -1,9 +1,13 @@
 //! What the system costs to run: [`costs`] computes the tables of docs/costs.md.
 //!
-//! The binary beside it puts load on a running system: docs/benchmarks.md.
+//! The binaries beside it put load on a running system, and kill it again and again: docs/benchmarks.md.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "amounts of picodollars are far from the end of 64 bits, and a table may fail by panicking"
 )]
 
 pub mod costs;
+pub mod http;
+
+/// A cause of any kind; it is printed.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,5 +1,6 @@
 //! Load on a running `local`: `just bench`, or `cargo build --release -p local && cargo run --release -p
-//! benches`. It prints what docs/benchmarks.md shows as Markdown, and writes its pictures.
+//! benches`. It prints what docs/benchmarks.md shows as Markdown, and writes its pictures; with `--cold` the
+//! table of functions.
 //!
 //! The system is a process of its own with a table in a file and its demo store; the load comes over
 //! loopback from this process, on the same cores. Nothing is switched off that is measured: budgets
@@ -13,7 +14,7 @@
     reason = "a benchmark prints, measures real time, and may fail by panicking"
 )]
 
-mod http;
+mod cold;
 mod load;
 mod plot;
 mod receivers;
@@ -26,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use benches::{AnyError, http};
 use lexopt::Arg::Long;
 use lexopt::ValueExt;
 
@@ -33,9 +35,6 @@ use load::{Measured, closed};
 use report::Report;
 use system::{Owner, System};
 use webhooks::Watched;
-
-/// A cause of any kind; it is printed.
-pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "\
 Load on a running `local`, over loopback: three to four minutes.
@@ -45,6 +44,8 @@ Usage: cargo run --release -p benches -- [options]
   --binary <file>      the system (target/release/local)
   --only <words>       of the tables, only the rows whose names contain this
   --plots <directory>  where the pictures go; without it none are drawn
+  --cold <directory>   of the functions' release binaries, and of `hello` and `sdks` beside them, instead
+                       of load: how they start, and what an invocation takes
   --help               this text
 ";
 
@@ -70,13 +71,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), AnyError> {
     let mut binary = PathBuf::from("target/release/local");
-    let (mut plots, mut only) = (None, String::new());
+    let (mut plots, mut cold, mut only) = (None, None, String::new());
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("binary") => binary = arguments.value()?.into(),
             Long("only") => only = arguments.value()?.string()?,
             Long("plots") => plots = Some(PathBuf::from(arguments.value()?)),
+            Long("cold") => cold = Some(PathBuf::from(arguments.value()?)),
             Long("help") => {
                 print!("{USAGE}");
                 return Ok(());
@@ -85,6 +87,9 @@ async fn run() -> Result<(), AnyError> {
         }
     }
     report::machine()?;
+    if let Some(binaries) = cold {
+        return cold::run(&binaries, &binary).await;
+    }
     let system = System::start(&binary).await?;
     println!("Started with its demo store in {} ms.\n", system.start.as_millis());
     let report = Report::begin(&system, only);

@@ -64,6 +64,14 @@ impl System {
         Ok(Self { process, data, target, start })
     }
 
+    /// Where its emulators are, by the variables that lead the SDKs there.
+    pub fn endpoints(&self) -> Result<Vec<(String, String)>, AnyError> {
+        let said = fs::read_to_string(self.data.join("log"))?;
+        let pairs = said.lines().filter_map(|line| line.split_once('='));
+        let pairs = pairs.filter(|(name, _)| name.starts_with("AWS_ENDPOINT_URL_"));
+        Ok(pairs.map(|(name, url)| (name.to_owned(), url.trim().to_owned())).collect())
+    }
+
     /// Resident memory in megabytes: now, and at most so far.
     pub fn memory(&self) -> Result<(u64, u64), AnyError> {
         let id = self.process.id().ok_or("it has ended")?;
@@ -116,6 +124,12 @@ impl Owner {
             text(&owner.send(Ask::post("/v1/stores", ask)).await?, "/id")?
         };
         Ok(owner)
+    }
+
+    /// What a request of the merchant, at the store, is told by.
+    pub fn headers(&self) -> Vec<(&'static str, String)> {
+        let token = ("authorization", format!("Bearer {}", self.token));
+        vec![token, ("x-service-store-id", self.store.clone())]
     }
 
     /// Asks as the merchant, at the store. The demo's making has left little of its budget: what is

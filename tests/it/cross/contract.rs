@@ -45,6 +45,14 @@ const INTERFACE: &[(&str, &str)] = &[
     ("POST", "/v1/storefront/customer/addresses"),
     ("PATCH", "/v1/storefront/customer/addresses"),
     ("DELETE", "/v1/storefront/customer/addresses"),
+    ("GET", "/v1/themes"),
+    ("GET", "/v1/themes/{slug}/schema"),
+    ("GET", "/v1/themes/{slug}/editor"),
+    ("PUT", "/v1/themes/{slug}/editor/draft"),
+    ("POST", "/v1/themes/{slug}/preview-session"),
+    ("POST", "/v1/themes/packages/upload"),
+    ("POST", "/v1/themes/{slug}/install"),
+    ("POST", "/v1/themes/{slug}/purchase/verify"),
     ("GET", "/v1/app-store/apps"),
     ("POST", "/v1/app-store/apps/{id}/install"),
     ("POST", "/v1/app-store/apps/{id}/oauth/authorize"),
@@ -149,6 +157,8 @@ fn filled(row: &Row, store: &str) -> String {
     let zeroes = "0".repeat(32);
     let samples = [
         ("{handle}", "main".to_owned()),
+        ("{slug}", "plain-linen".to_owned()),
+        ("{number}", "1".to_owned()),
         ("{type}", "store.updated".to_owned()),
         ("{sid}", format!("sub_{zeroes}")),
         ("{rid}", format!("rev_{zeroes}")),
@@ -159,6 +169,8 @@ fn filled(row: &Row, store: &str) -> String {
     }
     let id = match row.path {
         path if path.starts_with("/v1/stores/") => store.to_owned(),
+        path if path.starts_with("/v1/themes/packages/") => format!("pkg_{zeroes}"),
+        path if path.contains("/preview-session/") => format!("prv_{zeroes}"),
         path if path.contains("/apps/") => format!("app_{zeroes}"),
         path if path.contains("/installations/") => format!("ins_{zeroes}"),
         path if path.contains("/sessions/") => format!("ses_{zeroes}"),
@@ -235,19 +247,30 @@ async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
 
 #[tokio::test]
 async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
-    // `read_themes` opens no route that is built.
-    let shop = Shop::with_published_app(&["read_themes"]).await;
+    // Each opens routes of its own, which are called by an app with the other.
+    for scope in ["read_themes", "read_forms"] {
+        let refused = refused_without(scope).await;
+        assert!(refused > 100, "{scope}: {refused}");
+    }
+}
+
+/// Calls every route as an app with this scope alone; how many demand another.
+async fn refused_without(own: &str) -> usize {
+    let shop = Shop::with_published_app(&[own]).await;
     shop.authorize().await;
     let app = shop.app_client().await;
     let page = shop.embedded_client().await;
     let before = shop.gateway.count().await;
+    let mut refused = 0;
     for row in all_rows() {
         for client in [&app, &page] {
             let reply = match row.access {
+                Access::Scope(scope) if scope == own => continue,
                 Access::Public | Access::Client | Access::Embedded => continue,
                 Access::Scope(scope) => {
                     let reply = call(client, &row, &shop.store.id).await.expect(403);
                     assert_eq!(reply.str("/required_scope"), scope, "{} {}", row.method, row.path);
+                    refused += 1;
                     reply.problem("insufficient_scope")
                 }
                 Access::Merchant
@@ -260,6 +283,7 @@ async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
         }
     }
     assert_eq!(shop.gateway.count().await, before);
+    refused
 }
 
 #[tokio::test]

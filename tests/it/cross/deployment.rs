@@ -4,11 +4,14 @@
 //! read which secret, and that nothing is given that is not used.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use delivery::delivery::QUEUE;
-use gateway::embedded::guard::Permission;
-use local::functions::Host;
+use gateway::embedded::guard::{Permission, is_like};
+use gateway::item::Key;
+use local::functions::{Host, REFUSED};
 use local::template::{self, Function, Setting};
+use platform::app::CommerceApp;
 use support::{Gateway, Merchant, Operator, Shop, json};
 use tokio::task::JoinSet;
 
@@ -36,7 +39,7 @@ fn who_may(action: &str, resource: &str) -> Vec<String> {
     let wanted = Permission { action: action.to_owned(), resource: resource.to_owned() };
     let mut names: Vec<_> = functions()
         .into_iter()
-        .filter(|function| function.permissions.contains(&wanted))
+        .filter(|function| function.permissions().contains(&wanted))
         .map(|function| function.name)
         .collect();
     names.sort();
@@ -83,7 +86,7 @@ async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
         ("MailKey", &["Auth", "Dispatcher", "Mail", "Products", "Storefront"]),
         ("MailServer", &["Mail"]),
         ("MfaKey", &["Auth"]),
-        ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Storefront"]),
+        ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Storefront", "Themes"]),
         ("WebhookKey", &["AppStore", "Operations", "SlowWebhooks", "Webhooks"]),
         ("GiftCardKey", &["Orders", "Products", "Storefront"]),
     ] {
@@ -103,15 +106,16 @@ async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
 #[tokio::test]
 async fn a_call_that_the_policy_does_not_allow_is_refused() {
     let gateway = Gateway::start().await;
-    // Health reads and counts; a list is none of its business.
+    // Health reads and counts; neither messages nor apps are any of its business.
     let health = host(&gateway, "Health").app();
     health.table.ping().await.unwrap();
     health.queue(QUEUE).depth().await.unwrap();
-    let message = (json!({"id": 1}), std::time::Duration::ZERO);
+    let message = (json!({"id": 1}), Duration::ZERO);
     health.queue(QUEUE).send(&[message]).await.unwrap_err();
+    health.table.get::<CommerceApp>(&Key::new("APP#a", "A")).await.map(drop).unwrap_err();
     let used = host(&gateway, "Health").used_permissions();
-    let used: Vec<_> = used.iter().map(|p| format!("{} {}", p.action, p.resource)).collect();
-    assert_eq!(used, ["dynamodb:GetItem Table", "sqs:GetQueueAttributes WebhookQueue"]);
+    let used: Vec<_> = used.iter().map(ToString::to_string).collect();
+    assert_eq!(used, ["dynamodb:GetItem Table HEALTH", "sqs:GetQueueAttributes WebhookQueue"]);
     let settings = host(&gateway, "Health").used_settings();
     assert_eq!(Vec::from_iter(settings), ["TABLE_NAME", "WEBHOOK_QUEUE_URL"]);
 }
@@ -128,8 +132,9 @@ fn what_a_function_may_read_it_is_told_the_name_of() {
                 Setting::Text(text) => text.as_str(),
             })
             .collect();
-        let may = function.permissions.iter();
+        let may = function.permissions();
         let readable: BTreeSet<_> = may
+            .iter()
             .filter(|permission| permission.action.starts_with("secretsmanager:"))
             .map(|permission| permission.resource.as_str())
             .collect();
@@ -156,8 +161,35 @@ async fn every_function_finds_a_merchants_only_store() {
         "/v1/products",
         "/v1/products/gift-cards",
         "/v1/reviews",
+        "/v1/themes?installed=true",
     ] {
         merchant.get(path).await.expect(200);
+    }
+}
+
+/// Which is written beside the request, and missed by nobody where it is refused.
+#[tokio::test]
+async fn every_function_that_merchants_call_records_the_use_of_their_sessions() {
+    const UNUSED: Duration = Duration::from_mins(6);
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    merchant.open_store().await;
+    let operator = Operator::sign_up(&gateway).await;
+    for (function, path) in [
+        ("Auth", "/v1/auth/me"),
+        ("Stores", "/v1/stores"),
+        ("Products", "/v1/products"),
+        ("Orders", "/v1/orders"),
+        ("Payments", "/v1/payments"),
+        ("AppStore", "/v1/app-store/installations"),
+        ("Operations", "/v1/operations/audit-log"),
+        ("Health", "/health?deep=1"),
+    ] {
+        gateway.advance(UNUSED);
+        let caller: &Merchant = if function == "Health" { &operator } else { &merchant };
+        caller.get(path).await.expect(200);
+        let refused = host(&gateway, function).refused();
+        assert!(refused.is_empty(), "{function}: {refused:?}");
     }
 }
 
@@ -175,22 +207,67 @@ fn sam_local_sets_every_variable() {
     assert_eq!(set, given);
 }
 
-/// After all other tests, which write down what each function has used: `.ci/run`.
 #[test]
-#[ignore = "reads what all other tests have written down"]
-fn nothing_is_given_that_is_not_used() {
+fn no_leading_key_is_given_twice() {
+    for Function { name, policy, .. } in functions() {
+        for keys in policy.iter().map(|statement| &statement.leading_keys) {
+            let covered = |key: &&String| keys.iter().any(|it| it != *key && is_like(it, key));
+            let covered: Vec<_> = keys.iter().filter(covered).collect();
+            assert!(covered.is_empty(), "{name}: what another one is like: {covered:?}");
+        }
+    }
+}
+
+/// What all other tests have written down that each function has used, and what it was refused.
+fn written_down() -> (BTreeSet<String>, BTreeSet<String>) {
     let test = std::env::current_exe().unwrap();
     let directory = test.parent().unwrap().parent().unwrap().join("used");
     let files = std::fs::read_dir(&directory).expect("run all tests first");
     let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
-    let used: BTreeSet<String> =
-        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    let mut given = BTreeSet::new();
-    for Function { name, environment, permissions, .. } in functions() {
+    let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+    lines.partition(|line| !line.starts_with(REFUSED))
+}
+
+/// After all other tests: `.ci/run`. Each action of a statement was used on each of its resources, and
+/// each of its leading keys by one of them, by one of the functions that run the same code.
+#[test]
+#[ignore = "reads what all other tests have written down"]
+fn nothing_is_given_that_is_not_used() {
+    let (used, _) = written_down();
+    let mut unused = Vec::new();
+    let all = functions();
+    for Function { name, binary, environment, policy, .. } in functions() {
         let own = environment.keys().filter(|it| !DECLARED_FOR_SAM_LOCAL.contains(&it.as_str()));
-        given.extend(own.map(|setting| format!("{name} {setting}")));
-        given.extend(permissions.iter().map(|p| format!("{name} {} {}", p.action, p.resource)));
+        let settings = own.map(|setting| format!("{name} {setting}"));
+        unused.extend(settings.filter(|setting| !used.contains(setting)));
+        for statement in policy {
+            let permissions = statement.permissions();
+            let uses = |permission: &Permission, key: &str| {
+                let line =
+                    |name: &String| format!("{name} {permission} {key}").trim_end().to_owned();
+                all.iter().filter(|it| it.binary == binary).any(|it| used.contains(&line(&it.name)))
+            };
+            let mut keys: Vec<&str> = statement.leading_keys.iter().map(String::as_str).collect();
+            keys.extend(keys.is_empty().then_some(""));
+            let never = permissions.iter().filter(|it| !keys.iter().any(|key| uses(it, key)));
+            unused.extend(never.map(|permission| format!("{name} {permission}")));
+            let never = keys.iter().filter(|key| !permissions.iter().any(|it| uses(it, key)));
+            unused.extend(never.map(|key| format!("{name} {:?} {key}", statement.actions)));
+        }
     }
-    let unused: Vec<_> = given.difference(&used).collect();
     assert!(unused.is_empty(), "template.yaml gives what no test saw used: {unused:#?}");
+}
+
+/// The same for what is missing: who is refused may go on without, and the test pass.
+#[test]
+#[ignore = "reads what all other tests have written down"]
+fn nothing_was_refused_that_was_asked_for() {
+    const ON_PURPOSE: &[&str] = &[
+        "refused: Health dynamodb:GetItem Table APP#a",
+        "refused: Health sqs:SendMessage WebhookQueue",
+    ];
+    let (_, refused) = written_down();
+    let refused: Vec<_> =
+        refused.iter().filter(|line| !ON_PURPOSE.contains(&line.as_str())).collect();
+    assert!(refused.is_empty(), "template.yaml does not give what was asked for: {refused:#?}");
 }

@@ -1,78 +1,35 @@
 //! A table that throttles, loses replies, conflicts or is gone: no acknowledged write is lost, no
 //! effect is doubled, and nothing internal is told. The embedded table never does any of it, so a
-//! proxy in front of it does (docs/platform.md §1).
+//! layer before it does, at the calls that a test names (docs/platform.md §1).
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use delivery::delivery::Delivery;
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use http::{HeaderMap, StatusCode};
-use support::{Client, Gateway, Market, Merchant, Receiver, Shop, cart, json, unique};
+use gateway::embedded::faults::{Fault, Faults};
+use support::{Client, Gateway, Market, Merchant, Receiver, Shop, cart, inr, json, unique};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
-
-/// What happens to one call of the table.
-#[derive(Debug, Clone, Copy)]
-enum Fault {
-    /// Applied, and the answer is lost.
-    LostReply,
-    /// Refused for its rate.
-    Throttled,
-    /// A transaction, or a write, that met a transaction.
-    Conflict,
-    /// Not handed on before so many calls of this operation have come.
-    Behind(&'static str, usize),
-}
-
-/// Calls of one operation that go wrong, in order.
-type Plan = Arc<Mutex<VecDeque<(&'static str, Fault)>>>;
 
 /// The same system, with a faulty way to its table.
 struct Faulty {
     url: String,
     app: App,
-    plan: Plan,
-    come: watch::Sender<Vec<String>>,
+    faults: Faults,
     _tasks: JoinSet<()>,
-}
-
-#[derive(Clone)]
-struct Proxy {
-    table: String,
-    plan: Plan,
-    /// The operations that have come, in order.
-    come: watch::Sender<Vec<String>>,
-    http: reqwest::Client,
 }
 
 impl Faulty {
     async fn beside(gateway: &Gateway) -> Self {
-        let embedded = gateway.system().embedded();
-        let (plan, come) = (Plan::default(), watch::Sender::default());
-        let proxy = Proxy {
-            table: embedded.emulators().dynamodb_endpoint().to_owned(),
-            plan: Arc::clone(&plan),
-            come: come.clone(),
-            http: reqwest::Client::new(),
-        };
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let mut tasks = JoinSet::new();
-        let service = axum::Router::new().fallback(forward).with_state(proxy);
-        tasks.spawn(async move { axum::serve(listener, service).await.unwrap() });
-        let app = embedded.app_with_table_at(&endpoint);
+        let faults = Faults::planned();
+        let app = gateway.system().embedded().app_over(&faults);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = local::routes().into_router(app.clone());
+        let mut tasks = JoinSet::new();
         tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, app, plan, come, _tasks: tasks }
+        Self { url, app, faults, _tasks: tasks }
     }
 
     /// The same client, over the faulty way.
@@ -82,66 +39,18 @@ impl Faulty {
 
     /// The next calls of these operations go wrong, in this order.
     fn will(&self, faults: impl IntoIterator<Item = (&'static str, Fault)>) {
-        self.plan.lock().unwrap().extend(faults);
+        self.faults.will(faults);
     }
 
     /// How many calls of this operation have come.
     fn came(&self, operation: &str) -> usize {
-        count(&self.come.borrow(), operation)
+        self.faults.came(operation)
     }
 
     /// How many planned faults have not happened.
     fn left(&self) -> usize {
-        self.plan.lock().unwrap().len()
+        self.faults.left()
     }
-}
-
-fn count(come: &[String], operation: &str) -> usize {
-    come.iter().filter(|name| *name == operation).count()
-}
-
-async fn forward(State(proxy): State<Proxy>, headers: HeaderMap, body: Bytes) -> Response {
-    let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or("");
-    let operation = target.rsplit('.').next().unwrap_or_default();
-    proxy.come.send_modify(|come| come.push(operation.to_owned()));
-    let fault = {
-        let mut plan = proxy.plan.lock().unwrap();
-        let due = plan.front().is_some_and(|(planned, _)| *planned == operation);
-        if due { plan.pop_front().map(|(_, fault)| fault) } else { None }
-    };
-    let refuse = |kind: &str, more: serde_json::Value| {
-        let mut body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "inner words"});
-        body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-        (
-            StatusCode::BAD_REQUEST,
-            [("content-type", "application/x-amz-json-1.0")],
-            body.to_string(),
-        )
-    };
-    match fault {
-        Some(Fault::Throttled) => {
-            return refuse("ProvisionedThroughputExceededException", json!({})).into_response();
-        }
-        Some(Fault::Conflict) if operation != "TransactWriteItems" => {
-            return refuse("TransactionConflictException", json!({})).into_response();
-        }
-        Some(Fault::Conflict) => {
-            let reasons = json!({"CancellationReasons": [{"Code": "TransactionConflict"}]});
-            return refuse("TransactionCanceledException", reasons).into_response();
-        }
-        Some(Fault::Behind(other, calls)) => {
-            let mut come = proxy.come.subscribe();
-            come.wait_for(|come| count(come, other) >= calls).await.unwrap();
-        }
-        Some(Fault::LostReply) | None => {}
-    }
-    let sent = proxy.http.post(&proxy.table).headers(headers).body(body).send().await.unwrap();
-    let (status, headers) = (sent.status(), sent.headers().clone());
-    let body = sent.bytes().await.unwrap();
-    if matches!(fault, Some(Fault::LostReply)) {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    }
-    (status, headers, body).into_response()
 }
 
 const WRITE: &str = "TransactWriteItems";
@@ -172,6 +81,26 @@ async fn a_transaction_that_meets_others_is_tried_again() {
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
 }
 
+/// Also where no transaction is written: the record of a key, a bucket, a counter.
+#[tokio::test]
+async fn whatever_meets_a_transaction_is_tried_again() {
+    let market = Market::open().await;
+    let book = market.stock(100, 9).await;
+    let faulty = Faulty::beside(&market.gateway).await;
+    let owner = faulty.take(&market.owner);
+    faulty.will([("PutItem", Fault::Conflict), ("PutItem", Fault::Conflict)]);
+    let ask = json!({"title": "A Lamp", "variants": [{"price": inr(100)}]});
+    owner.post("/v1/products").key("k").json(ask).await.expect(201);
+    assert_eq!(faulty.left(), 0);
+    let client = faulty.take(&market.gateway.client());
+    faulty.will([("UpdateItem", Fault::Conflict), ("UpdateItem", Fault::Conflict)]);
+    client.post(&market.orders_path()).key("k").json(cart(&[(&book, 1)])).await.expect(201);
+    let ask = json!({"email": market.merchant.email, "password": support::PASSWORD});
+    faulty.will([("UpdateItem", Fault::Conflict); 2]);
+    faulty.take(&market.gateway.client()).post("/v1/auth/signin").json(ask).await.expect(200);
+    assert_eq!(faulty.left(), 0);
+}
+
 #[tokio::test]
 async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
     let gateway = Gateway::start().await;
@@ -182,10 +111,11 @@ async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
     let reply =
         faulty.take(&merchant).get("/v1/auth/me").await.expect(503).problem("service_unavailable");
     assert_eq!(reply.header("retry-after"), Some("1"));
-    for inner in ["inner words", "Throughput", "DynamoDB", "commerce", "TransactWrite"] {
+    for inner in ["hroughput", "hrottl", "DynamoDB", "commerce", "TransactWrite"] {
         assert!(!reply.text.contains(inner), "{}", reply.text);
     }
-    faulty.will([(WRITE, Fault::Throttled); 3]);
+    // More than there are attempts: a transaction that is cancelled for it is tried again for longer.
+    faulty.will([(WRITE, Fault::Throttled); 40]);
     let ask = json!({"name": "A Shop", "subdomain": unique("throttled"), "currency": "INR", "country": "IN"});
     faulty.take(&merchant).post("/v1/stores").json(ask).await.expect(503);
     assert_eq!(gateway.count().await, before);

@@ -2,10 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ground::id::{DERIVED, PREFIXES};
+use ::themes::licensed::ThemeLicense;
+use ::themes::manifest::Slug;
+use gateway::problem::Code;
+use gateway::request::FromText;
+use ground::id::{DERIVED, PREFIXES, StoreId, ThemePurchaseId};
+use ground::money;
 use http::Method;
 use support::{
-    Client, Market, Reply, Shop, Shopper, Value, address, cart, eventually, inr, json, unique,
+    Client, Market, Reply, Shop, Shopper, ThemeSource, Value, address, cart, eventually, inr, json,
+    unique, upload,
 };
 
 /// Reads that show no objects: logs, numbers, documents and bytes (`docs/ids.md`).
@@ -30,14 +36,21 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/orders/{id}/events",
     "/v1/payments/{id}/events",
     "/v1/storefront/{subdomain}/media/{id}",
+    "/v1/storefront/{subdomain}/theme",
+    "/v1/storefront/{subdomain}/theme/files/{sha256}",
+    "/v1/themes/{slug}/editor",
+    "/v1/themes/{slug}/schema",
 ];
 
 /// Whether a value has what every object has.
 fn lacks(value: &Value) -> Vec<&'static str> {
     let is_time = |name: &str| value[name].as_str().is_some_and(|text| text.ends_with('Z'));
+    // Where the `version` is a theme's own, its `revision` counts the writes.
+    let counted =
+        value["version"].is_u64() || (value["version"].is_string() && value["revision"].is_u64());
     let holds = [
         ("id", value["id"].is_string()),
-        ("version", value["version"].is_u64()),
+        ("version", counted),
         ("created_at", is_time("created_at")),
         ("updated_at", is_time("updated_at")),
     ];
@@ -268,6 +281,44 @@ async fn platform(world: &mut World, shop: &Platform) {
     world.add("/v1/operations/outbox/{id}", &owner, &[&event]);
 }
 
+/// What themes show.
+async fn themes(world: &mut World, shop: &Platform) {
+    let owner = world.market.owner.clone();
+    let visitor = world.visitor.clone();
+    let (developer, operator): (Client, Client) = (shop.developer.clone(), shop.operator.clone());
+    let slug = unique("linen");
+    let packed = upload(&developer, ThemeSource::new(&slug).zip()).await.expect(201);
+    let package = packed.str("/package/id");
+    let of_package = |action: &str| format!("/v1/themes/packages/{package}/{action}");
+    developer.post(&of_package("submit")).json(json!({})).await.expect(202);
+    operator.post(&of_package("approve")).json(json!({})).await.expect(200);
+    let next = ThemeSource::new(&slug).version("1.1.0").zip();
+    let next = upload(&developer, next).await.expect(201).str("/package/id");
+    let submit = format!("/v1/themes/packages/{next}/submit");
+    developer.post(&submit).json(json!({})).await.expect(202);
+    let of_theme = |rest: &str| format!("/v1/themes/{slug}/{rest}");
+    world.make(&of_theme("install"), json!({})).await;
+    world.make(&of_theme("publish"), json!({"draft_version": 1})).await;
+    let session = world.make(&of_theme("preview-session"), json!({})).await.str("/id");
+    let store = StoreId::parse(&world.market.store.id).unwrap();
+    let (price, now) = (money::sample(4_900), world.market.gateway.now());
+    let (paid, theme) = (ThemePurchaseId::mint(now), Slug::from_text(&slug).unwrap());
+    let license = ThemeLicense::granted(None, &store, &theme, (&paid, &price), now);
+    let write = world.market.gateway.app().table.write();
+    write.create(&license, Code::VersionConflict).commit().await.unwrap();
+    world.add("/v1/themes", &visitor, &[]);
+    let own = "/v1/themes?installed=true".to_owned();
+    world.asked.push(("/v1/themes", owner.clone(), own));
+    world.add("/v1/themes/{slug}", &visitor, &[&slug]);
+    world.add("/v1/themes/packages", &developer, &[]);
+    world.add("/v1/themes/packages/{id}", &developer, &[&package]);
+    world.add("/v1/themes/packages/submissions", &operator, &[]);
+    world.add("/v1/themes/{slug}/preview-session/{id}", &owner, &[&slug, &session]);
+    world.add("/v1/themes/{slug}/releases", &owner, &[&slug]);
+    world.add("/v1/themes/{slug}/releases/{number}", &owner, &[&slug, "1"]);
+    world.add("/v1/themes/{slug}/licenses", &owner, &[&slug]);
+}
+
 /// Who is behind an app.
 struct Platform {
     developer: Client,
@@ -295,6 +346,7 @@ async fn world() -> World {
     orders(&mut world, &variant).await;
     customers(&mut world).await;
     platform(&mut world, &platform_of).await;
+    themes(&mut world, &platform_of).await;
     world
 }
 

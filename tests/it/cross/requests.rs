@@ -76,6 +76,8 @@ impl Callers {
             ("/outbox/", "evt"),
             ("/installations/", "ins"),
             ("/apps/", "app"),
+            ("/packages/", "pkg"),
+            ("/preview-session/", "prv"),
         ];
         let id = match row.path {
             path if path.starts_with("/v1/stores/") => self.shop.store.id.clone(),
@@ -100,6 +102,9 @@ impl Callers {
             ("{refund_id}", of("ref")),
             ("{sid}", of("sub")),
             ("{rid}", of("rev")),
+            ("{slug}", "plain-linen".to_owned()),
+            ("{number}", "1".to_owned()),
+            ("{sha256}", "0".repeat(64)),
         ] {
             path = path.replace(name, &value);
         }

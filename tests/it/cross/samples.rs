@@ -9,7 +9,8 @@ use aws_lambda_events::event::sqs::SqsEvent;
 use gateway::lambda::answer;
 use support::{Gateway, Market, Value, json};
 
-fn samples(function: &str) -> Vec<(String, Value)> {
+/// The sample events of a function, by name.
+pub(super) fn samples(function: &str) -> Vec<(String, Value)> {
     let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../events")).join(function);
     let mut files: Vec<PathBuf> =
         fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -168,6 +168,8 @@ async fn no_payment_fails_because_its_customer_is_gone() {
     let (first, second) =
         (order_of(&connected, &shopper).await, order_of(&connected, &shopper).await);
     let begun = connected.begin("stripe", &first).await;
+    let unheard = order_of(&connected, &shopper).await;
+    let paid_unheard = connected.begin("stripe", &unheard).await;
     let ask = json!({"current_password": PASSWORD});
     shopper.delete("/v1/storefront/customer/me").json(ask).await.expect(202);
     connected.providers.pay_stripe(&begun.reference);
@@ -179,6 +181,11 @@ async fn no_payment_fails_because_its_customer_is_gone() {
     market.act(&first.id, "cancel", json!({})).await.expect(200);
     market.act(&second.id, "mark-paid", json!({})).await.expect(200);
     market.act(&second.id, "refund", json!({})).await.expect(201);
+    // What nobody told is found by the sweep, which is another function.
+    connected.providers.pay_stripe(&paid_unheard.reference);
+    market.gateway.advance(MINUTE * 31);
+    assert_eq!(market.gateway.sweep().await.failures, 0);
+    assert_eq!(market.show(&unheard.id).await.str("/financial_status"), "paid");
     let prefix = format!("STO#{}#CUS#{}", market.store.id, shopper.id);
     assert!(market.gateway.items_of("customer", &prefix).await.is_empty(), "it stays gone");
 }

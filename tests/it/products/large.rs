@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use catalogue::product::{DeferredWork, ProductStatus, Sellable};
-use ground::id::{StoreId, VariantId};
+use catalogue::product::{DeferredWork, ProductStatus, RemovedVariant, Sellable};
+use catalogue::search::Token;
+use ground::id::{ProductId, StoreId, VariantId};
 use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path};
@@ -114,6 +115,56 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     let mended: Sellable = table.get(&key).await.unwrap().unwrap();
     assert!(mended.was_ordered, "orders mark it, and nobody unmarks it");
     assert_eq!(market.gateway.sweep().await.products, 0, "it is done once");
+}
+
+#[tokio::test]
+async fn what_a_crash_leaves_of_a_removed_variant_the_sweep_removes() {
+    let market = Market::open().await;
+    let large = json!({
+        "price": inr(5), "sku": "MUG-L", "barcode": "4006381333931", "options": ["L"]
+    });
+    let made = make(
+        &market.owner,
+        json!({
+            "title": "Mug", "status": "active", "options": [{"name": "Size", "values": ["S", "L"]}],
+            "variants": [{"price": inr(5), "sku": "MUG-S", "options": ["S"]}, large],
+        }),
+    )
+    .await;
+    let gateway = &market.gateway;
+    let words = || async {
+        let words = gateway.items_of("word", "STO#").await.into_iter();
+        words.map(|word| serde_json::from_value::<Token>(word).unwrap()).collect::<Vec<_>>()
+    };
+    let barcodes = || async {
+        let items = gateway.items("STO#").await;
+        items.iter().filter(|item| item["PK"].as_str().unwrap().contains("#BAR#")).count()
+    };
+    assert_eq!((words().await.is_empty(), barcodes().await), (false, 1));
+    let large = RemovedVariant {
+        id: VariantId::parse(&variant(&made, 1)).unwrap(),
+        sku: Some("MUG-L".to_owned()),
+        barcode: Some("4006381333931".to_owned()),
+    };
+    let deferred = DeferredWork {
+        store_id: StoreId::parse(&market.store.id).unwrap(),
+        product_id: ProductId::parse(&made.str("/id")).unwrap(),
+        images: Vec::new(),
+        variants: vec![large],
+        stock_went: true,
+        words: words().await,
+        created_at: gateway.now(),
+        version: 1,
+    };
+    gateway.app().table.write().put(&deferred).commit().await.unwrap();
+    gateway.advance(gateway::clock::MINUTE * 2);
+    let swept = gateway.sweep().await;
+    assert_eq!((swept.products, swept.failures), (1, 0));
+    assert_eq!(gateway.items_of("sellable", "STO#").await.len(), 1);
+    assert_eq!((words().await.is_empty(), barcodes().await), (false, 0));
+    // Its SKU is free again.
+    let again = json!({"title": "Cup", "variants": [{"price": inr(5), "sku": "MUG-L"}]});
+    make(&market.owner, again).await;
 }
 
 #[tokio::test]

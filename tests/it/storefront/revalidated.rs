@@ -2,15 +2,18 @@
 
 use gateway::caller::Access;
 use http::Method;
-use support::{Gateway, Reply, Shop, Shopper, Value, json};
+use support::{Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, unique, upload};
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
 const NEVER_KEPT: [&str; 2] = ["/health", "/v1/storefront/{subdomain}/orders/{id}"];
 
-/// A store with two of whatever its storefront lists, and two apps in the catalogue.
+/// A store with two of whatever its storefront lists, and two apps and two themes in their catalogues, of which
+/// one is the store's.
 struct World {
     shop: Shop,
     media: String,
+    theme: String,
+    file: String,
 }
 
 impl World {
@@ -52,8 +55,11 @@ impl World {
         let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on".to_vec();
         let media = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
         let media = media.expect(201).str("/id");
+        let theme = live_theme(&shop).await;
         shop.gateway.advance(identity::storefront::KEPT);
-        Self { shop, media }
+        let front = format!("/v1/storefront/{}/theme", shop.store.subdomain);
+        let file = shop.gateway.get(&front).await.expect(200).str("/files/0/sha256");
+        Self { shop, media, theme, file }
     }
 
     /// A route's path, filled in with what is there.
@@ -64,7 +70,9 @@ impl World {
             .replace("{subdomain}", &self.shop.store.subdomain)
             .replace("{handle}", handle)
             .replace("{type}", "store.updated")
-            .replace("{id}", id);
+            .replace("{id}", id)
+            .replace("{slug}", &self.theme)
+            .replace("{sha256}", &self.file);
         match path {
             "/v1/storefront/lookup" => {
                 format!("{filled}?subdomain={}", self.shop.store.subdomain)
@@ -72,6 +80,22 @@ impl World {
             _ => filled,
         }
     }
+}
+
+/// Publishes two themes; the slug of the one that is live on the store.
+async fn live_theme(shop: &Shop) -> String {
+    let slugs = [unique("linen"), unique("linen")];
+    for slug in &slugs {
+        let package = upload(&shop.developer, ThemeSource::new(slug).zip()).await.expect(201);
+        accept(&shop.developer, &shop.operator, &package.str("/package/id"), json!({})).await;
+    }
+    let [_, slug] = slugs;
+    let (owner, path) = (shop.owner(), |rest: &str| format!("/v1/themes/{slug}/{rest}"));
+    owner.post(&path("install")).json(json!({})).await.expect(201);
+    let saved = owner.put(&path("editor/draft")).json(json!({"settings": {}})).await.expect(200);
+    let ask = json!({"draft_version": saved.int("/draft/version")});
+    owner.post(&path("publish")).json(ask).await.expect(201);
+    slug
 }
 
 /// Demands that an answer is the same twice, and is not sent to whoever has it.
@@ -122,8 +146,8 @@ async fn every_public_read_is_sent_once_also_a_page_with_a_next_page() {
             revalidates(gateway, &format!("{path}?limit=1&cursor={cursor}")).await;
         }
     }
-    // Products, categories, collections, menus, policies; apps; event types.
-    assert_eq!(with_next, 7);
+    // Products, categories, collections, menus, policies; apps; themes; event types.
+    assert_eq!(with_next, 8);
     for path in NEVER_KEPT {
         let rows = local::routes();
         assert!(rows.rows().iter().any(|row| row.path == path), "{path}");

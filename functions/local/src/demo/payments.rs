@@ -45,7 +45,8 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
     api.sign_out().await
 }
 
-async fn store(app: &App) -> Result<Option<Store>, AnyError> {
+/// The demo store, unless it is gone.
+pub(super) async fn store(app: &App) -> Result<Option<Store>, AnyError> {
     let claim: Option<UniqueSubdomain> =
         app.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
     match claim {

@@ -57,7 +57,7 @@ pub(super) fn of(
         let response = example.response.as_ref().filter(|_| example.status == answer.status);
         responses.insert(answer.status.to_string(), success(answer, row, response));
     }
-    if row.method == Method::GET && row.access == Access::Public {
+    if operation.is_tagged || row.method == Method::GET && row.access == Access::Public {
         let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
         responses.insert("304".to_owned(), json!({"description": meaning}));
     }

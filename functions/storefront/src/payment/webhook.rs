@@ -23,6 +23,7 @@ use sales::workflows::record_payment::{self, PaymentUpdate};
 use sales::workflows::refund_order;
 use schemars::JsonSchema;
 use serde::Serialize;
+use themes::purchase::{self, PurchaseUpdate};
 
 use super::{Segment, named};
 
@@ -75,7 +76,8 @@ pub struct Received {
 
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook`: an event of a provider's. It is
 /// answered once it, and what it changes, is stored; before that, the provider sends it again. One
-/// that says nothing about a payment of the store is stored and has no effect.
+/// that says nothing about a payment of the store, nor about a theme that it sells, is stored and has no
+/// effect.
 ///
 /// # Errors
 /// `signature_mismatch`, `unknown_provider`, `store_not_found`, `version_conflict`,
@@ -112,6 +114,20 @@ pub async fn receive(
         let (source, event) = (Source::Webhook, Some(&event));
         let update = PaymentUpdate { locator, observed, source, event, is_answer: false };
         return record_payment::record(&app, &connected, update, |_| received()).await;
+    }
+    if let Some(observed) = &notice.observed
+        && let Some(found) =
+            purchase::of_reference(&app, &store, provider, &observed.reference).await?
+    {
+        let update = PurchaseUpdate {
+            store_id: &found.store_id,
+            purchase_id: &found.id,
+            observed,
+            source: Source::Webhook,
+            event: Some(&event),
+        };
+        purchase::record(&app, &connected, &found.slug, update).await?;
+        return Ok(received());
     }
     app.table.write().put(&event).commit().await?;
     Ok(received())

@@ -4,8 +4,8 @@
 //! The deployed code reaches them through the SDKs' own endpoint variables and cannot tell the
 //! difference, except where an emulator is kinder than AWS: it never throttles, never reports a
 //! conflicting transaction, and its indexes are never stale. Signatures are not checked, so any
-//! credentials do; that is why nothing here listens beyond loopback. Our own clients take a shorter
-//! way to the same emulators: [`Emulators::http_client`].
+//! credentials do; that is why nothing here listens beyond loopback unless it is told to. Our own clients
+//! take a shorter way to the same emulators: [`Emulators::http_client`].
 //!
 //! What survives a `kill -9`, when [`Emulators::start`] is given a directory:
 //! - the table: `SQLite` in WAL mode with `synchronous = NORMAL`, which is with the operating system
@@ -96,15 +96,24 @@ impl std::error::Error for EmulatorError {
     }
 }
 
-/// The loopback ports to listen on; 0 takes any free one.
-#[derive(Debug, Clone, Copy, Default)]
+/// Where to listen; port 0 takes any free one.
+#[derive(Debug, Clone, Copy)]
 pub struct Ports {
+    /// The address of all three. Whoever reaches it reads and writes everything.
+    pub host: Ipv4Addr,
     /// For `DynamoDB`.
     pub dynamodb: u16,
     /// For SQS.
     pub sqs: u16,
     /// For Secrets Manager.
     pub secrets: u16,
+}
+
+impl Default for Ports {
+    /// Any free ports of loopback.
+    fn default() -> Self {
+        Self { host: Ipv4Addr::LOCALHOST, dynamodb: 0, sqs: 0, secrets: 0 }
+    }
 }
 
 /// A queue and the queue its hopeless messages end in.
@@ -116,7 +125,7 @@ pub struct Queue {
     pub dead_letter_url: String,
 }
 
-/// The emulators of one local system, listening on loopback.
+/// The emulators of one local system, listening.
 ///
 /// Dropping it stops them too, but does not wait for requests that are still running.
 pub struct Emulators {
@@ -144,14 +153,14 @@ impl Emulators {
     pub async fn start_on(data: Option<&Path>, ports: Ports) -> Result<Self, EmulatorError> {
         let lock = data.map(claim).transpose()?;
         let tables = Tables::open(data)?;
-        let (listener, endpoint) = listen(ports.dynamodb, "--dynamodb-port").await?;
+        let (listener, endpoint) = listen(ports.host, ports.dynamodb, "--dynamodb-port").await?;
         let dynamodb = {
             let database = tables.primary();
             Server::run(endpoint, |stop| {
                 dynoxide::server::serve_with_shutdown(listener, database, stop)
             })
         };
-        let (listener, endpoint) = listen(ports.sqs, "--sqs-port").await?;
+        let (listener, endpoint) = listen(ports.host, ports.sqs, "--sqs-port").await?;
         let queues = Arc::new(RustackSqs::new(sqs_config(&listener)?));
         let sqs_handler = Arc::new(RustackSqsHandler::new(Arc::clone(&queues)));
         let sqs = Server::run(endpoint, {
@@ -159,7 +168,7 @@ impl Emulators {
             |stop| serve(listener, router, stop)
         });
         let vault = Arc::new(Vault::open(data)?);
-        let (listener, endpoint) = listen(ports.secrets, "--secrets-port").await?;
+        let (listener, endpoint) = listen(ports.host, ports.secrets, "--secrets-port").await?;
         let secrets = Server::run(endpoint, {
             let router = Router::new().fallback(answer_secrets).with_state(Arc::clone(&vault));
             |stop| serve(listener, router, stop)
@@ -348,11 +357,14 @@ impl Server {
     }
 }
 
-async fn listen(port: u16, option: &str) -> Result<(TcpListener, String), EmulatorError> {
-    let tried = format!("listen on 127.0.0.1:{port}, which {option} changes");
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .await
-        .map_err(EmulatorError::while_trying(tried))?;
+async fn listen(
+    host: Ipv4Addr,
+    port: u16,
+    option: &str,
+) -> Result<(TcpListener, String), EmulatorError> {
+    let tried = format!("listen on {host}:{port}, which {option} changes");
+    let listener =
+        TcpListener::bind((host, port)).await.map_err(EmulatorError::while_trying(tried))?;
     let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
     Ok((listener, format!("http://{address}")))
 }

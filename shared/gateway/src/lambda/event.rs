@@ -6,16 +6,18 @@
 //! What is mended is the event: nothing but what makes a request is left of it, spelled so that it can
 //! be read.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::IpAddr;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use lambda_http::aws_lambda_events::alb::AlbTargetGroupRequest;
+use lambda_http::aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayV2httpRequest};
 use lambda_http::request::LambdaRequest;
 use lambda_runtime::Error;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use url::Url;
 
 use super::unreadable_line;
@@ -72,22 +74,22 @@ impl Source {
         }
     }
 
-    fn client(self, event: &Value, headers: &Headers) -> Option<IpAddr> {
+    fn client(self, event: &Value, headers: &HeaderMap) -> Option<IpAddr> {
         let named = match self {
             Self::HttpApi => text(event, "/requestContext/http/sourceIp"),
             Self::RestApi => text(event, "/requestContext/identity/sourceIp"),
             // It adds what it sees to whatever the client has written.
             Self::LoadBalancer => {
-                let forwarded = headers.get("x-forwarded-for")?.last()?;
-                forwarded.rsplit(',').next()?.trim()
+                let forwarded = headers.get_all("x-forwarded-for").iter().next_back()?;
+                forwarded.to_str().ok()?.rsplit(',').next()?.trim()
             }
         };
         named.parse().ok()
     }
 }
 
-/// Values by name, in lower case.
-type Headers = BTreeMap<String, Vec<String>>;
+/// Values by name.
+type Lists = HashMap<String, Vec<String>>;
 
 /// Leaves of an event what makes a request, as `lambda_http` reads it.
 pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
@@ -103,29 +105,33 @@ pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
     };
     let Line { method, path, query, parameters } = line.unwrap_or_default();
     let is_base64 = fault.is_none() && is_base64(&event);
-    let mut mended = members(json!({"isBase64Encoded": is_base64}));
-    // Moved, for it may have megabytes.
-    mended.insert("body".to_owned(), body);
     let event = match source {
         Source::HttpApi => {
             leave_a_host(&mut headers);
-            mended.extend(members(json!({
-                "rawPath": path, "rawQueryString": query, "headers": written(headers),
-                "requestContext": {"stage": "$default", "http": {"method": method}},
-            })));
-            LambdaRequest::ApiGatewayV2(serde_json::from_value(mended.into())?)
+            let mut mended = ApiGatewayV2httpRequest::default();
+            mended.request_context.stage = Some("$default".to_owned());
+            mended.request_context.http.method = method;
+            (mended.raw_path, mended.raw_query_string) = (Some(path), Some(query));
+            mended.headers = headers;
+            (mended.body, mended.is_base64_encoded) = (body, is_base64);
+            LambdaRequest::ApiGatewayV2(mended)
         }
-        Source::RestApi | Source::LoadBalancer => {
+        Source::RestApi => {
             // `headers` stays empty: the adapter would take these alone of what is in both.
-            mended.extend(members(json!({
-                "httpMethod": method, "path": path, "multiValueHeaders": written(headers),
-                "multiValueQueryStringParameters": parameters,
-                "requestContext": {"httpMethod": method, "elb": {}},
-            })));
-            match source {
-                Source::LoadBalancer => LambdaRequest::Alb(serde_json::from_value(mended.into())?),
-                _ => LambdaRequest::ApiGatewayV1(serde_json::from_value(mended.into())?),
-            }
+            let mut mended = ApiGatewayProxyRequest::default();
+            (mended.http_method, mended.path) = (method, Some(path));
+            mended.multi_value_headers = headers;
+            mended.multi_value_query_string_parameters = parameters.into();
+            (mended.body, mended.is_base64_encoded) = (body, is_base64);
+            LambdaRequest::ApiGatewayV1(mended)
+        }
+        Source::LoadBalancer => {
+            let mut mended = AlbTargetGroupRequest::default();
+            (mended.http_method, mended.path) = (method, Some(path));
+            mended.multi_value_headers = headers;
+            mended.multi_value_query_string_parameters = parameters.into();
+            (mended.body, mended.is_base64_encoded) = (body, is_base64);
+            LambdaRequest::Alb(mended)
         }
     };
     Ok(Mended { event, source, client, fault })
@@ -133,16 +139,16 @@ pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
 
 /// Method, path and query; the latter as text or as lists of values, as the source has it.
 struct Line {
-    method: String,
+    method: Method,
     path: String,
     query: String,
-    parameters: BTreeMap<String, Vec<String>>,
+    parameters: Lists,
 }
 
 impl Default for Line {
     fn default() -> Self {
-        let (path, parameters) = ("/".to_owned(), BTreeMap::new());
-        Self { method: Method::GET.to_string(), path, query: String::new(), parameters }
+        let (path, parameters) = ("/".to_owned(), Lists::new());
+        Self { method: Method::GET, path, query: String::new(), parameters }
     }
 }
 
@@ -167,11 +173,11 @@ fn line(source: Source, event: &Value) -> Option<Line> {
     let kept = if source.decodes_path(event) { "/-._~:@" } else { "/-._~:@!$&'()*+,;=%" };
     let path = escape(text(event, path), kept);
     Some(Line {
-        method: method.to_string(),
+        method,
         path: if path.starts_with('/') { path } else { format!("/{path}") },
         query: escape(text(event, "/rawQueryString"), "/-._~:@!$&'()*+,;=%?"),
         parameters: match source {
-            Source::HttpApi => BTreeMap::new(),
+            Source::HttpApi => Lists::new(),
             _ => listed(event, "queryStringParameters", "multiValueQueryStringParameters"),
         },
     })
@@ -198,14 +204,15 @@ fn encodes(text: &[u8], place: usize) -> bool {
     digits.filter(|byte| byte.is_ascii_hexdigit()).count() == 2
 }
 
-/// The body and whether it cannot be read; it is then left out.
-fn body(event: &mut Value) -> (Value, bool) {
+/// The body, moved, for it may have megabytes; and whether it cannot be read: it is then left out.
+fn body(event: &mut Value) -> (Option<String>, bool) {
     let is_base64 = is_base64(event);
-    let body = event.get_mut("body").map(Value::take).unwrap_or_default();
-    match body.as_str() {
-        None => (Value::Null, false),
-        Some(text) if is_base64 && BASE64_STANDARD.decode(text).is_err() => (Value::Null, true),
-        Some(_) => (body, false),
+    match event.get_mut("body").map(Value::take) {
+        Some(Value::String(text)) if is_base64 && BASE64_STANDARD.decode(&text).is_err() => {
+            (None, true)
+        }
+        Some(Value::String(text)) => (Some(text), false),
+        _ => (None, false),
     }
 }
 
@@ -213,43 +220,31 @@ fn is_base64(event: &Value) -> bool {
     event.get("isBase64Encoded").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// Every header once, with all of its values. What is no header is dropped, as a proxy would.
-fn headers(event: &Value) -> Headers {
-    let mut headers = Headers::new();
+/// Every header, with all of its values. What is no header is dropped, as a proxy would.
+fn headers(event: &Value) -> HeaderMap {
+    let mut headers = HeaderMap::new();
     for (name, values) in listed(event, "headers", "multiValueHeaders") {
-        if let Ok(name) = HeaderName::try_from(name) {
-            headers.entry(name.as_str().to_owned()).or_default().extend(values);
+        let Ok(name) = HeaderName::try_from(name) else { continue };
+        for value in values.into_iter().filter_map(|value| HeaderValue::try_from(value).ok()) {
+            headers.append(&name, value);
         }
     }
     let cookies = event.get("cookies").and_then(Value::as_array).into_iter().flatten();
     let cookies: Vec<_> = cookies.filter_map(Value::as_str).collect();
     if !cookies.is_empty() {
-        headers.insert(header::COOKIE.to_string(), vec![cookies.join("; ")]);
-    }
-    for values in headers.values_mut() {
-        values.retain(|value| HeaderValue::from_bytes(value.as_bytes()).is_ok());
-    }
-    headers.retain(|_, values| !values.is_empty());
-    headers
-}
-
-/// The headers as the adapter reads all of them: as texts, or as bytes where one is beyond ASCII.
-fn written(headers: Headers) -> Value {
-    let spelled = |values: Vec<String>| {
-        if values.iter().all(|value| HeaderValue::from_str(value).is_ok()) {
-            return Value::from(values);
+        headers.remove(header::COOKIE);
+        if let Ok(cookies) = HeaderValue::try_from(cookies.join("; ")) {
+            headers.insert(header::COOKIE, cookies);
         }
-        values.into_iter().map(|value| Value::from(value.into_bytes())).collect()
-    };
-    let named = headers.into_iter().map(|(name, values)| (name, spelled(values)));
-    Value::Object(named.collect())
+    }
+    headers
 }
 
 /// Leaves scheme and host where they are such: the adapter makes a URL of them, and panics where it is
 /// none.
-fn leave_a_host(headers: &mut Headers) {
+fn leave_a_host(headers: &mut HeaderMap) {
     let named = |name: &str, or: &'static str| {
-        headers.get(name).and_then(|values| values.first()).map_or(or, String::as_str)
+        headers.get(name).map_or(or, |value| value.to_str().unwrap_or_default())
     };
     let (scheme, host) = (named("x-forwarded-proto", "https"), named("host", "localhost"));
     let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
@@ -264,14 +259,14 @@ fn leave_a_host(headers: &mut Headers) {
 }
 
 /// What an event lists by name: all values where it lists all, and otherwise the one that it has.
-fn listed(event: &Value, one: &str, all: &str) -> BTreeMap<String, Vec<String>> {
+fn listed(event: &Value, one: &str, all: &str) -> Lists {
     let members = |name: &str| event.get(name).and_then(Value::as_object).into_iter().flatten();
     let texts = |value: &Value| match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     };
-    let mut values = BTreeMap::new();
+    let mut values = Lists::new();
     for (name, value) in members(one).chain(members(all)) {
         let texts = texts(value);
         if !texts.is_empty() {
@@ -283,11 +278,4 @@ fn listed(event: &Value, one: &str, all: &str) -> BTreeMap<String, Vec<String>> 
 
 fn text<'a>(event: &'a Value, pointer: &str) -> &'a str {
     event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn members(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }

@@ -157,8 +157,9 @@ async fn headers_may_be_anything() {
         json!({"X-Odd": "caf\u{e9}", "bad name": "dropped", "x-line": "a\nb", "x-null": null});
     let cookies = json!({"headers": headers, "cookies": ["a=1", "b=2"]});
     let asked_with = asked(with(http_api("/", ""), cookies)).await;
-    let expected = json!([["cookie", "a=1; b=2"], ["x-odd", "caf\u{e9}"]]);
-    assert_eq!(asked_with["headers"], expected);
+    assert_eq!(asked_with["headers"].as_array().unwrap().len(), 2);
+    assert_eq!(header(&asked_with, "cookie"), ["a=1; b=2"]);
+    assert_eq!(header(&asked_with, "x-odd"), ["caf\u{e9}"]);
 
     let repeated = json!({
         "headers": {"X-Twice": "2", "x-once": "3"},

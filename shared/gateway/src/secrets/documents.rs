@@ -11,7 +11,7 @@ use crate::token::{KeyError, KeySet, PublicKeys};
 pub const SIGNING_KEYS: &str = "signing-keys";
 /// The private keys that sign receipts and reports.
 pub const RECEIPT_KEYS: &str = "receipt-keys";
-/// The public halves of both, and the key of cursors and kept answers.
+/// The public halves of both, and the key of cursors, kept answers and preview tokens.
 pub const SHARED_KEYS: &str = "shared-keys";
 /// The key of mails on their way.
 pub const MAIL_KEY: &str = "mail-key";

@@ -29,7 +29,7 @@ mod tests;
 /// The three signing keys, with their private parts. See the module's text for their roles.
 ///
 /// Deserializes from the secret's JSON, `{"previous": JWK|null, "current": JWK, "next": JWK}`, each
-/// a private P-256 JWK (RFC 7518 §6.2) of `kty, crv, x, y, d`; every key has signed and verified
+/// a private P-256 JWK (RFC 7518 §6.2) of `kty, crv, x, y, d`; the key that signs has signed and verified
 /// once by then.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "StoredKeys")]
@@ -114,7 +114,7 @@ impl KeySet {
         Self { previous: None, current: SigningKey::generate(), next: SigningKey::generate() }
     }
 
-    /// Reads the secret's JSON and proves each key.
+    /// Reads the secret's JSON, and proves the key that signs.
     pub fn from_secret(json: &str) -> Result<Self, KeyError> {
         let stored: StoredKeys = serde_json::from_str(json).map_err(|_| KeyError::Format)?;
         Self::try_from(stored)
@@ -171,6 +171,7 @@ impl TryFrom<StoredKeys> for KeySet {
             next: stored.next.try_into()?,
         };
         refuse_twins(set.all().map(|key| key.kid.as_str()))?;
+        set.current.prove()?;
         Ok(set)
     }
 }
@@ -204,17 +205,22 @@ impl SigningKey {
         }
     }
 
-    /// Proves that the key works before anything depends on it: `jsonwebtoken` built without a
-    /// cryptographic back end compiles, and panics at first use (docs/platform.md §6).
     fn new(secret: SecretKey) -> Result<Self, KeyError> {
         let public = Point::of(&secret.public_key());
         let pkcs8 = secret.to_pkcs8_der().map_err(|_| KeyError::NotP256)?;
         let encoding = EncodingKey::from_ec_der(pkcs8.as_bytes());
+        Ok(Self { kid: public.thumbprint(), public, secret, encoding })
+    }
+
+    /// Proves that the key works before anything depends on it: `jsonwebtoken` built without a
+    /// cryptographic back end compiles, and panics at first use (docs/platform.md §6).
+    fn prove(&self) -> Result<(), KeyError> {
         let proof = b"prove";
-        let signature = crypto::sign(proof, &encoding, Algorithm::ES256);
+        let signature = crypto::sign(proof, &self.encoding, Algorithm::ES256);
         let signature = signature.map_err(|_| KeyError::Unproven)?;
-        match crypto::verify(&signature, proof, &public.decoding_key(), Algorithm::ES256) {
-            Ok(true) => Ok(Self { kid: public.thumbprint(), public, secret, encoding }),
+        let key = self.public.decoding_key();
+        match crypto::verify(&signature, proof, &key, Algorithm::ES256) {
+            Ok(true) => Ok(()),
             _ => Err(KeyError::Unproven),
         }
     }

@@ -7,11 +7,12 @@
 //! postal code lies in its region is not judged: borders of delivery are not those of states.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use gateway::request::Fault;
 use regex_lite::Regex;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// The format of a country's addresses.
 #[derive(Debug, Deserialize)]
@@ -20,6 +21,9 @@ struct Format {
     require: String,
     /// What a whole postal code matches.
     zip: Option<String>,
+    /// That, compiled when it is needed first.
+    #[serde(skip)]
+    pattern: OnceLock<Option<Regex>>,
     /// A postal code that there is.
     example: Option<String>,
     /// Names of regions by code; where addresses name no region, or any, there are none.
@@ -27,10 +31,24 @@ struct Format {
     regions: BTreeMap<String, Vec<String>>,
 }
 
-static FORMATS: LazyLock<BTreeMap<String, Format>> = LazyLock::new(|| {
-    // A test reads the table.
-    serde_json::from_str(include_str!("formats.json")).unwrap_or_default()
-});
+/// A country's format, which is read when an address there is judged first.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Entry {
+    text: Box<RawValue>,
+    #[serde(skip)]
+    read: OnceLock<Option<Format>>,
+}
+
+impl Entry {
+    fn format(&self) -> Option<&Format> {
+        // A test reads all of them.
+        self.read.get_or_init(|| serde_json::from_str(self.text.get()).ok()).as_ref()
+    }
+}
+
+static FORMATS: LazyLock<BTreeMap<String, Entry>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("formats.json")).unwrap_or_default());
 
 /// A region and a postal code as they are kept.
 pub type Kept = (Option<String>, Option<String>);
@@ -45,7 +63,7 @@ pub fn judge(
     region: Option<&str>,
     postal_code: Option<&str>,
 ) -> Result<Kept, Vec<(&'static str, Fault)>> {
-    let Some(format) = FORMATS.get(country) else {
+    let Some(format) = FORMATS.get(country).and_then(Entry::format) else {
         return Ok((region.map(str::to_owned), postal_code.map(str::to_owned)));
     };
     let (region, postal_code) = (format.region(country, region), format.postal_code(postal_code));
@@ -97,8 +115,9 @@ impl Format {
         let code = given.trim().to_uppercase();
         // A code may be written in groups where its country writes it in one.
         let whole: String = code.split_whitespace().collect();
-        let pattern = Regex::new(&format!("^(?:{pattern})$"));
-        let matches = |code: &String| pattern.as_ref().is_ok_and(|pattern| pattern.is_match(code));
+        let compile = || Regex::new(&format!("^(?:{pattern})$")).ok();
+        let pattern = self.pattern.get_or_init(compile).as_ref();
+        let matches = |code: &String| pattern.is_some_and(|pattern| pattern.is_match(code));
         [code, whole].into_iter().find(matches).map(Some).ok_or_else(|| {
             Fault::new("invalid_postal_code", format!("Must be a code such as {example}."))
         })
@@ -131,7 +150,8 @@ mod tests {
     #[test]
     fn the_table_reads_and_its_own_examples_pass() {
         assert!(FORMATS.len() > 240);
-        for (country, format) in FORMATS.iter() {
+        for (country, entry) in FORMATS.iter() {
+            let format = entry.format().expect(country);
             if let Some(pattern) = &format.zip {
                 Regex::new(pattern).expect(country);
                 let example = format.example.as_deref().expect(country);

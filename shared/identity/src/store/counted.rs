@@ -7,10 +7,10 @@ use ground::fields::Handle;
 use ground::id::StoreId;
 use ground::key;
 
-use super::{MAX_MENUS, Store, StoreStatus};
+use super::{LiveTheme, MAX_MENUS, MAX_THEMES, Store, StoreStatus};
 
 /// The attributes that the functions below write.
-const COUNTED: &[&str] = &["config_changes", "menus", "currency_locked"];
+const COUNTED: &[&str] = &["config_changes", "menus", "themes", "live_theme", "currency_locked"];
 
 /// Writes a changed store. Refused, like a stale version, when it has another currency and
 /// something was priced in the old one meanwhile.
@@ -49,6 +49,41 @@ pub fn menu_removed(write: Write, store: &StoreId, menu: &Handle) -> Write {
         .value(":one", 1)
         .member(":menu", menu.as_str());
     write.update(&key::store(store), change, Code::NotFound)
+}
+
+/// Says that a theme is one of the store's from now on. Part of the transaction that installs it.
+/// Refused when the store has [`MAX_THEMES`] others.
+pub fn theme_installed(write: Write, store: &StoreId, theme: &str) -> Write {
+    let has_room =
+        "attribute_not_exists(themes) OR size(themes) < :most OR contains(themes, :slug)";
+    let change = Change::new("ADD themes :theme")
+        .only_if(format!("attribute_exists(PK) AND ({has_room})"))
+        .value(":most", MAX_THEMES)
+        .value(":slug", theme)
+        .member(":theme", theme);
+    write.update(&key::store(store), change, Code::ThemeLimit.with("limit", MAX_THEMES))
+}
+
+/// Says that a theme is none of the store's any more. Part of the transaction that uninstalls it.
+/// Refused when the storefront is shown in it.
+pub fn theme_uninstalled(write: Write, store: &StoreId, theme: &str) -> Write {
+    let is_hidden = "attribute_not_exists(live_theme) OR live_theme.slug <> :slug";
+    let change = Change::new("DELETE themes :theme")
+        .only_if(format!("attribute_exists(PK) AND ({is_hidden})"))
+        .value(":slug", theme)
+        .member(":theme", theme);
+    write.update(&key::store(store), change, Code::ThemeIsPublished)
+}
+
+/// As [`configured`], for what the storefront is shown in from now on. Part of the transaction that
+/// makes the release. Refused when the theme is not the store's any more.
+pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write {
+    let change = Change::new("SET live_theme = :live ADD config_changes :one")
+        .only_if("attribute_exists(PK) AND contains(themes, :slug)")
+        .value(":live", live)
+        .value(":slug", &live.slug)
+        .value(":one", 1);
+    write.update(&key::store(store), change, Code::ThemeNotInstalled)
 }
 
 /// Says that something is priced in the currency of the store that was read: from now on it stays.

@@ -117,7 +117,7 @@ async fn processes_that_share_a_bucket_admit_no_more_than_one_would() {
     let mut clients = Vec::new();
     for _ in 0..4 {
         let embedded = gateway.system().embedded();
-        let app = embedded.app_with_table_at(embedded.emulators().dynamodb_endpoint());
+        let app = embedded.app_beside();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         clients.push(merchant.at_url(&format!("http://{}", listener.local_addr().unwrap())));
         let router = local::routes().into_router(app);

@@ -1,5 +1,7 @@
 //! What apps hear, for as long as they may.
 
+use std::time::Duration;
+
 use gateway::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Receiver, Shop, Value, eventually, json};
 
@@ -144,4 +146,35 @@ async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
     shop.uninstall(&grant.installation_id).await.expect(200);
     let secret = shop.app.view["webhook_secret"].as_str().unwrap();
     verify(&fresh.wait_for_event("app.uninstalled").await, secret);
+}
+
+#[tokio::test]
+async fn what_the_former_address_answers_late_does_not_give_up_the_new_one() {
+    let former = Receiver::that(Behaviour::Delay(Duration::from_millis(1_500), 410)).await;
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let ask = json!({"url": former.url("/"), "event_types": ["store.updated"]});
+    let owner = shop.owner();
+    let made = owner.post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let rename = async |name: &str| {
+        let path = format!("/v1/stores/{}", shop.store.id);
+        owner.patch(&path).json(json!({"name": name})).await.expect(200);
+    };
+    rename("Before").await;
+    former.wait_for(1).await;
+    let fresh = Receiver::start().await;
+    let path = format!("{SUBSCRIPTIONS}/{made}");
+    owner.patch(&path).json(json!({"url": fresh.url("/")})).await.expect(200);
+    let answered = || async {
+        let listed = owner.get(&format!("{DELIVERIES}?subscription_id={made}")).await.expect(200);
+        (listed.at("/data/0/last_status_code") == 410).then_some(())
+    };
+    eventually(DEADLINE, answered).await;
+    // By the third, what came of the first has long been told.
+    for count in 1..=3 {
+        rename(&format!("After {count}")).await;
+        fresh.wait_for(count).await;
+    }
+    let known = owner.get(&path).await.expect(200);
+    assert_eq!(known.at("/status"), "enabled");
+    assert_eq!(known.at("/stats/consecutive_failures"), 0);
 }

@@ -1,13 +1,11 @@
 //! Every event, once, whatever stops in between.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use gateway::clock::{HOUR, MINUTE};
+use gateway::embedded::faults::{Fault, Faults};
 use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
-use tokio::task::JoinSet;
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};
 
@@ -160,45 +158,18 @@ async fn a_discarded_event_is_published_when_it_is_requeued() {
     act("requeue").await.expect(409).problem("invalid_state_transition");
 }
 
-/// A way to the table on which every change of an item fails, as often as `failures` says.
-async fn failing_writes(table: String, failures: Arc<AtomicUsize>) -> (String, JoinSet<()>) {
-    let http = reqwest::Client::new();
-    let forward = move |headers: http::HeaderMap, body: axum::body::Bytes| {
-        let (table, http, failures) = (table.clone(), http.clone(), Arc::clone(&failures));
-        async move {
-            let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
-            let is_write = target.is_some_and(|target| target.ends_with("UpdateItem"));
-            let take = |left: usize| left.checked_sub(1);
-            if is_write && failures.fetch_update(SeqCst, SeqCst, take).is_ok() {
-                let kind = "com.amazonaws.dynamodb.v20120810#AccessDeniedException";
-                let body = json!({"__type": kind, "message": "no"}).to_string();
-                return (http::StatusCode::BAD_REQUEST, body.into_bytes().into());
-            }
-            let sent = http.post(&table).headers(headers).body(body).send().await.unwrap();
-            (sent.status(), sent.bytes().await.unwrap())
-        }
-    };
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let router = axum::Router::new().fallback(forward);
-    let mut tasks = JoinSet::new();
-    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-    (endpoint, tasks)
-}
-
 #[tokio::test]
 async fn an_outage_gives_up_no_event_however_old_it_is() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let watched = Watched::on(gateway, Behaviour::Status(200)).await;
     watched.rename("Old").await;
     let embedded = watched.gateway.system().embedded();
-    let failures = Arc::new(AtomicUsize::new(1));
-    let table = embedded.emulators().dynamodb_endpoint().to_owned();
-    let (endpoint, _tasks) = failing_writes(table, Arc::clone(&failures)).await;
-    let app = embedded.app_with_table_at(&endpoint);
+    let faults = Faults::planned();
+    faults.will([("UpdateItem", Fault::Denied)]);
+    let app = embedded.app_over(&faults);
     watched.gateway.advance(2 * HOUR);
     let report = dispatcher::sweep(&app).await;
-    assert_eq!(failures.load(SeqCst), 0);
+    assert_eq!(faults.left(), 0);
     assert_eq!(report.failures, 1, "the others of its chunk were published: {report:?}");
     let events = watched.gateway.all_events().await;
     assert!(events.iter().all(|event| event.state.as_str() != "failed"), "{events:?}");

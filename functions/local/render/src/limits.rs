@@ -1,0 +1,238 @@
+//! What a page may cost, and what is told when it costs more.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// What a page may cost. The steps and the bytes are the same on every machine; the time is the net
+/// below them.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Tags, filters, rounds of a loop, and one more for each KiB that a filter reads.
+    pub steps: u64,
+    /// Bytes of the page.
+    pub output: u64,
+    /// Bytes of everything that templates make of values and texts, whether still needed or not.
+    pub memory: u64,
+    /// Bytes of one text that a template makes.
+    pub text: u64,
+    /// Files within files: layout, section, snippet.
+    pub depth: u64,
+    /// Blocks within blocks of one file.
+    pub nesting: u64,
+    /// How long it may take.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 200_000,
+            output: 2 << 20,
+            memory: 64 << 20,
+            text: 256 << 10,
+            depth: 20,
+            nesting: 50,
+            time: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Why a page was not rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingCode {
+    /// The theme has no file that the page needs.
+    MissingFile,
+    /// A template is no Liquid, or a file that should be JSON is not.
+    Syntax,
+    /// A template asks for what cannot be: a division by zero, a filter's argument of a wrong type.
+    Failed,
+    /// More steps than [`Limits::steps`].
+    TooManySteps,
+    /// A longer page than [`Limits::output`].
+    OutputTooLarge,
+    /// More than [`Limits::memory`], or a longer text than [`Limits::text`].
+    MemoryExceeded,
+    /// Files include each other deeper than [`Limits::depth`].
+    IncludedTooDeep,
+    /// Blocks are nested deeper than [`Limits::nesting`].
+    NestedTooDeep,
+    /// It took longer than [`Limits::time`].
+    TooSlow,
+}
+
+/// What is wrong with a theme, as its author is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What kind of fault it is.
+    pub code: FindingCode,
+    /// The file that was being rendered.
+    pub path: String,
+    /// What is wrong, for people.
+    pub message: String,
+}
+
+/// Counts what a page costs. The first finding is kept: what follows from it is told nobody.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    limits: Limits,
+    deadline: Instant,
+    steps: AtomicU64,
+    memory: AtomicU64,
+    nesting: AtomicU64,
+    exceeded: OnceLock<(FindingCode, String)>,
+}
+
+/// A template is to stop: the finding is in the meter.
+pub(crate) fn stopped() -> liquid_core::Error {
+    liquid_core::Error::with_msg("a limit is exceeded")
+}
+
+impl Meter {
+    pub(crate) fn new(limits: Limits) -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "how long it really takes, not what time it is"
+        )]
+        let now = Instant::now();
+        Self {
+            limits,
+            deadline: now.checked_add(limits.time).unwrap_or(now),
+            steps: AtomicU64::new(0),
+            memory: AtomicU64::new(0),
+            nesting: AtomicU64::new(0),
+            exceeded: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The first limit that was exceeded.
+    pub(crate) fn exceeded(&self) -> Option<&(FindingCode, String)> {
+        self.exceeded.get()
+    }
+
+    /// Goes on by so many steps, unless something is exceeded.
+    pub(crate) fn step(&self, steps: u64) -> liquid_core::Result<()> {
+        let taken = self.steps.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
+        if taken > self.limits.steps {
+            let limit = self.limits.steps;
+            return Err(self.stop(FindingCode::TooManySteps, format!("more than {limit} steps")));
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "how long it really takes, not what time it is"
+        )]
+        let now = Instant::now();
+        if now > self.deadline {
+            let limit = self.limits.time;
+            return Err(self.stop(FindingCode::TooSlow, format!("it takes longer than {limit:?}")));
+        }
+        if self.exceeded.get().is_some() { Err(stopped()) } else { Ok(()) }
+    }
+
+    /// Counts what a template has made. What is too much stops it at its next step, if not here.
+    pub(crate) fn hold(&self, bytes: u64) -> liquid_core::Result<()> {
+        let held = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if held > self.limits.memory {
+            let limit = self.limits.memory;
+            let message = format!("it makes more than {limit} bytes of values");
+            return Err(self.stop(FindingCode::MemoryExceeded, message));
+        }
+        Ok(())
+    }
+
+    /// Refuses a text that would be too long.
+    pub(crate) fn text(&self, bytes: u64) -> liquid_core::Result<()> {
+        let limit = self.limits.text;
+        if bytes > limit {
+            let message = format!("a text is longer than {limit} bytes");
+            return Err(self.stop(FindingCode::MemoryExceeded, message));
+        }
+        Ok(())
+    }
+
+    /// One block deeper while `within` runs.
+    pub(crate) fn nested<T>(
+        &self,
+        within: impl FnOnce() -> liquid_core::Result<T>,
+    ) -> liquid_core::Result<T> {
+        let depth = self.nesting.fetch_add(1, Ordering::Relaxed);
+        let limit = self.limits.nesting;
+        let result = if depth >= limit {
+            let message = format!("blocks are nested more than {limit} deep");
+            Err(self.stop(FindingCode::NestedTooDeep, message))
+        } else {
+            within()
+        };
+        self.nesting.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    /// Keeps the finding, if it is the first.
+    pub(crate) fn stop(&self, code: FindingCode, message: String) -> liquid_core::Error {
+        let _kept = self.exceeded.set((code, message));
+        stopped()
+    }
+}
+
+/// A text that grows up to a limit.
+pub(crate) struct Bounded<'a> {
+    pub(crate) text: Vec<u8>,
+    limit: u64,
+    code: FindingCode,
+    meter: &'a Meter,
+}
+
+impl<'a> Bounded<'a> {
+    /// The page itself.
+    pub(crate) fn page(meter: &'a Meter) -> Self {
+        Self {
+            text: Vec::new(),
+            limit: meter.limits.output,
+            code: FindingCode::OutputTooLarge,
+            meter,
+        }
+    }
+
+    /// A text that a template keeps.
+    pub(crate) fn kept(meter: &'a Meter) -> Self {
+        Self {
+            text: Vec::new(),
+            limit: meter.limits.text,
+            code: FindingCode::MemoryExceeded,
+            meter,
+        }
+    }
+
+    /// What was written.
+    pub(crate) fn into_string(self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+}
+
+impl std::io::Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let length = size(self.text.len()).saturating_add(size(bytes.len()));
+        if length > self.limit {
+            let message = format!("more than {} bytes of text", self.limit);
+            return Err(std::io::Error::other(self.meter.stop(self.code, message)));
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A length as it is counted.
+pub(crate) fn size(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

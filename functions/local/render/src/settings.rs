@@ -1,0 +1,54 @@
+//! Settings as templates see them: the merchant's values over the schema's defaults, each by its type.
+
+use liquid_core::model::{KString, Object, Value, ValueView as _};
+use serde_json::{Map, Value as Json};
+
+use crate::{safe, value};
+
+/// Types whose value is HTML. It was sanitized when it was saved, by what its type allows.
+const HTML: [&str; 3] = ["html", "inline_richtext", "richtext"];
+
+/// The settings that a list of a schema declares, with these values. `globals` has what a setting may
+/// choose: collections, products, menus.
+pub(crate) fn of(declared: Option<&Json>, given: &Map<String, Json>, globals: &Object) -> Object {
+    let declared = declared.and_then(Json::as_array).into_iter().flatten();
+    let mut settings = Object::new();
+    for setting in declared {
+        let text = |name: &str| setting.get(name).and_then(Json::as_str);
+        let (Some(id), Some(kind)) = (text("id"), text("type")) else { continue };
+        let chosen = given.get(id).or_else(|| setting.get("default")).unwrap_or(&Json::Null);
+        settings.insert(KString::from_ref(id), typed(kind, chosen, globals));
+    }
+    settings
+}
+
+/// The settings that `config/settings_schema.json` declares, which are in groups.
+pub(crate) fn of_theme(schema: &Json, given: &Map<String, Json>, globals: &Object) -> Object {
+    let groups = schema.as_array().into_iter().flatten();
+    groups.flat_map(|group| of(group.get("settings"), given, globals)).collect()
+}
+
+fn typed(kind: &str, chosen: &Json, globals: &Object) -> Value {
+    match kind {
+        kind if HTML.contains(&kind) => safe::html(chosen.as_str().unwrap_or_default()),
+        "collection" => one_of("collections", chosen, globals),
+        "product" => one_of("all_products", chosen, globals),
+        "link_list" => one_of("linklists", chosen, globals),
+        "collection_list" => some_of("collections", chosen, globals),
+        "product_list" => some_of("all_products", chosen, globals),
+        _ => value::of(chosen),
+    }
+}
+
+/// What has this handle. Without one, an empty text, which every condition takes for blank.
+fn one_of(name: &str, handle: &Json, globals: &Object) -> Value {
+    let found = globals.get(name).and_then(|known| known.as_object());
+    let found = found.and_then(|known| known.get(handle.as_str()?));
+    found.map_or_else(|| Value::scalar(""), liquid_core::ValueView::to_value)
+}
+
+fn some_of(name: &str, handles: &Json, globals: &Object) -> Value {
+    let handles = handles.as_array().into_iter().flatten();
+    let found = handles.map(|handle| one_of(name, handle, globals));
+    Value::Array(found.filter(liquid_core::model::Value::is_object).collect())
+}

@@ -1,0 +1,45 @@
+//! Whole pages, of themes as they should be and as they should not.
+
+mod hostile;
+mod language;
+
+use serde_json::json;
+
+use crate::{Data, Finding, Limits, Page, Theme, files, render};
+
+/// A theme whose home page is this template, in a layout that adds nothing.
+fn theme(template: &str, others: &[(&str, &str)]) -> Theme {
+    let own =
+        [("layout/theme.liquid", "{{ content_for_layout }}"), ("templates/index.liquid", template)];
+    Theme {
+        files: files(own.into_iter().chain(others.iter().copied())),
+        locale: "en".to_owned(),
+        ..Theme::default()
+    }
+}
+
+fn data() -> Data {
+    let cup = json!({
+        "handle": "cup", "title": "Cup <b>& saucer</b>", "price": {"amount": 129_900, "currency": "INR"},
+        "price_max": {"amount": 129_900, "currency": "INR"}, "in_stock": true,
+        "images": [{"url": "/media/cup.png", "alt": "A \"cup\""}],
+        "description": "<p>It holds <em>tea</em>.</p>",
+    });
+    Data {
+        store: json!({"name": "Tom & Jerry", "currency": "INR", "locale": "en-IN"}),
+        products: vec![cup.clone()],
+        collections: vec![(json!({"handle": "kitchen", "title": "Kitchen"}), vec![cup])],
+        menus: Vec::new(),
+        root: "/shop".to_owned(),
+        query: String::new(),
+    }
+}
+
+fn page(theme: &Theme) -> Result<String, Finding> {
+    render(theme, Page::Index, &data(), Limits::default())
+}
+
+/// The home page of this template alone.
+fn shown(template: &str) -> String {
+    page(&theme(template, &[])).unwrap()
+}

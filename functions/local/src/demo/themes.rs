@@ -1,0 +1,301 @@
+//! The demo's themes: `functions/local/themes`, which come to the catalogue as anybody's do. One is
+//! installed in the demo store, and published.
+
+use std::io::Write;
+
+use gateway::embedded::AnyError;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{Api, text};
+
+/// What the demo store is shown in.
+pub const LIVE: &str = "harbor";
+
+/// A theme: its slug, and its files by path.
+pub struct Folder {
+    /// What it is called in addresses.
+    pub slug: &'static str,
+    /// Path and content.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! folder {
+    ($slug:literal: $($path:literal)*) => {
+        Folder {
+            slug: $slug,
+            files: &[$(($path, include_str!(concat!("../../themes/", $slug, "/", $path)))),*],
+        }
+    };
+}
+
+/// All of them.
+pub const FOLDERS: [Folder; 2] = [
+    folder!("harbor":
+        "assets/harbor.css"
+        "config/settings_data.json"
+        "config/settings_schema.json"
+        "layout/theme.liquid"
+        "locales/de.json"
+        "locales/en.default.json"
+        "sections/collection-list.liquid"
+        "sections/featured-collection.liquid"
+        "sections/footer.liquid"
+        "sections/header.liquid"
+        "sections/hero.liquid"
+        "sections/main-404.liquid"
+        "sections/main-page.liquid"
+        "sections/main-product.liquid"
+        "sections/product-grid.liquid"
+        "snippets/price.liquid"
+        "snippets/product-card.liquid"
+        "templates/404.json"
+        "templates/collection.json"
+        "templates/index.json"
+        "templates/list-collections.json"
+        "templates/page.json"
+        "templates/product.json"
+        "theme.json"),
+    folder!("atelier":
+        "assets/atelier.css"
+        "config/settings_data.json"
+        "config/settings_schema.json"
+        "layout/theme.liquid"
+        "locales/de.json"
+        "locales/en.default.json"
+        "sections/collection-list.liquid"
+        "sections/featured-collection.liquid"
+        "sections/footer.liquid"
+        "sections/header.liquid"
+        "sections/hero.liquid"
+        "sections/main-404.liquid"
+        "sections/main-page.liquid"
+        "sections/main-product.liquid"
+        "sections/product-grid.liquid"
+        "sections/quote.liquid"
+        "snippets/price.liquid"
+        "snippets/product-card.liquid"
+        "templates/404.json"
+        "templates/collection.json"
+        "templates/index.json"
+        "templates/list-collections.json"
+        "templates/page.json"
+        "templates/product.json"
+        "theme.json"),
+];
+
+impl Folder {
+    /// The folder as a package. Nothing is compressed: it is small, and never leaves the machine.
+    ///
+    /// # Errors
+    /// None in practice: it is written to memory.
+    pub fn zipped(&self) -> Result<Vec<u8>, AnyError> {
+        let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
+        for (path, content) in self.files {
+            let (mut entry, config) = archive.new_file(*path).start()?;
+            let mut writer = config.wrap(&mut entry);
+            writer.write_all(content.as_bytes())?;
+            let (_, descriptor) = writer.finish()?;
+            entry.finish(descriptor)?;
+        }
+        Ok(archive.finish()?)
+    }
+}
+
+/// Makes what is not there yet. An attempt that broke off goes on where it ended.
+pub(super) async fn publish(merchant: &Api, operator: &Api, store: &str) -> Result<(), AnyError> {
+    merchant.about("Preparing the demo store: themes");
+    register(merchant).await?;
+    for folder in &FOLDERS {
+        offer(merchant, operator, folder, store).await?;
+    }
+    let editor = format!("/v1/themes/{LIVE}/editor");
+    if merchant.find(&editor).await?.is_none() {
+        merchant.call("POST", &format!("/v1/themes/{LIVE}/install"), Some(json!({}))).await?;
+    }
+    let now = merchant.call("GET", &editor, None).await?;
+    if now.pointer("/release_history_head").and_then(Value::as_u64) == Some(0) {
+        let draft =
+            now.pointer("/draft/version").cloned().ok_or("an installed theme has no draft")?;
+        let ask = json!({"draft_version": draft, "message": "As it comes"});
+        merchant.call("POST", &format!("/v1/themes/{LIVE}/publish"), Some(ask)).await?;
+    }
+    Ok(())
+}
+
+/// Only developers offer themes.
+async fn register(merchant: &Api) -> Result<(), AnyError> {
+    let ask = json!({
+        "company": "Demo Store", "contact_email": super::MERCHANT.email, "country": "IN",
+        "agree_terms": true,
+    });
+    match merchant.call("POST", "/v1/app-store/developers/register", Some(ask)).await {
+        Err(cause) if !cause.to_string().contains(&StatusCode::CONFLICT.to_string()) => Err(cause),
+        _ => Ok(()),
+    }
+}
+
+/// Brings a theme into the catalogue, from wherever it is on its way there.
+async fn offer(
+    merchant: &Api,
+    operator: &Api,
+    folder: &Folder,
+    store: &str,
+) -> Result<(), AnyError> {
+    let list = merchant.call("GET", "/v1/themes/packages?limit=100", None).await?;
+    let known = list.pointer("/data").and_then(Value::as_array).into_iter().flatten();
+    let known = known
+        .into_iter()
+        .find(|package| package.get("slug").and_then(Value::as_str) == Some(folder.slug));
+    let package = if let Some(package) = known {
+        package.clone()
+    } else {
+        let path = "/v1/themes/packages/upload";
+        let made = merchant.send("POST", path, "application/zip", folder.zipped()?).await?;
+        made.get("package").cloned().unwrap_or_default()
+    };
+    let (id, mut status) = (text(&package, "/id")?, text(&package, "/status")?);
+    let act = |action: &str| format!("/v1/themes/packages/{id}/{action}");
+    if status == "valid" {
+        let ask = json!({"seller_store_id": store, "changelog": "The first version."});
+        let submitted = merchant.call("POST", &act("submit"), Some(ask)).await?;
+        status = text(&submitted, "/status")?;
+    }
+    if status == "submitted" {
+        operator.call("POST", &act("approve"), Some(json!({}))).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
+
+    use ::themes::package;
+    use ::themes::settings::defaults;
+    use render::{Data, Limits, Page, Theme, render};
+    use serde_json::{Value, json};
+
+    use super::{FOLDERS, Folder};
+
+    fn walk(root: &Path, at: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else {
+                found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_folders_is_in_the_packages() {
+        for folder in &FOLDERS {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("themes").join(folder.slug);
+            let mut found = BTreeSet::new();
+            walk(&root, &root, &mut found);
+            let named: BTreeSet<String> =
+                folder.files.iter().map(|(path, _)| (*path).to_owned()).collect();
+            assert_eq!(named, found);
+        }
+    }
+
+    #[test]
+    fn the_packages_are_valid_and_nothing_is_found_in_them() {
+        for folder in &FOLDERS {
+            let reading = package::read(&folder.zipped().unwrap());
+            assert_eq!(reading.findings, [], "{}", folder.slug);
+            let package = reading.package.unwrap();
+            assert_eq!(package.manifest.slug.as_str(), folder.slug);
+            assert_eq!(package.files.len(), folder.files.len());
+        }
+    }
+
+    /// The theme as it is after it was installed, and nothing was changed.
+    fn installed(folder: &Folder, locale: &str) -> Theme {
+        let package = package::read(&folder.zipped().unwrap()).package.unwrap();
+        let content = defaults(&package.schema);
+        let Value::Object(sections) = serde_json::to_value(&content.sections).unwrap() else {
+            panic!("sections are no object");
+        };
+        let assets = folder.files.iter().filter_map(|(path, _)| path.strip_prefix("assets/"));
+        let assets = assets.map(|name| (name.to_owned(), format!("/files/{name}")));
+        Theme {
+            files: render::files(folder.files.iter().copied()),
+            assets: assets.collect::<BTreeMap<_, _>>(),
+            settings: content.settings,
+            sections,
+            order: Some(content.order),
+            locale: locale.to_owned(),
+        }
+    }
+
+    fn data() -> (Data, Value) {
+        let lamp = json!({
+            "handle": "lamp", "title": "Lamp <No. 1>", "vendor": "Ann", "in_stock": true,
+            "price": {"amount": 499_900, "currency": "INR"}, "price_max": {"amount": 599_900, "currency": "INR"},
+            "compare_at": {"amount": 699_900, "currency": "INR"},
+            "images": [{"url": "/media/lamp", "alt": "A lamp"}], "description": "<p>Bright.</p>",
+            "variants": [{"title": "S", "price": {"amount": 499_900}}, {"title": "L", "price": {"amount": 599_900}}],
+        });
+        let mut shown = lamp.clone();
+        shown["related"] = json!([lamp]);
+        let data = Data {
+            store: json!({"name": "Tom & Ann", "currency": "INR", "locale": "en",
+                "policies": [{"handle": "privacy", "title": "Privacy"}]}),
+            products: vec![lamp.clone()],
+            collections: vec![(json!({"handle": "light", "title": "Light"}), vec![lamp])],
+            menus: vec![
+                json!({"handle": "main", "items": [{"title": "Light", "type": "collection", "ref": "light"}]}),
+            ],
+            root: "/shop".to_owned(),
+            query: "?preview_token=t".to_owned(),
+        };
+        (data, shown)
+    }
+
+    #[test]
+    fn every_page_of_the_themes_is_shown() {
+        let (data, lamp) = data();
+        for folder in &FOLDERS {
+            let theme = installed(folder, "en");
+            for (page, expected) in [
+                (Page::Index, "Lamp &lt;No. 1&gt;"),
+                (Page::Collections, "Light"),
+                (Page::Collection("light".to_owned()), "1 product<"),
+                (Page::Collection("all".to_owned()), "All products"),
+                (Page::Product(Box::new(lamp.clone())), "<p>Bright.</p>"),
+                (
+                    Page::Text(Box::new(json!({"title": "T", "body_html": "<p>We keep it.</p>"}))),
+                    "<p>We keep it.</p>",
+                ),
+                (Page::NotFound, "There is nothing here"),
+            ] {
+                let name = format!("{} {page:?}", folder.slug);
+                let html = render(&theme, page, &data, Limits::default()).expect(&name);
+                assert!(html.contains(expected), "{name}: {html}");
+                assert!(
+                    html.contains("<title>") && html.contains("Tom &amp; Ann"),
+                    "{name}: {html}"
+                );
+                assert!(!html.contains("{{") && !html.contains("{%"), "{name}: {html}");
+                assert!(html.contains("/shop/collections/light?preview_token=t"), "{name}: {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_themes_speak_german() {
+        let (data, _) = data();
+        for folder in &FOLDERS {
+            let theme = installed(folder, "de-AT");
+            let html = render(&theme, Page::NotFound, &data, Limits::default()).unwrap();
+            assert!(
+                html.contains("Hier ist nichts") && html.contains("<html lang=\"de-AT\">"),
+                "{html}"
+            );
+        }
+    }
+}

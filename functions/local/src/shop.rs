@@ -1,0 +1,155 @@
+//! The store as a page, for people who want to look: `/_local/shop/{subdomain}`, under its live theme, or
+//! under a draft with `?preview_token=…`. It is a storefront as anybody could build one: all that it
+//! knows it asks the public API, and a theme's page runs nothing (`POLICY`).
+
+mod ask;
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use gateway::request::ClientIp;
+use render::{Data, Finding, Limits, Page};
+use serde::Deserialize;
+use serde_json::Value;
+
+use ask::{Api, Refused, Storefront};
+
+/// Where shops are, without a slash at the end: their subdomains are below it.
+pub const PATH: &str = "/_local/shop";
+
+/// What a theme's page may do: show pictures and its own style. It runs no script, posts no form, and is
+/// of no origin, so that nothing in it speaks to the API as the service's own pages could.
+const POLICY: &str = "default-src 'none'; img-src 'self' http: https: data:; style-src 'self' 'unsafe-inline'; \
+     font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+     sandbox";
+
+/// What an address may say.
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    preview_token: Option<String>,
+}
+
+/// The pages, over this API.
+pub(crate) fn router(api: Router) -> Router {
+    Router::new()
+        .route(&format!("{PATH}/{{subdomain}}"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}/"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}"), get(shown))
+        .route(&format!("{PATH}/{{subdomain}}/{{family}}/{{handle}}"), get(shown))
+        .with_state(Arc::new(Api::new(api)))
+}
+
+/// Which page of which shop.
+#[derive(Debug, Deserialize)]
+struct Address {
+    subdomain: String,
+    #[serde(default)]
+    family: String,
+    #[serde(default)]
+    handle: String,
+}
+
+async fn shown(
+    State(api): State<Arc<Api>>,
+    Path(address): Path<Address>,
+    Query(asked): Query<Asked>,
+    visitor: Option<Extension<ClientIp>>,
+) -> Response {
+    let visitor = visitor.map(|Extension(ip)| ip);
+    let storefront = Storefront::new(&api, &address.subdomain, asked.preview_token, visitor);
+    match page(&storefront, &address).await {
+        Ok((status, html)) => answer(status, html),
+        Err(Fault::Refused(refused)) => {
+            answer(refused.status, told(&refused.title, &refused.detail))
+        }
+        Err(Fault::Finding(finding)) => {
+            let code = serde_json::to_value(finding.code).unwrap_or_default();
+            let code = code.as_str().unwrap_or_default();
+            let title = format!("The theme cannot be shown: {code}");
+            let detail = format!("{}: {}", finding.path, finding.message);
+            answer(StatusCode::UNPROCESSABLE_ENTITY, told(&title, &detail))
+        }
+    }
+}
+
+/// Why there is no page.
+enum Fault {
+    Refused(Refused),
+    Finding(Finding),
+}
+
+impl From<Refused> for Fault {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+async fn page(
+    storefront: &Storefront<'_>,
+    address: &Address,
+) -> Result<(StatusCode, String), Fault> {
+    let data = storefront.data(format!("{PATH}/{}", address.subdomain)).await?;
+    let locale = data.store.get("locale").and_then(Value::as_str).unwrap_or("en").to_owned();
+    let theme = storefront.theme(locale).await?;
+    let page = wanted(storefront, &data, &address.family, &address.handle).await?;
+    let status =
+        if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    // It takes the thread that it is on, for up to two seconds.
+    let rendering = move || render::render(&theme, page, &data, Limits::default());
+    let rendered = tokio::task::spawn_blocking(rendering).await;
+    let rendered = rendered.map_err(|_| Refused::internal())?;
+    rendered.map(|html| (status, html)).map_err(Fault::Finding)
+}
+
+/// The page at this path, with what it needs.
+async fn wanted(
+    storefront: &Storefront<'_>,
+    data: &Data,
+    family: &str,
+    handle: &str,
+) -> Result<Page, Refused> {
+    let of_page = |page: &Value| page.get("handle").and_then(Value::as_str) == Some(handle);
+    let is_known = data.collections.iter().any(|(page, _)| of_page(page));
+    Ok(match (family, handle) {
+        ("", "") => Page::Index,
+        ("collections", "") => Page::Collections,
+        ("products", "") | ("collections", "all") => Page::Collection("all".to_owned()),
+        ("collections", handle) if is_known => Page::Collection(handle.to_owned()),
+        ("products", handle) => storefront
+            .find(&format!("/products/{handle}"))
+            .await?
+            .map_or(Page::NotFound, |product| Page::Product(Box::new(product))),
+        ("policies", handle) => storefront
+            .find(&format!("/policies/{handle}"))
+            .await?
+            .map_or(Page::NotFound, |text| Page::Text(Box::new(text))),
+        _ => Page::NotFound,
+    })
+}
+
+/// A page of ours, which says why there is none of the theme's.
+fn told(title: &str, detail: &str) -> String {
+    let (title, detail) = (escaped(title), escaped(detail));
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\
+         <h1>{title}</h1><pre>{detail}</pre>"
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn answer(status: StatusCode, html: String) -> Response {
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "private, no-store"),
+    ];
+    (status, headers, Html(html)).into_response()
+}

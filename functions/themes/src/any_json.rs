@@ -1,0 +1,36 @@
+//! JSON of a request that is judged by a theme's schema, and not by its own form.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::request::FieldErrors;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+/// Any JSON: what should look like `T`.
+#[derive(Debug, Clone)]
+pub(crate) struct AnyJson<T>(pub(crate) serde_json::Value, PhantomData<fn() -> T>);
+
+impl<T> Deserr<FieldErrors> for AnyJson<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        _: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        Ok(Self(serde_json::Value::from(value), PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for AnyJson<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

@@ -1,0 +1,342 @@
+//! The catalogue: the themes that stores can choose, and those a store has chosen.
+
+use std::sync::Arc;
+
+use ::catalogue::blob::pinned::BlobRef;
+use axum::extract::State;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::item::{Index, Key};
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, Page, Tagged};
+use gateway::request::{Flag, Inbound, Path, Query, Text, Written, request};
+use gateway::table::{self, Sight};
+use ground::fields::Handle;
+use ground::key;
+use ground::money::Money;
+use ground::scope::ReadThemes;
+use identity::store::Store;
+use platform::caller::{Owner, StoreAccess, presents_credential};
+use schemars::JsonSchema;
+use serde::Serialize;
+use themes::contents::Contents;
+use themes::installed::InstalledThemeView;
+use themes::license::Entitlement;
+use themes::licensed::ThemeLicense;
+use themes::manifest::{Slug, Version};
+use themes::schema::{BlockType, Group, SectionType, ThemeInfo};
+use themes::theme::{Standing, Theme, ThemeStatus, ThemeVersion, ThemeView, VersionView};
+
+use crate::on_store::{OnStore, take};
+
+/// Versions that a theme's page shows, the newest first (our choice).
+const VERSIONS_SHOWN: usize = 10;
+
+/// Who looks at the catalogue: anybody; and a store's owner, who is told what the store has.
+#[derive(Debug, Clone)]
+pub enum Visitor {
+    /// Anybody.
+    Public(Public),
+    /// The owner of a store.
+    Owner(Box<Owner>),
+}
+
+gateway::caller_argument!(Visitor);
+
+impl Caller for Visitor {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let installed = inbound.query_param("installed").as_deref() == Some("true");
+        let names_store = inbound.headers.contains_key("x-service-store-id")
+            || inbound.query_param("store_id").is_some();
+        if installed || (names_store && presents_credential(inbound)) {
+            let owner = Owner::authenticate(app, inbound).await?;
+            return Ok(Self::Owner(Box::new(owner)));
+        }
+        Public::authenticate(app, inbound).await.map(Self::Public)
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Public(public) => public.identity(),
+            Self::Owner(owner) => owner.identity(),
+        }
+    }
+}
+
+gateway::words! {
+    /// Whether a theme costs anything.
+    PriceKind {
+        /// It does not.
+        Free = "free",
+        /// It does.
+        Paid = "paid",
+    }
+}
+
+/// Which themes.
+#[request]
+#[derive(Debug)]
+pub struct CatalogueQuery {
+    /// Only this category.
+    category: Option<Handle>,
+    /// Only what costs something, or what does not.
+    price: Option<PriceKind>,
+    /// Only themes whose name, author, description or slug holds this, whatever its case.
+    q: Option<Text<1, 100>>,
+    /// Only themes that the store has installed.
+    #[deserr(default)]
+    installed: Written<Flag>,
+    /// The store.
+    #[expect(dead_code, reason = "it has been selected")]
+    store_id: Option<Text<1, 100>>,
+}
+
+impl CatalogueQuery {
+    fn admits(&self, theme: &Theme) -> bool {
+        let kind = if theme.price.is_some() { PriceKind::Paid } else { PriceKind::Free };
+        let in_category = |wanted: &Handle| match &theme.category {
+            Some(category) => category == wanted,
+            None => wanted.as_str() == themes::theme::UNSORTED,
+        };
+        self.category.as_ref().is_none_or(in_category)
+            && self.price.is_none_or(|wanted| wanted == kind)
+            && self.q.as_ref().is_none_or(|q| {
+                let q = q.as_str().to_lowercase();
+                let texts = [&theme.name, &theme.author].map(String::as_str);
+                let more = [Some(theme.slug.as_str()), theme.description.as_deref()];
+                let mut all = texts.into_iter().chain(more.into_iter().flatten());
+                all.any(|text| text.to_lowercase().contains(&q))
+            })
+    }
+}
+
+/// A theme as the catalogue lists it, and as the store has it when its own are listed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedTheme {
+    #[serde(flatten)]
+    theme: ThemeView,
+    /// As the store has it, when the store's own themes are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    installation: Option<InstalledThemeView>,
+}
+
+/// `GET /v1/themes`: Lists the themes of the catalogue by category and slug; with `installed=true`,
+/// for a merchant, those of the store.
+///
+/// # Errors
+/// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
+/// `store_not_owned` with `installed=true` or a store that is named.
+pub async fn list(
+    visitor: Visitor,
+    State(app): State<App>,
+    Query(query): Query<CatalogueQuery>,
+    paging: Paging,
+) -> Result<Page<ListedTheme>, Problem> {
+    let store = match &visitor {
+        Visitor::Owner(owner) => Some(&owner.store),
+        Visitor::Public(_) => None,
+    };
+    if let (Some(store), true) = (store, query.installed.0.0) {
+        return installed(store, &app, &query, paging).await;
+    }
+    let partition = key::themes_of_status(ThemeStatus::Published.as_str());
+    let mut wanted = table::Query::index(Index::Gsi5, partition);
+    if let Some(category) = &query.category {
+        wanted = wanted.begins_with(format!("{category}#"));
+    }
+    let admits = |theme: &Theme| theme.is_published() && query.admits(theme);
+    let found = paging.read::<Theme>(&app, &wanted, admits).await?;
+    let licenses = match store {
+        Some(store) => licenses(&app, store, found.items.iter()).await?,
+        None => Vec::new(),
+    };
+    let view = |theme: Theme| {
+        let standing = store.map(|store| standing(store, &theme, &licenses));
+        let theme = ThemeView::of(&theme, standing.unwrap_or_default());
+        ListedTheme { theme, installation: None }
+    };
+    paging.finish(&app, found, view).await
+}
+
+/// What a store has of a theme.
+fn standing(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> Standing {
+    let license = licenses.iter().find(|license| license.slug == theme.slug);
+    let price = theme.price_for(&store.owner_id);
+    let licensed = Entitlement::of(price, license.map(|license| &license.term)).may_install();
+    Standing { installed: store.themes.contains(theme.slug.as_str()), licensed }
+}
+
+/// The store's licences for those of the themes that cost it something: one round trip, if any.
+async fn licenses(
+    app: &App,
+    store: &Store,
+    themes: impl Iterator<Item = &Theme>,
+) -> Result<Vec<ThemeLicense>, Problem> {
+    let paid = themes.filter(|theme| theme.price_for(&store.owner_id).is_some());
+    let keys: Vec<Key> =
+        paid.map(|theme| key::theme_license(&store.id, theme.slug.as_str())).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = Vec::new();
+    for key in &keys {
+        found.extend(batch.take::<ThemeLicense>(key)?);
+    }
+    Ok(found)
+}
+
+/// The store's own themes, also those that have left the catalogue since: the store names them.
+async fn installed(
+    store: &Store,
+    app: &App,
+    query: &CatalogueQuery,
+    paging: Paging,
+) -> Result<Page<ListedTheme>, Problem> {
+    let keys: Vec<[Key; 3]> = store
+        .themes
+        .iter()
+        .map(|slug| {
+            let license = key::theme_license(&store.id, slug);
+            [key::theme(slug), key::installed_theme(&store.id, slug), license]
+        })
+        .collect();
+    let mut batch = app.table.get_many(&keys.iter().flatten().collect::<Vec<_>>()).await?;
+    let mut all = Vec::new();
+    for [theme_key, installed_key, license_key] in &keys {
+        let theme: Option<Theme> = batch.take(theme_key)?;
+        let known: Option<themes::installed::InstalledTheme> = batch.take(installed_key)?;
+        let license: Option<ThemeLicense> = batch.take(license_key)?;
+        let (Some(theme), Some(known)) = (theme, known) else { continue };
+        if query.admits(&theme) {
+            let standing = standing(store, &theme, license.as_slice());
+            let installation = Some(InstalledThemeView::from(&known));
+            all.push(ListedTheme { theme: ThemeView::of(&theme, standing), installation });
+        }
+    }
+    paging.whole(app, all, |listed| listed.theme.slug.to_string()).await
+}
+
+/// A theme on its own page.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ThemeDetail {
+    #[serde(flatten)]
+    theme: ThemeView,
+    /// Its versions of the catalogue, the newest first.
+    versions: Vec<VersionView>,
+}
+
+/// `GET /v1/themes/{slug}`: Shows a theme of the catalogue with its versions.
+///
+/// # Errors
+/// `not_found`, the same for an unknown theme and one that is not in the catalogue.
+pub async fn show(
+    _: Public,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+) -> Result<Json<ThemeDetail>, Problem> {
+    let theme_key = key::theme(slug.as_str());
+    let query = table::Query::partition(theme_key.pk.clone())
+        .begins_with(key::THEME_VERSIONS)
+        .newest_first();
+    let listed = |version: &ThemeVersion| version.published;
+    let (theme, versions) = tokio::try_join!(
+        app.table.get::<Theme>(&theme_key),
+        app.table.page(&query, VERSIONS_SHOWN, None, listed),
+    )?;
+    let theme = theme.filter(Theme::is_published).ok_or(Code::NotFound)?;
+    let licensed = theme.price.is_none();
+    Ok(Json::new(&ThemeDetail {
+        theme: ThemeView::of(&theme, Standing { installed: false, licensed }),
+        versions: versions.items.iter().map(VersionView::from).collect(),
+    }))
+}
+
+/// Which version's.
+#[request]
+#[derive(Debug)]
+pub struct SchemaQuery {
+    /// The version of the theme; unless it is named, the one that the store has, or else the newest.
+    version: Option<Version>,
+}
+
+/// What can be set in a version of a theme.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SchemaView {
+    /// The theme's name in URLs.
+    slug: Slug,
+    /// Which version.
+    version: Version,
+    /// What a licence for one store costs; none when it is free.
+    price: Option<Money>,
+    /// What the theme says of itself.
+    theme_info: ThemeInfo,
+    /// The settings of the whole theme.
+    settings_schema: Vec<Group>,
+    /// Its sections.
+    sections: Vec<SectionType>,
+    /// Its blocks that every section can take.
+    blocks: Vec<BlockType>,
+    /// The languages that it speaks, the default first.
+    locales: Vec<String>,
+}
+
+/// `GET /v1/themes/{slug}/schema`: Shows what can be set in a theme. It is tagged by its content, which
+/// never changes.
+///
+/// # Errors
+/// `not_found`, also for a theme that the store could not install.
+pub async fn schema(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Query(asked): Query<SchemaQuery>,
+) -> Result<Tagged<Json<SchemaView>>, Problem> {
+    let store = &access.store;
+    let place = schema_of(&app, store, &slug, asked.version.as_ref()).await?;
+    let contents = Contents::load(&app, &place).await?;
+    let schema = contents.schema.clone();
+    let view = SchemaView {
+        slug: contents.manifest.slug.clone(),
+        version: contents.manifest.version.clone(),
+        price: contents.manifest.price.clone(),
+        theme_info: schema.theme_info,
+        settings_schema: schema.settings_schema,
+        sections: schema.sections,
+        blocks: schema.blocks,
+        locales: schema.locales,
+    };
+    Ok(Json::new(&view).tagged(&place.sha256))
+}
+
+/// Where the contents of the version lie whose schema is asked for.
+async fn schema_of(
+    app: &App,
+    store: &Store,
+    slug: &Slug,
+    version: Option<&Version>,
+) -> Result<BlobRef, Problem> {
+    let theme_key = key::theme(slug.as_str());
+    let version_key = version.map(|version| key::theme_version(slug.as_str(), &version.sort_key()));
+    let more: Vec<&Key> = std::iter::once(&theme_key).chain(version_key.as_ref()).collect();
+    let (on_store, mut found) = OnStore::read(app, &store.id, slug, &more, Sight::Settled).await?;
+    let installed = on_store.installed().ok();
+    let theme: Option<Theme> = found.take(&theme_key)?;
+    let named: Option<ThemeVersion> = take(&mut found, version_key.as_ref())?;
+    let is_own = theme.as_ref().is_some_and(|theme| theme.owner_id == store.owner_id);
+    let place = match version {
+        Some(version) if installed.is_some_and(|known| known.number == *version) => {
+            installed.map(|known| known.contents.clone())
+        }
+        Some(_) => {
+            named.filter(|named| named.published || is_own).map(|named| named.offer.contents)
+        }
+        None => installed.map(|known| known.contents.clone()).or_else(|| {
+            let offer = theme.as_ref()?.offered_to(&store.owner_id)?;
+            Some(offer.contents.clone())
+        }),
+    };
+    place.ok_or_else(|| Code::NotFound.into())
+}

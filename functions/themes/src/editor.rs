@@ -1,0 +1,212 @@
+//! The editor: what it shows of a theme on a store, and the draft that it saves.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, NoContent};
+use gateway::request::{Body, IfMatch, Int, Path, Raw, request};
+use gateway::table::{Sight, retry, retry_from_glance};
+use ground::key;
+use ground::resource::Resource;
+use ground::scope::{ReadThemes, WriteThemes};
+use http::header;
+use platform::caller::StoreAccess;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use themes::contents::Contents;
+use themes::draft::{DraftView, Editing, ThemeDraft};
+use themes::file::Digest;
+use themes::finding::Finding;
+use themes::installed::InstalledThemeView;
+use themes::manifest::{Slug, Version};
+use themes::published::ThemeRelease;
+use themes::settings::{self, Content, Draft, MAX_CONTENT, Section};
+
+use crate::any_json::AnyJson;
+use crate::on_store::{OnStore, take};
+
+/// What the storefront is shown in, of this theme.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PublishedContent {
+    /// The release's number.
+    release: u64,
+    /// The version of the theme.
+    theme_version: Version,
+    /// The digest over files and settings.
+    content_sha256: Digest,
+    #[serde(flatten)]
+    content: Content,
+}
+
+/// All that an editor begins with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EditorView {
+    /// The version of the theme whose schema holds.
+    schema_version: Version,
+    /// The theme on the store.
+    installation: InstalledThemeView,
+    /// What the storefront is shown in, when it is this theme.
+    published: Option<PublishedContent>,
+    /// What is being arranged.
+    draft: Option<DraftView>,
+    /// The number of the last release; 0 before there is one.
+    release_history_head: u64,
+    /// What whoever asks may do: `read`, and perhaps `write`, `publish`.
+    permissions: Vec<&'static str>,
+}
+
+/// `GET /v1/themes/{slug}/editor`: Shows what is published of a theme, and what is being arranged.
+///
+/// # Errors
+/// `theme_not_installed`.
+pub async fn show(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+) -> Result<Json<EditorView>, Problem> {
+    let store = &access.store;
+    let live = store.live_theme.as_ref().filter(|live| live.slug == slug.as_str());
+    let release_key = live.map(|live| key::theme_release(&store.id, &live.slug, live.release));
+    let more: Vec<&Key> = release_key.iter().collect();
+    let (on_store, mut found) =
+        OnStore::read(&app, &store.id, &slug, &more, Sight::Settled).await?;
+    let installed = on_store.installed()?;
+    let release: Option<ThemeRelease> = take(&mut found, release_key.as_ref())?;
+    let permissions = if access.actor.may("write_themes") {
+        &["read", "write", "publish"][..]
+    } else {
+        &["read"]
+    };
+    let view = EditorView {
+        schema_version: installed.number.clone(),
+        installation: installed.view(),
+        published: release.map(|release| PublishedContent {
+            release: release.number,
+            theme_version: release.theme_version,
+            content_sha256: release.content_sha256,
+            content: release.content,
+        }),
+        draft: on_store.draft.as_ref().and_then(ThemeDraft::view),
+        release_history_head: installed.release_head,
+        permissions: permissions.to_vec(),
+    };
+    let answer = Json::new(&view).header(header::CACHE_CONTROL, "private, no-cache");
+    // What `If-Match` takes is the draft's.
+    Ok(match &on_store.draft {
+        Some(draft) => answer.version(draft.version),
+        None => answer,
+    })
+}
+
+/// A whole draft. What is left out is nothing: no setting but the defaults, no section.
+#[request]
+#[derive(Debug, Clone)]
+pub struct DraftRequest {
+    /// The settings of the whole theme, by their ids.
+    settings: Option<AnyJson<Map<String, Value>>>,
+    /// The sections of the first page, by names of the editor's.
+    sections: Option<AnyJson<BTreeMap<String, Section>>>,
+    /// Their order.
+    order: Option<AnyJson<Vec<String>>>,
+    /// The version that this is a change of; or name it by `If-Match`.
+    version: Option<Int<0, { i64::MAX }>>,
+}
+
+impl From<&DraftRequest> for Draft {
+    fn from(ask: &DraftRequest) -> Self {
+        let nothing = || Value::Object(Map::new());
+        Self {
+            settings: ask.settings.as_ref().map_or_else(nothing, |any| any.0.clone()),
+            sections: ask.sections.as_ref().map_or_else(nothing, |any| any.0.clone()),
+            order: ask.order.as_ref().map_or_else(|| Value::Array(Vec::new()), |any| any.0.clone()),
+        }
+    }
+}
+
+/// A draft, saved.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SavedDraft {
+    /// The draft as it is kept: safe, and every setting with a value.
+    draft: Option<DraftView>,
+    /// What was left out or changed.
+    warnings: Vec<Finding>,
+}
+
+/// `PUT /v1/themes/{slug}/editor/draft`: Saves a draft whole, in place of the one before.
+///
+/// Every value is checked against the theme's schema, and made safe. Of two editors who have read the
+/// same draft and name its version, one saves. It has at most 256 KiB.
+///
+/// # Errors
+/// `theme_not_installed`; `precondition_failed` and `draft_conflict` with the `current_version`: the
+/// draft is not at the version that `If-Match` or the body names; `body_too_large`; what the schema does
+/// not take as faults of their fields.
+pub async fn save(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    if_match: IfMatch,
+    Raw(inbound): Raw,
+    Body(ask): Body<DraftRequest>,
+) -> Result<Json<SavedDraft>, Problem> {
+    if inbound.body.len() > MAX_CONTENT {
+        return Err(Code::BodyTooLarge.with("limit", MAX_CONTENT));
+    }
+    let store = &access.store;
+    let named = ask.version.as_ref().and_then(|version| u64::try_from(version.0).ok());
+    let asked = &Draft::from(&ask);
+    let (app, slug, by) = (&app, &slug, access.actor.id());
+    retry_from_glance(|sight| async move {
+        let now = app.clock.now();
+        let (before, _) = OnStore::read(app, &store.id, slug, &[], sight).await?;
+        let installed = before.installed()?;
+        match &before.draft {
+            Some(draft) => {
+                if_match.check(draft.version)?;
+                draft.check(named)?;
+            }
+            None => if_match.check(0)?,
+        }
+        let contents = Contents::load(app, &installed.contents).await?;
+        let (content, warnings) =
+            settings::check(&contents.schema, asked).map_err(Problem::invalid)?;
+        let edit = Editing { store: &store.id, slug, number: &installed.number, by, now };
+        let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
+        let answer =
+            Json::new(&SavedDraft { draft: draft.view(), warnings }).version(draft.version);
+        let write = app.table.write().create_or_replace(&draft, Code::VersionConflict);
+        write.answer(answer, now).await
+    })
+    .await
+}
+
+/// `DELETE /v1/themes/{slug}/editor/draft`: Gives a draft up. The next that is saved has the next
+/// version.
+///
+/// # Errors
+/// `theme_not_installed`, `no_draft`, `precondition_failed`.
+pub async fn discard(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
+    let store = &access.store;
+    retry(|| async {
+        let now = app.clock.now();
+        let (before, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+        let installed = before.installed()?;
+        let (draft, _) = ThemeDraft::content_of(before.draft.as_ref())?;
+        if_match.check(draft.version)?;
+        let by = access.actor.id();
+        let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
+        let gone = ThemeDraft::after(Some(draft), None, edit);
+        let write = app.table.write().replace(&gone, Code::VersionConflict);
+        write.answer(NoContent::default(), now).await
+    })
+    .await
+}

@@ -1,0 +1,333 @@
+//! Installing a theme on a store, bringing it to another version, and taking it off.
+
+use ::catalogue::blob::pinned::BlobRef;
+use axum::extract::State;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json};
+use gateway::request::{Body, Flag, Path, request};
+use gateway::table::{Condition, Sight, Write, retry};
+use ground::key;
+use ground::resource::Resource;
+use ground::scope::WriteThemes;
+use identity::store::{self, Store};
+use platform::caller::StoreAccess;
+use schemars::JsonSchema;
+use serde::Serialize;
+use themes::contents::Contents;
+use themes::draft::{DraftView, Editing, ThemeDraft};
+use themes::installed::{
+    InstalledTheme, InstalledThemeView, THEME_INSTALLED, THEME_UNINSTALLED, THEME_UPGRADED,
+};
+use themes::license::Entitlement;
+use themes::licensed::ThemeLicense;
+use themes::manifest::{Slug, Version};
+use themes::settings::{self, Content, Difference};
+use themes::theme::{Offer, Theme, ThemeVersion};
+
+use crate::on_store::{OnStore, take};
+
+/// How to install a theme.
+#[request]
+#[derive(Debug, Clone)]
+pub struct InstallRequest {
+    /// Which version; the newest unless it is named.
+    version: Option<Version>,
+    /// Another theme of the store, or this one as it was: what was arranged in it is taken over as far
+    /// as it fits.
+    keep_settings_from: Option<Slug>,
+}
+
+/// A theme, installed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Installed {
+    /// The theme on the store.
+    installation: InstalledThemeView,
+    /// What to arrange further: the theme's defaults, or what was taken over.
+    draft: Option<DraftView>,
+}
+
+/// What a store may install of a theme.
+struct Choice {
+    offer: Offer,
+    license: Option<ThemeLicense>,
+    /// Whether the licence was needed.
+    is_paid: bool,
+}
+
+/// The keys that a choice is made over.
+struct ChoiceKeys {
+    theme: Key,
+    version: Option<Key>,
+    license: Key,
+}
+
+impl ChoiceKeys {
+    fn of(store: &Store, slug: &Slug, version: Option<&Version>) -> Self {
+        let slug = slug.as_str();
+        Self {
+            theme: key::theme(slug),
+            version: version.map(|version| key::theme_version(slug, &version.sort_key())),
+            license: key::theme_license(&store.id, slug),
+        }
+    }
+
+    fn all(&self) -> Vec<&Key> {
+        [&self.theme, &self.license].into_iter().chain(&self.version).collect()
+    }
+
+    /// What the store may install.
+    ///
+    /// # Errors
+    /// `not_found`; `license_required` with the price.
+    fn choose(&self, found: &mut gateway::table::Batch, store: &Store) -> Result<Choice, Problem> {
+        let theme: Theme = found.take(&self.theme)?.ok_or(Code::NotFound)?;
+        let version: Option<ThemeVersion> = take(found, self.version.as_ref())?;
+        let license: Option<ThemeLicense> = found.take(&self.license)?;
+        let is_own = theme.owner_id == store.owner_id;
+        let offer = match &self.version {
+            Some(_) => version
+                .filter(|version| version.published || is_own)
+                .map(|version| version.offer.into()),
+            None => theme.offered_to(&store.owner_id).cloned(),
+        };
+        let offer = offer.ok_or(Code::NotFound)?;
+        let price = theme.price_for(&store.owner_id);
+        let term = license.as_ref().map(|license| &license.term);
+        if !Entitlement::of(price, term).may_install() {
+            let price = serde_json::to_value(price).unwrap_or_default();
+            return Err(Code::LicenseRequired.with("price", price));
+        }
+        Ok(Choice { offer, license, is_paid: price.is_some() })
+    }
+}
+
+impl Choice {
+    /// The licence must still hold when the theme is installed with it.
+    fn demand(&self, write: Write) -> Write {
+        let needed = self.license.as_ref().filter(|_| self.is_paid);
+        write.also(needed, |write, license| {
+            write.check(&license.key(), Condition::is_at(license.version), Code::VersionConflict)
+        })
+    }
+}
+
+/// `POST /v1/themes/{slug}/install`: Installs a theme: one of the catalogue, or the merchant's own. Its
+/// draft begins with the theme's defaults. A store has at most [`store::MAX_THEMES`].
+///
+/// # Errors
+/// `not_found`, `license_required` with the price, `already_installed`, `theme_limit`;
+/// `theme_not_installed` as a fault of `keep_settings_from`.
+pub async fn install(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<InstallRequest>,
+) -> Result<Created<Installed>, Problem> {
+    let store = &access.store;
+    retry(|| async {
+        let now = app.clock.now();
+        let keys = ChoiceKeys::of(store, &slug, ask.version.as_ref());
+        let (before, mut found) =
+            OnStore::read(&app, &store.id, &slug, &keys.all(), Sight::Settled).await?;
+        let choice = keys.choose(&mut found, store)?;
+        let known = before.known.as_ref();
+        let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
+        let content = first_content(&app, store, &choice.offer, &before, &slug, &ask).await?;
+        let by = access.actor.id();
+        let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
+        let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
+        let view = Installed { installation: installed.view(), draft: draft.view() };
+        let write = store::theme_installed(app.table.write(), &store.id, slug.as_str());
+        choice
+            .demand(write)
+            .create_or_replace(&installed, Code::VersionConflict)
+            .create_or_replace(&draft, Code::VersionConflict)
+            .emit(installed.event(&THEME_INSTALLED, now))
+            .answer(Created::new(&view).version(installed.revision), now)
+            .await
+    })
+    .await
+}
+
+/// What a newly installed theme is set to.
+async fn first_content(
+    app: &App,
+    store: &Store,
+    offer: &Offer,
+    before: &OnStore,
+    slug: &Slug,
+    ask: &InstallRequest,
+) -> Result<Content, Problem> {
+    let new = Contents::load(app, &offer.contents).await?;
+    let Some(from) = &ask.keep_settings_from else { return Ok(settings::defaults(&new.schema)) };
+    let read;
+    let other = if from == slug {
+        before
+    } else {
+        read = OnStore::read(app, &store.id, from, &[], Sight::Settled).await?.0;
+        read.installed().map_err(|_| not_installed())?;
+        &read
+    };
+    let content = other.draft.as_ref().and_then(|draft| draft.content.as_ref());
+    let (Some(known), Some(content)) = (&other.known, content) else { return Err(not_installed()) };
+    let old = Contents::load(app, &known.contents).await?;
+    Ok(settings::upgrade(&old.schema, &new.schema, content).content)
+}
+
+fn not_installed() -> Problem {
+    let detail = "There is no such theme on this store with something arranged in it.";
+    Problem::field("/keep_settings_from", "theme_not_installed", detail)
+}
+
+/// A theme, uninstalled.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Uninstalled {
+    /// The theme on the store, as it was.
+    installation: InstalledThemeView,
+}
+
+/// `POST /v1/themes/{slug}/uninstall`: Takes a theme off the store. Its releases stay, and what was
+/// arranged in it can be taken over when it is installed again.
+///
+/// # Errors
+/// `theme_not_installed`, `theme_is_published`.
+pub async fn uninstall(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+) -> Result<Json<Uninstalled>, Problem> {
+    let store = &access.store;
+    retry(|| async {
+        let now = app.clock.now();
+        let (before, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+        let after = before.installed()?.uninstalled(now);
+        // Whoever is editing it does not save into a theme that is gone.
+        let draft = before.draft.as_ref().map(|draft| {
+            let by = access.actor.id();
+            let number = &draft.number;
+            let edit = Editing { store: &store.id, slug: &slug, number, by, now };
+            ThemeDraft::after(Some(draft), draft.content.clone(), edit)
+        });
+        let answer = Json::new(&Uninstalled { installation: after.view() }).version(after.revision);
+        store::theme_uninstalled(app.table.write(), &store.id, slug.as_str())
+            .replace(&after, Code::VersionConflict)
+            .also(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
+            .emit(after.event(&THEME_UNINSTALLED, now))
+            .answer(answer, now)
+            .await
+    })
+    .await
+}
+
+/// Which version to bring a theme to.
+#[request]
+#[derive(Debug, Clone)]
+pub struct UpgradeRequest {
+    /// Which version; the newest unless it is named. It may be an older one.
+    version: Option<Version>,
+    /// Only says what would become of it.
+    #[deserr(default)]
+    dry_run: Flag,
+}
+
+/// What an upgrade makes, or would make, of a theme and its draft.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Upgraded {
+    /// Whether nothing was written.
+    dry_run: bool,
+    /// The version before.
+    from: Version,
+    /// The version after.
+    to: Version,
+    /// What differs between what can be set.
+    schema_diff: Difference,
+    /// Values of the draft that are taken over, by their pointers.
+    carried: Vec<String>,
+    /// Values of the draft that fall back to the new default, by their pointers.
+    reset: Vec<String>,
+    /// What of the draft is left out, by its pointers.
+    dropped: Vec<String>,
+    /// The theme on the store then.
+    installation: InstalledThemeView,
+    /// The draft then; none where there is none.
+    draft: Option<DraftView>,
+}
+
+/// `POST /v1/themes/{slug}/upgrade`: Brings a theme to another version, and its draft with it. What the
+/// storefront shows stays as it is until the draft is published.
+///
+/// # Errors
+/// `theme_not_installed`, `not_found`, `license_required`.
+pub async fn upgrade(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<UpgradeRequest>,
+) -> Result<Json<Upgraded>, Problem> {
+    let store = &access.store;
+    retry(|| async {
+        let now = app.clock.now();
+        let keys = ChoiceKeys::of(store, &slug, ask.version.as_ref());
+        let (before, mut found) =
+            OnStore::read(&app, &store.id, &slug, &keys.all(), Sight::Settled).await?;
+        let installed = before.installed()?;
+        let choice = keys.choose(&mut found, store)?;
+        let after = installed.at(&choice.offer, now);
+        let content = before.draft.as_ref().and_then(|draft| draft.content.clone());
+        let places = (&installed.contents, &choice.offer.contents);
+        let plan = plan(&app, places, content.unwrap_or_default()).await?;
+        let by = access.actor.id();
+        let draft = draft_after(&before, &after, &plan.content, by, now);
+        let shown = if ask.dry_run.0 { installed } else { &after };
+        let view = Upgraded {
+            dry_run: ask.dry_run.0,
+            from: installed.number.clone(),
+            to: after.number.clone(),
+            schema_diff: plan.difference,
+            carried: plan.carried,
+            reset: plan.reset,
+            dropped: plan.dropped,
+            installation: shown.view(),
+            draft: draft.as_ref().and_then(ThemeDraft::view),
+        };
+        let answer = Json::new(&view).version(shown.revision);
+        if ask.dry_run.0 || installed.number == after.number {
+            return Ok(answer);
+        }
+        choice
+            .demand(app.table.write())
+            .replace(&after, Code::VersionConflict)
+            .also(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
+            .emit(after.event(&THEME_UPGRADED, now))
+            .answer(answer, now)
+            .await
+    })
+    .await
+}
+
+/// What becomes of content between two versions.
+async fn plan(
+    app: &App,
+    (old, new): (&BlobRef, &BlobRef),
+    content: Content,
+) -> Result<settings::Upgrade, Problem> {
+    let (old, new) = tokio::try_join!(Contents::load(app, old), Contents::load(app, new))?;
+    Ok(settings::upgrade(&old.schema, &new.schema, &content))
+}
+
+/// The draft under another version of its theme; none where nothing is arranged.
+fn draft_after(
+    before: &OnStore,
+    after: &InstalledTheme,
+    content: &Content,
+    by: &str,
+    now: Timestamp,
+) -> Option<ThemeDraft> {
+    let draft = before.draft.as_ref().filter(|draft| draft.content.is_some())?;
+    let number = &after.number;
+    let edit = Editing { store: &after.store_id, slug: &after.slug, number, by, now };
+    Some(ThemeDraft::after(Some(draft), Some(content.clone()), edit))
+}

@@ -1,0 +1,6 @@
+//! The Lambda of `/v1/themes`.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    gateway::lambda::serve(themes_family::routes()).await
+}

@@ -1,0 +1,54 @@
+//! What is known of a theme on a store, in one round trip.
+
+use gateway::app::App;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Batch, Sight};
+use ground::id::StoreId;
+use ground::key;
+use themes::draft::ThemeDraft;
+use themes::installed::InstalledTheme;
+use themes::manifest::Slug;
+
+/// A theme on a store.
+#[derive(Debug)]
+pub(crate) struct OnStore {
+    /// It, as it is or was installed.
+    pub(crate) known: Option<InstalledTheme>,
+    /// Its draft, or what is left of one.
+    pub(crate) draft: Option<ThemeDraft>,
+}
+
+impl OnStore {
+    /// Reads it, with `more`.
+    pub(crate) async fn read(
+        app: &App,
+        store: &StoreId,
+        slug: &Slug,
+        more: &[&Key],
+        sight: Sight,
+    ) -> Result<(Self, Batch), Problem> {
+        let slug = slug.as_str();
+        let (known_key, draft_key) =
+            (key::installed_theme(store, slug), key::theme_draft(store, slug));
+        let keys: Vec<&Key> =
+            [&known_key, &draft_key].into_iter().chain(more.iter().copied()).collect();
+        let mut found = app.table.look(&keys, sight).await?;
+        let (known, draft) = (found.take(&known_key)?, found.take(&draft_key)?);
+        Ok((Self { known, draft }, found))
+    }
+
+    /// As it is installed now.
+    ///
+    /// # Errors
+    /// `theme_not_installed`.
+    pub(crate) fn installed(&self) -> Result<&InstalledTheme, Problem> {
+        let installed = self.known.as_ref().filter(|known| known.is_installed());
+        installed.ok_or_else(|| Code::ThemeNotInstalled.into())
+    }
+}
+
+/// Takes an item of this key, if there is one.
+pub(crate) fn take<T: Item>(found: &mut Batch, key: Option<&Key>) -> Result<Option<T>, Problem> {
+    key.map_or(Ok(None), |key| found.take(key))
+}

@@ -1,0 +1,180 @@
+//! Packages: uploaded by whoever makes themes, and looked at by them.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Either, Json, Page};
+use gateway::request::{Flag, Path, Query, Written, request};
+use gateway::table::{self, retry};
+use ground::id::{MerchantId, ThemePackageId};
+use ground::key;
+use ground::resource::{Resource, load};
+use ground::scope::{ReadThemes, WriteThemes};
+use platform::caller::Maker;
+use schemars::JsonSchema;
+use serde::Serialize;
+use themes::contents::Contents;
+use themes::file::FileRef;
+use themes::finding::Finding;
+use themes::manifest::Manifest;
+use themes::package::{self, Package};
+use themes::status::PackageStatus;
+use themes::theme::{Theme, ThemeVersion};
+use themes::upload::{PACKAGE_UPLOADED, PackageView, ThemePackage};
+
+use crate::upload::Archive;
+
+/// How to take a package.
+#[request]
+#[derive(Debug)]
+pub struct UploadQuery {
+    /// Only says what is found in it.
+    #[deserr(default)]
+    dry_run: Written<Flag>,
+}
+
+/// A package, taken.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UploadedPackage {
+    /// The package.
+    package: PackageView,
+}
+
+/// What is in a package that is not taken, because it was only asked about.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JudgedPackage {
+    /// Always true.
+    dry_run: bool,
+    /// What its `theme.json` says.
+    manifest: Manifest,
+    /// What was found in it: nothing that keeps it from being taken.
+    findings: Vec<Finding>,
+    /// Its files.
+    files: Vec<FileRef>,
+}
+
+/// `POST /v1/themes/packages/upload`: Takes a package of a theme, which is a zip.
+///
+/// The body is the archive, or a form with the archive as `file`. Everything that is wrong with it is
+/// named at once, and then nothing is written. With `dry_run=true` nothing is written either way. A
+/// slug is its maker's who uploads a package of it first.
+///
+/// # Errors
+/// `invalid_package` with every finding, `version_exists`, `slug_taken`, `body_too_large`,
+/// `unsupported_media_type`, `invalid_form`, `invalid_json`; `required` as a fault of its field.
+pub async fn upload(
+    maker: Maker<WriteThemes>,
+    State(app): State<App>,
+    Archive(zip): Archive,
+    Query(asked): Query<UploadQuery>,
+) -> Result<Either<Created<UploadedPackage>, Json<JudgedPackage>>, Problem> {
+    let reading = package::read(&zip);
+    let findings = reading.findings;
+    let Some(package) = reading.package else {
+        let shown = serde_json::to_value(&findings).map_err(Problem::internal)?;
+        return Err(Code::InvalidPackage.with("findings", shown));
+    };
+    // Before anything is kept for it.
+    check_is_new(&app, &maker.merchant_id, &package).await?;
+    if asked.dry_run.0.0 {
+        let files = package.files.iter().map(themes::file::File::reference).collect();
+        let manifest = package.manifest;
+        let judged = JudgedPackage { dry_run: true, manifest, findings, files };
+        return Ok(Either::Right(Json::new(&judged)));
+    }
+    let contents = Contents::keep(&app, &package).await?;
+    let now = app.clock.now();
+    let owner = &maker.merchant_id;
+    let made = ThemePackage::uploaded(owner, &zip, &package, findings, contents, now);
+    retry(|| take(&app, &made)).await.map(Either::Left)
+}
+
+/// # Errors
+/// `version_exists`, `slug_taken`.
+async fn check_is_new(app: &App, owner: &MerchantId, package: &Package) -> Result<(), Problem> {
+    let Manifest { slug, version, .. } = &package.manifest;
+    let (theme_key, version_key) =
+        (key::theme(slug.as_str()), key::theme_version(slug.as_str(), &version.sort_key()));
+    let mut found = app.table.get_many(&[&theme_key, &version_key]).await?;
+    let theme: Option<Theme> = found.take(&theme_key)?;
+    if theme.is_some_and(|theme| theme.owner_id != *owner) {
+        return Err(Code::SlugTaken.with("slug", slug.as_str()));
+    }
+    match found.take::<ThemeVersion>(&version_key)? {
+        Some(_) => Err(Code::VersionExists.with("version", version.to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Writes the package, its version and its theme.
+async fn take(app: &App, made: &ThemePackage) -> Result<Created<UploadedPackage>, Problem> {
+    let now = app.clock.now();
+    let before: Option<Theme> = app.table.get(&key::theme(made.manifest.slug.as_str())).await?;
+    let theme = match &before {
+        Some(theme) => theme.with(made, now)?,
+        None => Theme::begun(made, now),
+    };
+    let exists = Code::VersionExists.with("version", made.manifest.version.to_string());
+    let answer = Created::new(&UploadedPackage { package: made.view() }).version(made.revision);
+    app.table
+        .write()
+        .create(&ThemeVersion::of(made, now), exists)
+        .create_or_replace(&theme, Code::VersionConflict)
+        .create(made, Code::VersionConflict)
+        .emit(made.event(&PACKAGE_UPLOADED, now))
+        .answer(answer, now)
+        .await
+}
+
+/// Which packages.
+#[request]
+#[derive(Debug)]
+pub struct PackagesQuery {
+    /// Only this status.
+    status: Option<PackageStatus>,
+    /// Only of this theme.
+    slug: Option<themes::manifest::Slug>,
+}
+
+/// `GET /v1/themes/packages`: Lists the packages of whoever asks, the newest first.
+pub async fn list(
+    maker: Maker<ReadThemes>,
+    State(app): State<App>,
+    Query(asked): Query<PackagesQuery>,
+    paging: Paging,
+) -> Result<Page<PackageView>, Problem> {
+    let partition = key::theme_packages_of(&maker.merchant_id);
+    let query = table::Query::index(Index::Gsi5, partition).newest_first();
+    let admits = |package: &ThemePackage| {
+        asked.status.is_none_or(|status| package.status == status)
+            && asked.slug.as_ref().is_none_or(|slug| package.manifest.slug == *slug)
+    };
+    paging.answer(&app, &query, admits, |package| package.view()).await
+}
+
+/// `GET /v1/themes/packages/{id}`: Shows a package, with what was found in it.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    maker: Maker<ReadThemes>,
+    State(app): State<App>,
+    Path(id): Path<ThemePackageId>,
+) -> Result<Json<PackageView>, Problem> {
+    own(&app, &maker.merchant_id, &id).await.map(|package| package.shown())
+}
+
+/// A package of a merchant's.
+///
+/// # Errors
+/// `not_found`, the same for somebody else's.
+pub(crate) async fn own(
+    app: &App,
+    owner: &MerchantId,
+    id: &ThemePackageId,
+) -> Result<ThemePackage, Problem> {
+    let found: ThemePackage = load(app, &key::theme_package(id)).await?;
+    if found.owner_id == *owner { Ok(found) } else { Err(Code::NotFound.into()) }
+}

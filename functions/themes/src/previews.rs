@@ -1,0 +1,129 @@
+//! Preview sessions: a draft, shown for a while to whoever has the token.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json, NoContent, NoStore};
+use gateway::request::{Body, Int, Path, request};
+use gateway::table::{Sight, retry};
+use ground::id::{PreviewSessionId, StoreId};
+use ground::key;
+use ground::resource::load;
+use ground::scope::ReadThemes;
+use platform::caller::StoreAccess;
+use schemars::JsonSchema;
+use serde::Serialize;
+use themes::draft::ThemeDraft;
+use themes::manifest::Slug;
+use themes::preview::DEFAULT_LIFE;
+use themes::session::{PreviewSession, PreviewSessionView};
+
+use crate::on_store::OnStore;
+
+/// What to show, and for how long.
+#[request]
+#[derive(Debug, Clone)]
+pub struct PreviewRequest {
+    /// The draft that is meant; it must be the one that there is.
+    draft_version: Option<Int<1, { i64::MAX }>>,
+    /// Seconds; 1,800 unless it is said.
+    expires_in: Option<Int<60, 86_400>>,
+}
+
+/// A preview session, with its token.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BegunPreview {
+    #[serde(flatten)]
+    session: PreviewSessionView,
+    /// What the storefront takes, as `X-Service-Preview-Token` or as `preview_token`: shown once.
+    preview_token: String,
+    /// Where the storefront shows the draft.
+    preview_url: String,
+}
+
+/// `POST /v1/themes/{slug}/preview-session`: Begins to show the draft, as it is now, to whoever has the
+/// token that is answered.
+///
+/// # Errors
+/// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`.
+pub async fn begin(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<PreviewRequest>,
+) -> Result<NoStore<Created<BegunPreview>>, Problem> {
+    let store = &access.store;
+    let keys = app.secrets.keys().await?;
+    let now = app.clock.now();
+    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+    let installed = on_store.installed()?;
+    let (draft, content) = ThemeDraft::content_of(on_store.draft.as_ref())?;
+    draft.check(ask.draft_version.and_then(|version| u64::try_from(version.0).ok()))?;
+    let life = ask.expires_in.and_then(|seconds| u64::try_from(seconds.0).ok());
+    let life = life.map_or(DEFAULT_LIFE, Duration::from_secs);
+    let by = access.actor.id();
+    let session = PreviewSession::begin(installed, (draft, content), by, life, now);
+    let token = session.token().sign(&keys.previews);
+    let (base, shop) = (&app.config.base_url, store.subdomain.as_str());
+    let begun = BegunPreview {
+        session: PreviewSessionView::from(&session),
+        preview_url: format!("{base}/v1/storefront/{shop}/theme?preview_token={token}"),
+        preview_token: token,
+    };
+    app.table
+        .write()
+        .create(&session, Code::VersionConflict)
+        .answer(Created::new(&begun).no_store(), now)
+        .await
+}
+
+/// A session of this theme on this store.
+async fn own(
+    app: &App,
+    store: &StoreId,
+    slug: &Slug,
+    id: &PreviewSessionId,
+) -> Result<PreviewSession, Problem> {
+    let found: PreviewSession = load(app, &key::preview_session(id)).await?;
+    let is_own = found.store_id == *store && found.slug == *slug;
+    if is_own { Ok(found) } else { Err(Code::NotFound.into()) }
+}
+
+/// `GET /v1/themes/{slug}/preview-session/{id}`: Shows a preview session, without its token.
+///
+/// # Errors
+/// `not_found`; `preview_expired`: its time is over, or it was ended.
+pub async fn show(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path((slug, id)): Path<(Slug, PreviewSessionId)>,
+) -> Result<Json<PreviewSessionView>, Problem> {
+    let session = own(&app, &access.store.id, &slug, &id).await?;
+    session.check(app.clock.now())?;
+    Ok(Json::new(&PreviewSessionView::from(&session)).version(session.version))
+}
+
+/// `DELETE /v1/themes/{slug}/preview-session/{id}`: Ends a preview session: its token shows nothing
+/// any more, with the next request.
+///
+/// # Errors
+/// `not_found`.
+pub async fn end(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path((slug, id)): Path<(Slug, PreviewSessionId)>,
+) -> Result<NoContent, Problem> {
+    retry(|| async {
+        let now: Timestamp = app.clock.now();
+        let session = own(&app, &access.store.id, &slug, &id).await?;
+        if session.check(now).is_err() {
+            return Ok(NoContent::default());
+        }
+        let write = app.table.write().replace(&session.revoked(now), Code::VersionConflict);
+        write.answer(NoContent::default(), now).await
+    })
+    .await
+}

@@ -1,0 +1,147 @@
+//! Buying a theme: a payment to its maker's store, and the licence that follows from it.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::idempotency;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json, NoStore, Page};
+use gateway::request::{Body, Exact, Path, request};
+use ground::id::ThemePurchaseId;
+use ground::key;
+use ground::provider::ProviderName;
+use ground::resource::load;
+use ground::scope::ReadThemes;
+use platform::caller::{Owner, StoreAccess};
+use sales::payment::provider::{Provider, Returned};
+use sales::payment::{Source, load as payments};
+use schemars::JsonSchema;
+use serde::Serialize;
+use themes::license::Entitlement;
+use themes::licensed::{LicenseView, ThemeLicense};
+use themes::manifest::Slug;
+use themes::purchase::{self, OpenedPurchase, PurchaseUpdate, Sale, ThemePurchase};
+use themes::theme::Theme;
+
+/// Through whom to pay.
+#[request]
+#[derive(Debug, Clone)]
+pub struct PurchaseRequest {
+    /// `razorpay` or `stripe`: one that the theme's maker takes money through.
+    provider: ProviderName,
+}
+
+/// `POST /v1/themes/{slug}/purchase`: Begins to buy a theme for the store: a payment is opened with the
+/// payment provider of the theme's maker.
+///
+/// # Errors
+/// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`, `unknown_provider`,
+/// `amount_not_supported`, `version_conflict`, `provider_error`, `provider_timeout`.
+pub async fn purchase(
+    owner: Owner,
+    State(app): State<App>,
+    _: idempotency::Required,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<PurchaseRequest>,
+) -> Result<NoStore<Created<OpenedPurchase>>, Problem> {
+    let store = &owner.store;
+    let theme_key = key::theme(slug.as_str());
+    let license_key = key::theme_license(&store.id, slug.as_str());
+    let mut found = app.table.get_many(&[&theme_key, &license_key]).await?;
+    let theme: Option<Theme> = found.take(&theme_key)?;
+    let theme = theme.filter(Theme::is_published).ok_or(Code::NotFound)?;
+    let license: Option<ThemeLicense> = found.take(&license_key)?;
+    let price = theme.price_for(&store.owner_id);
+    let entitlement = Entitlement::of(price, license.as_ref().map(|license| &license.term));
+    let price = match (price, entitlement) {
+        (Some(price), Entitlement::LicenseRequired) => price,
+        (_, Entitlement::Licensed) => return Err(Code::AlreadyLicensed.into()),
+        _ => return Err(Code::ThemeIsFree.into()),
+    };
+    let seller = theme.seller_store_id.as_ref().ok_or(Code::NotForSale)?;
+    let sale = Sale { buyer: &store.id, theme: &theme, price, seller };
+    let answer = |purchase: &ThemePurchase, client| {
+        Created::new(&OpenedPurchase::of(purchase, client)).no_store()
+    };
+    ThemePurchase::open(&app, sale, ask.provider, answer).await
+}
+
+/// What the merchant's browser brought back from the provider.
+#[request]
+#[derive(Debug, Clone)]
+pub struct VerifyRequest {
+    /// The purchase.
+    purchase_id: ThemePurchaseId,
+    /// Razorpay's order.
+    razorpay_order_id: Option<Exact<128>>,
+    /// Razorpay's payment.
+    razorpay_payment_id: Option<Exact<128>>,
+    /// Razorpay's signature over both.
+    razorpay_signature: Option<Exact<256>>,
+    /// Stripe's payment intent.
+    payment_intent: Option<Exact<128>>,
+}
+
+impl From<&VerifyRequest> for Returned {
+    fn from(ask: &VerifyRequest) -> Self {
+        let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
+        Self {
+            razorpay_order_id: text(&ask.razorpay_order_id),
+            razorpay_payment_id: text(&ask.razorpay_payment_id),
+            razorpay_signature: ask.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
+            payment_intent: text(&ask.payment_intent),
+        }
+    }
+}
+
+/// A licence, granted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Licensed {
+    /// The licence.
+    license: LicenseView,
+}
+
+/// `POST /v1/themes/{slug}/purchase/verify`: The merchant came back from paying. What they bring is proof
+/// of nothing but that they were there; the provider is asked about the money. Asked again, it answers
+/// with the same licence.
+///
+/// # Errors
+/// `not_found`, `signature_mismatch`, also for another purchase's payment; `amount_mismatch`: another
+/// amount was paid, and goes back; `already_licensed`: the store had paid already, and this goes back;
+/// `invalid_state_transition`: it is not paid, or the money has gone back; `provider_not_connected`,
+/// `provider_error`, `provider_timeout`.
+pub async fn verify(
+    owner: Owner,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<VerifyRequest>,
+) -> Result<Json<Licensed>, Problem> {
+    let store = &owner.store.id;
+    let found: ThemePurchase = load(&app, &key::theme_purchase(store, &ask.purchase_id)).await?;
+    if found.slug != slug {
+        return Err(Code::NotFound.into());
+    }
+    let payment = &found.payment;
+    let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
+    connected.verify_return(payment, &Returned::from(&ask))?;
+    let observed = &purchase::look(&app, &connected, &found).await?;
+    let (store_id, purchase_id, source) = (store, &ask.purchase_id, Source::Verify);
+    let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
+    let known = purchase::record(&app, &connected, &slug, update).await?;
+    let license = LicenseView::from(known.granted()?);
+    Ok(Json::new(&Licensed { license }))
+}
+
+/// `GET /v1/themes/{slug}/licenses`: Lists the store's licences for a theme: one at most, whether it holds
+/// or has ended.
+pub async fn licenses(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    paging: Paging,
+) -> Result<Page<LicenseView>, Problem> {
+    let key = key::theme_license(&access.store.id, slug.as_str());
+    let found: Option<ThemeLicense> = app.table.get(&key).await?;
+    let views = found.iter().map(LicenseView::from).collect();
+    paging.whole(&app, views, |license: &LicenseView| license.id.to_string()).await
+}

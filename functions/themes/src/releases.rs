@@ -1,0 +1,205 @@
+//! Releases: what a storefront is shown in, one after the other, and back.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, Page};
+use gateway::request::{Body, FromText, Int, Path, Text, request};
+use gateway::table::{self, Sight};
+use ground::event::Topic;
+use ground::key;
+use ground::resource::{Resource, load};
+use ground::scope::{ReadThemes, WriteThemes};
+use platform::caller::StoreAccess;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use themes::contents::Contents;
+use themes::draft::ThemeDraft;
+use themes::installed::InstalledTheme;
+use themes::manifest::Slug;
+use themes::published::{
+    Publication, ReleaseView, THEME_PUBLISHED, THEME_ROLLED_BACK, ThemeRelease,
+};
+use themes::release::{RollbackRefusal, content_sha256, rollback as judge};
+use themes::schema::Schema;
+use themes::settings::{self, Content, Draft};
+
+use crate::on_store::OnStore;
+
+/// What to publish.
+#[request]
+#[derive(Debug, Clone)]
+pub struct PublishRequest {
+    /// The draft that is meant; it must be the one that there is.
+    draft_version: Int<1, { i64::MAX }>,
+    /// What is to be said of it.
+    message: Option<Text<1, 500>>,
+}
+
+/// A release, made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Released {
+    /// The release.
+    release: ReleaseView,
+}
+
+/// `POST /v1/themes/{slug}/publish`: Makes a release of the draft, and shows the storefront in it.
+///
+/// # Errors
+/// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`;
+/// `theme_check_failed` with every finding: the draft does not fit the theme's version;
+/// `version_conflict`: another release was made at the same moment.
+pub async fn publish(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<PublishRequest>,
+) -> Result<Created<Released>, Problem> {
+    let store = &access.store;
+    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+    let installed = on_store.installed()?;
+    let (draft, content) = ThemeDraft::content_of(on_store.draft.as_ref())?;
+    draft.check(u64::try_from(ask.draft_version.0).ok())?;
+    let contents = Contents::load(&app, &installed.contents).await?;
+    let content = checked(&contents.schema, content)?;
+    let digest = content_sha256(contents.manifest_of_files(), &content);
+    let published = Publication {
+        content,
+        content_sha256: digest,
+        draft_version: draft.version,
+        message: ask.message.map(String::from),
+        by: access.actor.id().to_owned(),
+    };
+    let release = ThemeRelease::publish(installed, published, app.clock.now());
+    go_live(&app, installed, &release, &THEME_PUBLISHED).await
+}
+
+/// What is published has been checked against the very version that it is published with.
+fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
+    let part = |value: Result<Value, _>| value.map_err(Problem::internal);
+    let draft = Draft {
+        settings: part(serde_json::to_value(&content.settings))?,
+        sections: part(serde_json::to_value(&content.sections))?,
+        order: part(serde_json::to_value(&content.order))?,
+    };
+    let finding = |fault: FieldError| {
+        let FieldError { pointer, fault } = fault;
+        json!({"pointer": pointer, "code": fault.code, "detail": fault.detail})
+    };
+    let refused = |faults: Vec<FieldError>| {
+        let findings: Vec<Value> = faults.into_iter().map(finding).collect();
+        Code::ThemeCheckFailed.with("findings", findings)
+    };
+    settings::check(schema, &draft).map(|(content, _)| content).map_err(refused)
+}
+
+/// Writes a release, and answers with it. Who was slower than another release is told, and not made
+/// to come after it unseen.
+async fn go_live(
+    app: &App,
+    installed: &InstalledTheme,
+    release: &ThemeRelease,
+    topic: &'static Topic<ReleaseView>,
+) -> Result<Created<Released>, Problem> {
+    let now = app.clock.now();
+    release
+        .go_live(app.table.write(), installed, now)
+        .emit(release.event(topic, now))
+        .answer(Created::new(&Released { release: release.view() }), now)
+        .await
+}
+
+/// `GET /v1/themes/{slug}/releases`: Lists the releases of a theme on the store, the newest first.
+pub async fn list(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    paging: Paging,
+) -> Result<Page<ReleaseView>, Problem> {
+    let query = table::Query::partition(key::theme_releases(&access.store.id))
+        .begins_with(key::theme_releases_of(slug.as_str()))
+        .newest_first();
+    paging.answer(&app, &query, |_| true, |release: ThemeRelease| release.view()).await
+}
+
+/// A release, with what the theme was set to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReleaseDetail {
+    #[serde(flatten)]
+    release: ReleaseView,
+    #[serde(flatten)]
+    content: Content,
+}
+
+/// The number of a release.
+type Number = Int<1, { i64::MAX }>;
+
+/// `GET /v1/themes/{slug}/releases/{number}`: Shows a release, with what the theme was set to.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    access: StoreAccess<ReadThemes>,
+    State(app): State<App>,
+    Path((slug, number)): Path<(Slug, Text<1, 20>)>,
+) -> Result<Json<ReleaseDetail>, Problem> {
+    let number = Number::from_text(number.as_str()).map_err(|_| Code::NotFound)?;
+    let number = u64::try_from(number.0).map_err(|_| Code::NotFound)?;
+    let key = key::theme_release(&access.store.id, slug.as_str(), number);
+    let found: ThemeRelease = load(&app, &key).await?;
+    let detail = ReleaseDetail { release: found.view(), content: found.content.clone() };
+    Ok(Json::new(&detail).version(found.version))
+}
+
+/// Which release to go back to.
+#[request]
+#[derive(Debug, Clone)]
+pub struct RollbackRequest {
+    /// Its number.
+    release: Number,
+    /// What is to be said of it.
+    message: Option<Text<1, 500>>,
+}
+
+/// `POST /v1/themes/{slug}/rollback`: Shows the storefront again in what an earlier release was, byte for
+/// byte: a release of its own, with the digest of the old one. The draft stays as it is.
+///
+/// # Errors
+/// `theme_not_installed`, `not_found`, `already_current`; `version_conflict`: another release was made
+/// at the same moment.
+pub async fn rollback(
+    access: StoreAccess<WriteThemes>,
+    State(app): State<App>,
+    Path(slug): Path<Slug>,
+    Body(ask): Body<RollbackRequest>,
+) -> Result<Created<Released>, Problem> {
+    let store = &access.store;
+    let wanted = u64::try_from(ask.release.0).map_err(|_| Code::NotFound)?;
+    let live = store.live_theme.as_ref().filter(|live| live.slug == slug.as_str());
+    let wanted_key = key::theme_release(&store.id, slug.as_str(), wanted);
+    let live_key = live.map(|live| key::theme_release(&store.id, &live.slug, live.release));
+    let live_key = live_key.filter(|key| *key != wanted_key);
+    let more: Vec<_> = std::iter::once(&wanted_key).chain(live_key.as_ref()).collect();
+    let (on_store, mut found) =
+        OnStore::read(&app, &store.id, &slug, &more, Sight::Settled).await?;
+    let installed = on_store.installed()?;
+    let target: ThemeRelease = found.take(&wanted_key)?.ok_or(Code::NotFound)?;
+    let shown: Option<ThemeRelease> = crate::on_store::take(&mut found, live_key.as_ref())?;
+    if let Some(live) = live {
+        let current = shown.as_ref().unwrap_or(&target);
+        let (now, then) = (&current.content_sha256, &target.content_sha256);
+        judge((live.release.max(wanted), now), (wanted, then)).map_err(refused)?;
+    }
+    let (message, by) = (ask.message.map(String::from), access.actor.id());
+    let release = target.again(installed, message, by, app.clock.now());
+    go_live(&app, installed, &release, &THEME_ROLLED_BACK).await
+}
+
+fn refused(refusal: RollbackRefusal) -> Problem {
+    match refusal {
+        RollbackRefusal::NotFound => Code::NotFound.into(),
+        RollbackRefusal::AlreadyCurrent => Code::AlreadyCurrent.into(),
+    }
+}

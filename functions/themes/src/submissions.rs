@@ -1,0 +1,277 @@
+//! How packages come to the catalogue: a developer proposes one, an operator decides.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Json, Page};
+use gateway::request::{
+    AtMost, Body, Given, IfMatch, Judgement, Path, Ruled, Rules, Text, request,
+};
+use gateway::table::{self, Write, retry};
+use ground::fields::WebUrl;
+use ground::id::{StoreId, ThemePackageId};
+use ground::key;
+use ground::resource::{Resource, load};
+use identity::store::{Store, StoreStatus};
+use platform::caller::{Developer, Operator};
+use themes::status::{PackageAction, PackageStatus};
+use themes::theme::{Offer, Theme, ThemeVersion};
+use themes::upload::{
+    Listing, PACKAGE_APPROVED, PACKAGE_REJECTED, PACKAGE_SUBMITTED, PACKAGE_WITHDRAWN, PackageView,
+    ThemePackage,
+};
+
+use crate::packages::own;
+
+/// Pictures of a theme.
+const MAX_IMAGES: usize = 10;
+/// Versions that are looked through for one that is in the catalogue.
+const MOST_VERSIONS: usize = 100;
+
+/// What the catalogue is to say beside what the package says itself.
+#[request]
+#[derive(Debug, Clone)]
+pub struct SubmitRequest {
+    /// What the theme looks like.
+    preview_images: Option<AtMost<WebUrl, MAX_IMAGES>>,
+    /// The developer's store that takes the money: required where the theme costs any.
+    seller_store_id: Option<StoreId>,
+    /// What is new in this version.
+    changelog: Option<Text<1, 5000>>,
+}
+
+/// `POST /v1/themes/packages/{id}/submit`: Proposes a package for the catalogue.
+///
+/// A theme that costs something names the developer's own store that takes the money, through that
+/// store's account with a payment provider.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `account_disabled`, `precondition_failed`; `required` and
+/// `store_not_owned` as faults of their field.
+pub async fn submit(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<ThemePackageId>,
+    if_match: IfMatch,
+    Body(ask): Body<SubmitRequest>,
+) -> Result<Accepted<PackageView>, Problem> {
+    developer.profile.may_publish()?;
+    let listing = Listing {
+        preview_images: ask.preview_images.map(|images| images.0).unwrap_or_default(),
+        seller_store_id: ask.seller_store_id,
+        changelog: ask.changelog.map(String::from),
+    };
+    retry(|| async {
+        let now = app.clock.now();
+        let before = own(&app, &developer.account.id, &id).await?;
+        if_match.check(before.revision)?;
+        let after = before.submit(listing.clone(), now)?;
+        check_seller(&app, &developer, &after, &listing).await?;
+        save(app.table.write(), &after)
+            .emit(after.event(&PACKAGE_SUBMITTED, now))
+            .answer(Accepted::new(&after.view()).version(after.revision), now)
+            .await
+    })
+    .await
+}
+
+/// Who sells is the developer: the money goes to a store of theirs.
+async fn check_seller(
+    app: &App,
+    developer: &Developer,
+    package: &ThemePackage,
+    listing: &Listing,
+) -> Result<(), Problem> {
+    let fault = |code, detail: &'static str| Problem::field("/seller_store_id", code, detail);
+    let Some(id) = &listing.seller_store_id else {
+        return match package.manifest.price {
+            Some(_) => Err(fault("required", "The theme costs something: name who takes it.")),
+            None => Ok(()),
+        };
+    };
+    let store: Option<Store> = app.table.get(&key::store(id)).await?;
+    let is_own = |store: &Store| {
+        store.owner_id == developer.account.id && store.status != StoreStatus::Deleted
+    };
+    if store.as_ref().is_some_and(is_own) {
+        return Ok(());
+    }
+    Err(fault("store_not_owned", "There is no such store of yours."))
+}
+
+fn save(write: Write, after: &ThemePackage) -> Write {
+    write.replace(after, Code::VersionConflict)
+}
+
+/// `POST /v1/themes/packages/{id}/withdraw`: Takes a package back: out of the queue, or out of the
+/// catalogue. Who has installed it keeps it.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn withdraw(
+    developer: Developer,
+    State(app): State<App>,
+    Path(id): Path<ThemePackageId>,
+    if_match: IfMatch,
+) -> Result<Accepted<PackageView>, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = own(&app, &developer.account.id, &id).await?;
+        if_match.check(before.revision)?;
+        let after = before.withdraw(now)?;
+        let write = save(app.table.write(), &after);
+        let write = if before.status == PackageStatus::Published {
+            unlisted(&app, write, &after, now).await?
+        } else {
+            write
+        };
+        write
+            .emit(after.event(&PACKAGE_WITHDRAWN, now))
+            .answer(Accepted::new(&after.view()).version(after.revision), now)
+            .await
+    })
+    .await
+}
+
+/// Takes the version of a package out of the catalogue, where the next older one takes its place.
+async fn unlisted(
+    app: &App,
+    write: Write,
+    package: &ThemePackage,
+    now: Timestamp,
+) -> Result<Write, Problem> {
+    let (theme, version) = theme_and_version(app, package).await?;
+    let left = newest_listed(app, &theme, &version).await?;
+    let theme = theme.without(&package.manifest.version, left, now);
+    Ok(write
+        .replace(&theme, Code::VersionConflict)
+        .replace(&version.listed(false, None, now), Code::VersionConflict))
+}
+
+/// The newest version of the catalogue beside this one.
+async fn newest_listed(
+    app: &App,
+    theme: &Theme,
+    but: &ThemeVersion,
+) -> Result<Option<Offer>, Problem> {
+    let query = table::Query::partition(key::theme(theme.slug.as_str()).pk)
+        .begins_with(key::THEME_VERSIONS)
+        .newest_first()
+        .looking_ahead(MOST_VERSIONS, 20)
+        .whole();
+    let listed = |other: &ThemeVersion| other.published && other.offer != but.offer;
+    let mut found = app.table.page(&query, 1, None, listed).await?;
+    Ok(found.items.pop().map(|version| version.offer.into()))
+}
+
+async fn theme_and_version(
+    app: &App,
+    package: &ThemePackage,
+) -> Result<(Theme, ThemeVersion), Problem> {
+    let (slug, version) = (&package.manifest.slug, &package.manifest.version);
+    let theme_key = key::theme(slug.as_str());
+    let version_key = key::theme_version(slug.as_str(), &version.sort_key());
+    let mut found = app.table.get_many(&[&theme_key, &version_key]).await?;
+    let pair = found.take(&theme_key)?.zip(found.take(&version_key)?);
+    pair.ok_or_else(|| Problem::internal("a package without its theme"))
+}
+
+/// `GET /v1/themes/packages/submissions`: Lists the operators' queue, the oldest first.
+pub async fn queue(
+    _: Operator,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Page<PackageView>, Problem> {
+    let query = table::Query::index(Index::Gsi6, key::THEME_PACKAGES_SUBMITTED);
+    // The index may lag behind: what was decided meanwhile waits no more.
+    let waits = |package: &ThemePackage| package.status == PackageStatus::Submitted;
+    paging.answer(&app, &query, waits, |package| package.view()).await
+}
+
+/// An operator's decision.
+#[request]
+#[derive(Debug, Clone)]
+pub struct ApprovalRequest {
+    /// What the developer is told.
+    notes: Option<AtMost<Text<1, 2000>, 20>>,
+}
+
+/// Why an operator does not accept.
+#[request]
+#[derive(Debug)]
+pub struct RejectionRequest {
+    /// What the developer is told; at least one.
+    notes: AtMost<Text<1, 2000>, 20>,
+}
+
+impl Rules for RejectionRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let is_empty = given.count("notes") == Some(0);
+        let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
+        is_empty.then(fault).into_iter().collect()
+    }
+}
+
+/// `POST /v1/themes/packages/{id}/approve`: Accepts a package: every store can install it.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn approve(
+    operator: Operator,
+    State(app): State<App>,
+    Path(id): Path<ThemePackageId>,
+    if_match: IfMatch,
+    Body(ask): Body<ApprovalRequest>,
+) -> Result<Json<PackageView>, Problem> {
+    let notes = texts(ask.notes.map(|notes| notes.0).unwrap_or_default());
+    retry(|| async {
+        let now = app.clock.now();
+        let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
+        if_match.check(before.revision)?;
+        let by = &operator.account.id;
+        let after = before.decide(PackageAction::Approve, notes.clone(), by, now)?;
+        let (theme, version) = theme_and_version(&app, &after).await?;
+        let listing = after.listing.clone().unwrap_or_default();
+        let theme = theme.accepted(&after, &listing, now);
+        save(app.table.write(), &after)
+            .replace(&theme, Code::VersionConflict)
+            .replace(&version.listed(true, listing.changelog, now), Code::VersionConflict)
+            .emit(after.event(&PACKAGE_APPROVED, now))
+            .answer(after.shown(), now)
+            .await
+    })
+    .await
+}
+
+/// `POST /v1/themes/packages/{id}/reject`: Refuses a package, with reasons.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `precondition_failed`.
+pub async fn reject(
+    operator: Operator,
+    State(app): State<App>,
+    Path(id): Path<ThemePackageId>,
+    if_match: IfMatch,
+    Ruled(Body(ask)): Ruled<Body<RejectionRequest>>,
+) -> Result<Json<PackageView>, Problem> {
+    let notes = texts(ask.notes.0);
+    retry(|| async {
+        let now = app.clock.now();
+        let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
+        if_match.check(before.revision)?;
+        let by = &operator.account.id;
+        let after = before.decide(PackageAction::Reject, notes.clone(), by, now)?;
+        save(app.table.write(), &after)
+            .emit(after.event(&PACKAGE_REJECTED, now))
+            .answer(after.shown(), now)
+            .await
+    })
+    .await
+}
+
+fn texts(notes: Vec<Text<1, 2000>>) -> Vec<String> {
+    notes.into_iter().map(String::from).collect()
+}

@@ -1,0 +1,106 @@
+//! The archive that a request brings: its whole body, or a part of a form.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use bytes::Bytes;
+use futures_util::stream;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Argument, Inbound, Judgement, Raw, Reads};
+use http::request::Parts;
+use schemars::JsonSchema;
+
+/// What a form calls the archive.
+const PART: &str = "file";
+
+/// A form with the archive.
+#[derive(Debug, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct ArchiveForm {
+    /// The archive.
+    #[schemars(extend("contentMediaType" = "application/zip"))]
+    file: String,
+}
+
+/// A package's archive.
+#[derive(Debug)]
+pub(crate) struct Archive(pub(crate) Bytes);
+
+impl Argument for Archive {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let (archive, faults) = match case.inbound.media_type().as_str() {
+            "application/zip" | "application/x-zip-compressed" | "application/octet-stream" => {
+                (Some(case.inbound.body.clone()), Vec::new())
+            }
+            "multipart/form-data" => file_of(parts(case.inbound).await?),
+            // No form, but with fields as one.
+            "" | "application/json" => {
+                let fields = case.body()?;
+                let names = fields.as_object().map(|fields| fields.keys().cloned().collect());
+                let names: Vec<String> = names.unwrap_or_default();
+                let unread = names.into_iter().filter(|name| name != PART);
+                file_of(unread.map(|name| (name, Bytes::new())).collect())
+            }
+            _ => {
+                let detail =
+                    "Send the archive as `application/zip`, or as `file` of `multipart/form-data`.";
+                return Err(Code::UnsupportedMediaType.detail(detail));
+            }
+        };
+        case.add(faults);
+        case.keep(archive.map(Self));
+        Ok(())
+    }
+
+    gateway::describes! { |operation| {
+        operation.takes_bytes("application/zip");
+        operation.takes_bytes("application/octet-stream");
+        operation.takes_body::<ArchiveForm>("multipart/form-data");
+        operation.refuses(&[Code::UnsupportedMediaType]);
+    } }
+}
+
+impl<S: Sync> FromRequestParts<S> for Archive {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        inbound.take()
+    }
+}
+
+/// The parts of a form (RFC 7578), by their names.
+async fn parts(inbound: &Inbound) -> Result<Vec<(String, Bytes)>, Problem> {
+    let boundary = inbound.header("content-type").map(multer::parse_boundary);
+    let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
+    let whole = stream::iter([Ok::<_, Infallible>(inbound.body.clone())]);
+    let mut form = multer::Multipart::new(whole, boundary);
+    let mut found = Vec::new();
+    while let Some(part) = form.next_field().await.map_err(|_| Code::InvalidForm)? {
+        let name = part.name().unwrap_or_default().to_owned();
+        found.push((name, part.bytes().await.map_err(|_| Code::InvalidForm)?));
+    }
+    Ok(found)
+}
+
+/// The one file among them, and what is wrong with the others.
+fn file_of(parts: Vec<(String, Bytes)>) -> (Option<Bytes>, Vec<FieldError>) {
+    let (mut file, mut faults) = (None, Vec::new());
+    for (name, bytes) in parts {
+        if name != PART {
+            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            let detail = format!("Unknown; known is {PART}.");
+            faults.push(FieldError::new(pointer, "unknown_field", detail));
+        } else if file.replace(bytes).is_some() {
+            let detail = "This field is given more than once.";
+            faults.push(FieldError::new("/file", "duplicate_parameter", detail));
+        }
+    }
+    if file.is_none() {
+        faults.push(FieldError::new("/file", "required", "This field is required."));
+    }
+    (file, faults)
+}

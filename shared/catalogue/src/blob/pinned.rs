@@ -1,0 +1,214 @@
+//! Many bytes at once, kept for good: what releases are made of, which never change.
+//!
+//! A pinned blob counts as referred to for ever: no release of a reference takes its last. So it is
+//! read by its place alone ([`BlobRef`]), without asking for its description.
+//!
+//! **Idempotent.** Whoever pins the same bytes again finds them and writes nothing. Small ones are
+//! written many in a transaction, each description with its chunks; the chunks of one that is larger
+//! than a transaction go first, as those of a [`super::Deposit`] do.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Write, retry};
+use ground::key;
+use serde::{Deserialize, Serialize};
+
+use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
+
+/// Bytes of one transaction, below its limit of 4 MB with names and keys.
+const TRANSACTION: usize = 3_000_000;
+/// Actions of one transaction, of which it takes 100.
+const ACTIONS: usize = 90;
+/// Keys of one batch.
+const BATCH: usize = 100;
+/// Transactions under way at once (our choice).
+const SIDE_BY_SIDE: usize = 4;
+
+/// Where pinned bytes lie: all that reading them takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobRef {
+    /// SHA-256 of the bytes, in hex: their name.
+    pub sha256: String,
+    /// The upload whose chunks hold them.
+    pub upload: String,
+    /// How many chunks.
+    pub chunks: u32,
+    /// How many bytes.
+    pub size: u64,
+}
+
+impl From<&Blob> for BlobRef {
+    fn from(blob: &Blob) -> Self {
+        Self {
+            sha256: blob.sha256.clone(),
+            upload: blob.upload.clone(),
+            chunks: blob.chunks,
+            size: blob.size,
+        }
+    }
+}
+
+/// Keeps these bytes for good, by their SHA-256 in hex; answers with where each lies.
+///
+/// # Errors
+/// 503.
+pub async fn pin(
+    app: &App,
+    files: &BTreeMap<String, Bytes>,
+) -> Result<BTreeMap<String, BlobRef>, Problem> {
+    let upload = gateway::id::mint("", app.clock.now());
+    retry(|| pin_once(app, files, &upload)).await
+}
+
+async fn pin_once(
+    app: &App,
+    files: &BTreeMap<String, Bytes>,
+    upload: &str,
+) -> Result<BTreeMap<String, BlobRef>, Problem> {
+    let now = app.clock.now();
+    let known = descriptions(app, files.keys()).await?;
+    let mut places: BTreeMap<String, BlobRef> =
+        known.iter().map(|(name, blob)| (name.clone(), BlobRef::from(blob))).collect();
+    let mut batches = Batches::new(app);
+    for blob in known.values().filter(|blob| !blob.pinned) {
+        batches.add(1, 0, |write| pinned(write, blob));
+    }
+    for (name, bytes) in files.iter().filter(|(name, _)| !known.contains_key(*name)) {
+        let blob = describe(name, bytes, upload, now);
+        let chunks = chunks(&blob, bytes);
+        places.insert(name.clone(), BlobRef::from(&blob));
+        if bytes.len() > TRANSACTION {
+            for together in chunks.chunks(TOGETHER) {
+                let write = together.iter().fold(app.table.write(), Write::put);
+                write.commit().await?;
+            }
+            batches.add(1, 0, |write| write.create(&blob, Code::VersionConflict));
+        } else {
+            batches.add(chunks.len().saturating_add(1), bytes.len(), |write| {
+                let write = chunks.iter().fold(write, Write::put);
+                write.create(&blob, Code::VersionConflict)
+            });
+        }
+    }
+    stream::iter(batches.all)
+        .map(Write::commit)
+        .buffer_unordered(SIDE_BY_SIDE)
+        .try_collect::<Vec<()>>()
+        .await?;
+    Ok(places)
+}
+
+/// The blobs that are there already.
+async fn descriptions(
+    app: &App,
+    names: impl Iterator<Item = &String>,
+) -> Result<BTreeMap<String, Blob>, Problem> {
+    let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
+    let read = keys.chunks(BATCH).map(|hundred| async move {
+        let mut batch = app.table.get_many(&hundred.iter().collect::<Vec<_>>()).await?;
+        let found = hundred.iter().map(|key| batch.take::<Blob>(key));
+        found.collect::<Result<Vec<Option<Blob>>, Problem>>()
+    });
+    let found = try_join_all(read).await?.into_iter().flatten().flatten();
+    Ok(found.map(|blob| (blob.sha256.clone(), blob)).collect())
+}
+
+fn describe(name: &str, bytes: &Bytes, upload: &str, now: Timestamp) -> Blob {
+    Blob {
+        sha256: name.to_owned(),
+        upload: upload.to_owned(),
+        size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        chunks: u32::try_from(bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX),
+        references: 1,
+        pinned: true,
+        created_at: now,
+        version: 1,
+    }
+}
+
+fn chunks(blob: &Blob, bytes: &Bytes) -> Vec<Chunk> {
+    let chunk = |(number, bytes): (u32, &[u8])| Chunk {
+        sha256: blob.sha256.clone(),
+        upload: blob.upload.clone(),
+        number,
+        bytes: Octets(bytes.to_vec()),
+        version: 1,
+    };
+    (0..).zip(bytes.chunks(CHUNK)).map(chunk).collect()
+}
+
+/// Takes a reference that is never given back.
+fn pinned(write: Write, blob: &Blob) -> Write {
+    let change = Change::new("SET pinned = :yes, #references = #references + :one")
+        .only_if("upload = :upload AND (attribute_not_exists(pinned) OR pinned = :no)")
+        .name("#references", "references")
+        .value(":upload", &blob.upload)
+        .value(":yes", true)
+        .value(":no", false)
+        .value(":one", 1);
+    write.update(&blob.key(), change, Code::VersionConflict)
+}
+
+/// Actions, filled into as few transactions as take them.
+struct Batches<'a> {
+    app: &'a App,
+    all: Vec<Write>,
+    actions: usize,
+    bytes: usize,
+}
+
+impl<'a> Batches<'a> {
+    fn new(app: &'a App) -> Self {
+        Self { app, all: Vec::new(), actions: 0, bytes: 0 }
+    }
+
+    fn add(&mut self, actions: usize, bytes: usize, extend: impl FnOnce(Write) -> Write) {
+        let (all, sum) = (self.actions.saturating_add(actions), self.bytes.saturating_add(bytes));
+        let has_room = all <= ACTIONS && sum <= TRANSACTION;
+        let (write, all, sum) = match self.all.pop() {
+            Some(write) if has_room => (write, all, sum),
+            full => {
+                self.all.extend(full);
+                (self.app.table.write(), actions, bytes)
+            }
+        };
+        (self.actions, self.bytes) = (all, sum);
+        self.all.push(extend(write));
+    }
+}
+
+/// Bytes of several pinned blobs at once, in the order asked for.
+///
+/// # Errors
+/// 500: one is not there, which pinned bytes always are; 503.
+pub async fn read(app: &App, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem> {
+    let keys = |place: &BlobRef| {
+        (0..place.chunks).map(|n| key::blob_chunk(&place.sha256, &place.upload, n)).collect()
+    };
+    let wanted: Vec<Vec<Key>> = places.iter().map(|place| keys(place)).collect();
+    // What is pinned never changes: it is there since before anybody was told of it.
+    let mut batch = app.table.glance(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
+    let mut known: BTreeMap<&str, Bytes> = BTreeMap::new();
+    for (place, keys) in places.iter().zip(&wanted) {
+        if known.contains_key(place.sha256.as_str()) {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        for key in keys {
+            let chunk: Option<Chunk> = match batch.take(key)? {
+                Some(chunk) => Some(chunk),
+                None => app.table.get(key).await?,
+            };
+            bytes.extend(chunk.ok_or_else(|| Problem::internal("a pinned blob is gone"))?.bytes.0);
+        }
+        known.insert(&place.sha256, Bytes::from(bytes));
+    }
+    Ok(places.iter().filter_map(|place| known.get(place.sha256.as_str()).cloned()).collect())
+}

@@ -1,0 +1,85 @@
+//! Refusals, as `DynamoDB` words them: what the SDK reads of them is the type, the message and the
+//! reasons.
+
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_types::body::SdkBody;
+use serde_json::{Value, json};
+
+/// What types of `DynamoDB`'s own begin with.
+const OWN: &str = "com.amazonaws.dynamodb.v20120810#";
+/// What a transaction says of an action that nothing was wrong with.
+const NONE: &str = "None";
+
+/// An answer of this status.
+pub(super) fn answer(status: u16, body: &Value) -> Option<HttpResponse> {
+    let mut response = HttpResponse::new(status.try_into().ok()?, SdkBody::from(body.to_string()));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    Some(response)
+}
+
+/// Refused for its rate; `detail` says which of the ways.
+pub(super) fn throttled(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+    let exceeded = "The level of configured provisioned throughput for the table was exceeded. \
+                    Consider increasing your provisioning level with the UpdateTable API.";
+    let (of_table, of_transaction) = (detail & 1 == 0, detail & 2 == 0);
+    match (operation, of_table) {
+        ("TransactWriteItems" | "TransactGetItems", _) if of_transaction => {
+            let code = if of_table { "ProvisionedThroughputExceeded" } else { "ThrottlingError" };
+            cancelled(ask, code, exceeded, detail)
+        }
+        (_, true) => refused(&format!("{OWN}ProvisionedThroughputExceededException"), exceeded),
+        (_, false) => {
+            let words = "Rate of requests exceeds the allowed throughput.";
+            refused("com.amazon.coral.availability#ThrottlingException", words)
+        }
+    }
+}
+
+/// Met a transaction.
+pub(super) fn conflicting(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+    let words = "Transaction is ongoing for the item";
+    if operation.starts_with("Transact") {
+        return cancelled(ask, "TransactionConflict", words, detail);
+    }
+    refused(&format!("{OWN}TransactionConflictException"), words)
+}
+
+/// Not allowed.
+pub(super) fn denied() -> Option<HttpResponse> {
+    let words = "User is not authorized to perform this action";
+    refused("com.amazon.coral.service#AccessDeniedException", words)
+}
+
+/// Done, or not: nobody says.
+pub(super) fn failed() -> Option<HttpResponse> {
+    let kind = format!("{OWN}InternalServerError");
+    answer(500, &json!({"__type": kind, "message": "Internal server error"}))
+}
+
+fn refused(kind: &str, words: &str) -> Option<HttpResponse> {
+    answer(400, &json!({"__type": kind, "message": words}))
+}
+
+/// A transaction one of whose actions met this.
+fn cancelled(ask: &Value, code: &str, words: &str, detail: u64) -> Option<HttpResponse> {
+    let actions = ask.get("TransactItems").and_then(Value::as_array).map_or(1, Vec::len);
+    let at = detail.checked_rem(u64::try_from(actions).ok()?).unwrap_or(0);
+    let at = usize::try_from(at).ok()?;
+    let reason = |position: usize| {
+        if position == at { json!({"Code": code, "Message": words}) } else { json!({"Code": NONE}) }
+    };
+    let codes = (0..actions).map(|position| if position == at { code } else { NONE });
+    let codes: Vec<&str> = codes.collect();
+    let message = format!(
+        "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+        codes.join(", ")
+    );
+    answer(
+        400,
+        &json!({
+            "__type": format!("{OWN}TransactionCanceledException"),
+            "CancellationReasons": (0..actions).map(reason).collect::<Vec<_>>(),
+            "Message": message,
+        }),
+    )
+}

@@ -1,0 +1,202 @@
+//! The layer itself: an HTTP client in front of another.
+
+use std::fmt;
+
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
+    SharedHttpConnector, http_client_fn,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use http_body_util::BodyExt;
+use serde_json::Value;
+
+use super::late::{self, Before};
+use super::{Call, Fault, Faults, SLOW, answers, pages};
+
+/// What `X-Amz-Target` says before the operation.
+pub(super) const TARGET: &str = "DynamoDB_20120810.";
+
+pub(super) fn client(faults: Faults, inner: SharedHttpClient) -> SharedHttpClient {
+    http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
+        let inner = inner.http_connector(settings, parts);
+        SharedHttpConnector::new(Connector { faults: faults.clone(), inner })
+    })
+}
+
+#[derive(Clone)]
+struct Connector {
+    faults: Faults,
+    inner: SharedHttpConnector,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connector")
+    }
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target");
+        let operation = target.and_then(|target| target.strip_prefix(TARGET));
+        let Some(operation) = operation.map(str::to_owned) else { return self.inner.call(request) };
+        let connector = self.clone();
+        HttpConnectorFuture::new(async move { connector.answer(operation, request).await })
+    }
+}
+
+/// A call with what it asks.
+pub(super) struct Asked {
+    pub(super) operation: String,
+    pub(super) ask: Value,
+    pub(super) request: HttpRequest,
+}
+
+impl Asked {
+    /// The same call with another body.
+    pub(super) fn with(&self, operation: &str, ask: &Value) -> Result<HttpRequest, ConnectorError> {
+        let copy = self.request.try_clone();
+        let mut copy = copy.ok_or_else(|| other("a body that is sent once"))?;
+        let body = ask.to_string();
+        let headers = copy.headers_mut();
+        headers.insert("content-length", body.len().to_string());
+        headers.insert("x-amz-target", format!("{TARGET}{operation}"));
+        *copy.body_mut() = SdkBody::from(body);
+        Ok(copy)
+    }
+}
+
+impl Connector {
+    async fn answer(
+        &self,
+        operation: String,
+        request: HttpRequest,
+    ) -> Result<HttpResponse, ConnectorError> {
+        let ask: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default())
+            .map_err(|cause| other(cause.to_string()))?;
+        let call = Call { operation, may_be_late: late::may_be(&ask) };
+        let (fault, detail) = self.faults.next(&call);
+        let asked = Asked { operation: call.operation.clone(), ask: pages::begun(ask), request };
+        let before = self.look(&call, &asked).await?;
+        let answered = self.meet(fault, detail, &asked).await;
+        if let Some(before) = before {
+            self.faults.0.late.note(before);
+        }
+        answered
+    }
+
+    /// What a write is about to change, where that will be asked for.
+    async fn look(&self, call: &Call, asked: &Asked) -> Result<Option<Before>, ConnectorError> {
+        if !call.is_write() || !self.faults.may_be_stale() {
+            return Ok(None);
+        }
+        let Some(ask) = late::what_is_there(&asked.operation, &asked.ask) else { return Ok(None) };
+        let (_, found) = self.hand_on(asked.with("BatchGetItem", &ask)?).await?;
+        Ok(Some(Before::of(&ask, &found)))
+    }
+
+    /// Has the call meet its fault.
+    async fn meet(
+        &self,
+        fault: Option<Fault>,
+        detail: u64,
+        asked: &Asked,
+    ) -> Result<HttpResponse, ConnectorError> {
+        let Some(fault) = fault else { return self.plainly(asked).await };
+        let (operation, ask) = (asked.operation.as_str(), &asked.ask);
+        let refusal = match fault {
+            Fault::Throttled => answers::throttled(operation, ask, detail),
+            Fault::Conflict => answers::conflicting(operation, ask, detail),
+            Fault::Denied => answers::denied(),
+            Fault::Leftover => return self.leave(detail, asked).await,
+            Fault::Stale | Fault::Short => return self.change(fault, detail, asked).await,
+            Fault::LostReply | Fault::Slow | Fault::Behind(..) => None,
+        };
+        self.faults.count(fault);
+        if let Some(refusal) = refusal {
+            return Ok(refusal);
+        }
+        if let Fault::Behind(operation, calls) = fault {
+            self.faults.until(operation, calls).await;
+        }
+        let answer = self.plainly(asked).await?;
+        match fault {
+            Fault::LostReply if detail & 1 == 0 => {
+                answers::failed().ok_or_else(|| other("an answer without a status"))
+            }
+            Fault::LostReply => Err(ConnectorError::io("the connection has ended".into())),
+            Fault::Slow => {
+                tokio::time::sleep(SLOW.mul_f64(share(detail))).await;
+                Ok(answer)
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    async fn plainly(&self, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
+        self.inner.call(asked.with(&asked.operation, &asked.ask)?).await
+    }
+
+    /// Does a part of a batch.
+    async fn leave(&self, detail: u64, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
+        let Some((now, later)) = pages::in_part(&asked.operation, &asked.ask, detail) else {
+            return self.plainly(asked).await;
+        };
+        self.faults.count(Fault::Leftover);
+        let (status, mut answer) = self.hand_on(asked.with(&asked.operation, &now)?).await?;
+        pages::leave(&asked.operation, &mut answer, later);
+        finished(status, &answer)
+    }
+
+    /// Answers something else than is there, where that is possible.
+    async fn change(
+        &self,
+        fault: Fault,
+        detail: u64,
+        asked: &Asked,
+    ) -> Result<HttpResponse, ConnectorError> {
+        let (operation, ask) = (asked.operation.as_str(), &asked.ask);
+        let (status, mut answer) = self.hand_on(asked.with(operation, ask)?).await?;
+        let is_changed = status == 200
+            && match fault {
+                Fault::Stale => self.faults.0.late.show(operation, ask, &mut answer),
+                _ => pages::cut(ask, &mut answer, detail),
+            };
+        if is_changed {
+            self.faults.count(fault);
+        }
+        finished(status, &answer)
+    }
+
+    /// Asks the table, and reads its answer.
+    async fn hand_on(&self, request: HttpRequest) -> Result<(u16, Value), ConnectorError> {
+        let answer = self.inner.call(request).await?;
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await;
+        let body = body.map_err(|cause| other(cause.to_string()))?.to_bytes();
+        let answer = serde_json::from_slice(&body).map_err(|cause| other(cause.to_string()))?;
+        Ok((status, answer))
+    }
+}
+
+fn finished(status: u16, body: &Value) -> Result<HttpResponse, ConnectorError> {
+    answers::answer(status, body).ok_or_else(|| other("an answer without a status"))
+}
+
+/// Between a tenth and the whole.
+#[expect(
+    clippy::float_arithmetic,
+    clippy::cast_precision_loss,
+    clippy::as_conversions,
+    reason = "a wait"
+)]
+fn share(detail: u64) -> f64 {
+    0.1 + 0.9 * ((detail >> 8) % 1_000) as f64 / 1_000.0
+}
+
+fn other(cause: impl Into<super::super::AnyError>) -> ConnectorError {
+    ConnectorError::other(cause.into(), None)
+}

@@ -1,0 +1,160 @@
+//! How often calls go wrong, and which of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Call, Fault, mix};
+
+/// What rates are counted in.
+const WHOLE: u64 = 1_000_000;
+/// Of a percent.
+const OF_PERCENT: u64 = WHOLE / 100;
+
+/// How many calls go wrong, in which ways, from which seed: `5%:42`, of which each fault that suits a
+/// call has the same share, or `throttle=5%,lost=0.5%:42`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    rates: Rates,
+    seed: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Rates {
+    /// Of all calls.
+    Even(u64),
+    /// Of the calls that each suits.
+    Each(BTreeMap<Fault, u64>),
+}
+
+/// The variable that has a plan for every system of a process.
+const VARIABLE: &str = "SERVICE_FAULTS";
+
+impl Plan {
+    /// The plan of the environment, for tests; none where there is none.
+    ///
+    /// # Errors
+    /// One that is malformed.
+    #[expect(clippy::disallowed_methods, reason = "of test runs alone, and read nowhere else")]
+    pub fn from_env() -> Result<Option<Self>, PlanError> {
+        let text = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
+        text.map(|text| text.parse()).transpose()
+    }
+
+    /// The same rates from another seed, which follows from this one and a name: systems of one
+    /// process, each with faults of its own.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Self {
+        let seed = name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
+        Self { rates: self.rates.clone(), seed }
+    }
+
+    /// What happens to the call of this number.
+    pub(super) fn draw(&self, number: u64, call: &Call) -> (Option<Fault>, u64) {
+        let draw = mix(self.seed ^ mix(number));
+        let (mut place, detail) = (draw.rem_euclid(WHOLE), mix(draw));
+        let suiting = || Fault::DRAWN.into_iter().filter(|fault| fault.suits(call));
+        let fault = match &self.rates {
+            Rates::Even(rate) if place < *rate => {
+                let all: Vec<_> = suiting().collect();
+                let count = u64::try_from(all.len()).unwrap_or(1);
+                let chosen = mix(detail).checked_rem(count).unwrap_or(0);
+                usize::try_from(chosen).ok().and_then(|chosen| all.get(chosen).copied())
+            }
+            Rates::Even(_) => None,
+            Rates::Each(rates) => suiting().find(|fault| {
+                let rate = rates.get(fault).copied().unwrap_or(0);
+                let is_hit = place < rate;
+                place = place.saturating_sub(rate);
+                is_hit
+            }),
+        };
+        (fault, detail)
+    }
+
+    /// Whether it makes this happen at all.
+    pub(super) fn has(&self, fault: Fault) -> bool {
+        match &self.rates {
+            Rates::Even(rate) => *rate > 0,
+            Rates::Each(rates) => rates.get(&fault).is_some_and(|rate| *rate > 0),
+        }
+    }
+}
+
+impl FromStr for Plan {
+    type Err = PlanError;
+
+    fn from_str(text: &str) -> Result<Self, PlanError> {
+        let malformed = || PlanError(text.to_owned());
+        let (rates, seed) = text.rsplit_once(':').ok_or_else(malformed)?;
+        let seed = seed.parse().map_err(|_| malformed())?;
+        if !rates.contains('=') {
+            return Ok(Self { rates: Rates::Even(rate(rates).ok_or_else(malformed)?), seed });
+        }
+        let each = rates.split(',').map(|part| {
+            let (name, percent) = part.split_once('=')?;
+            let fault = Fault::DRAWN.into_iter().find(|fault| fault.name() == name.trim())?;
+            Some((fault, rate(percent)?))
+        });
+        let each: Option<BTreeMap<_, _>> = each.collect();
+        let each = each.filter(|each| each.values().sum::<u64>() <= WHOLE);
+        Ok(Self { rates: Rates::Each(each.ok_or_else(malformed)?), seed })
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rates {
+            Rates::Even(rate) => write!(f, "{}", Percent(*rate))?,
+            Rates::Each(rates) => {
+                for (place, (fault, rate)) in rates.iter().enumerate() {
+                    let comma = if place == 0 { "" } else { "," };
+                    write!(f, "{comma}{}={}", fault.name(), Percent(*rate))?;
+                }
+            }
+        }
+        write!(f, ":{}", self.seed)
+    }
+}
+
+/// Millionths.
+struct Percent(u64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = format!("{:04}", self.0.rem_euclid(OF_PERCENT));
+        let part = part.trim_end_matches('0');
+        let point = if part.is_empty() { "" } else { "." };
+        write!(f, "{}{point}{part}%", self.0.div_euclid(OF_PERCENT))
+    }
+}
+
+/// `5%` or `0.25%` in millionths.
+fn rate(text: &str) -> Option<u64> {
+    let text = text.trim().strip_suffix('%')?;
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    if part.is_empty() || part.len() > 4 || !part.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let whole = whole.parse::<u64>().ok()?.checked_mul(OF_PERCENT)?;
+    let rate = whole.checked_add(format!("{part:0<4}").parse().ok()?)?;
+    (rate <= WHOLE).then_some(rate)
+}
+
+/// A plan that says nothing that can be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanError(String);
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Fault::DRAWN.map(Fault::name).join(", ");
+        write!(
+            f,
+            "`{}` is no plan of faults: `5%:42` is one, for 5 % of all calls from the seed 42, and so is \
+             `throttle=5%,lost=0.5%:42`; there are {names}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for PlanError {}

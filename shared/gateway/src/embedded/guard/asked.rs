@@ -1,0 +1,146 @@
+//! What a call asks for: which actions, on what, and with which partition keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::Permission;
+use crate::item::Index;
+
+/// The permissions that a call takes, each with the partition keys that it takes them on.
+pub(super) type Asked = BTreeMap<Permission, BTreeSet<String>>;
+
+/// What of a call's body says which resources and items it is about. The rest is not looked at: every
+/// call of a local system comes through here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Call {
+    table_name: String,
+    key: PrimaryKey,
+    item: PrimaryKey,
+    index_name: Option<String>,
+    key_condition_expression: String,
+    expression_attribute_values: BTreeMap<String, Text>,
+    queue_url: String,
+    secret_id: String,
+    request_items: BTreeMap<String, Wanted>,
+    transact_items: Vec<BTreeMap<String, Part>>,
+}
+
+/// A part of a transaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Part {
+    table_name: String,
+    key: PrimaryKey,
+    item: PrimaryKey,
+}
+
+/// What a batch wants of a table.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Wanted {
+    keys: Vec<PrimaryKey>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PrimaryKey {
+    #[serde(rename = "PK")]
+    partition: Text,
+}
+
+/// An attribute's value; only text is looked at.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Text {
+    #[serde(rename = "S")]
+    text: Option<String>,
+}
+
+impl Call {
+    /// The partition that a query reads: the table's, or the index's own.
+    fn queried(self) -> Option<String> {
+        let index = self.index_name.as_deref();
+        let index = Index::ALL.into_iter().find(|known| Some(known.name()) == index);
+        let attribute = index.map_or("PK", |index| index.key_names().0);
+        let mut clauses = self.key_condition_expression.split(" AND ");
+        let value = clauses.find_map(|clause| {
+            clause.split_once(" = ").filter(|(name, _)| *name == attribute).map(|(_, value)| value)
+        });
+        let mut values = self.expression_attribute_values;
+        values.remove(value?)?.text
+    }
+}
+
+/// What a call asks for. A transaction takes the permissions of its parts.
+///
+/// # Errors
+/// A call that cannot be read, that asks for nothing, or that names no partition: `Scan` does not, and
+/// without one IAM's condition would be true.
+pub(super) fn asked(
+    target: &str,
+    body: &[u8],
+    names: &BTreeMap<String, String>,
+) -> Result<Asked, String> {
+    let call: Call = serde_json::from_slice(body).map_err(|cause| cause.to_string())?;
+    let (service, operation) = target.rsplit_once('.').unwrap_or(("", target));
+    let named = |name: &str| names.get(name).map_or(name, String::as_str).to_owned();
+    let to = |service: &str, operation: &str, resource: String| Permission {
+        action: format!("{service}:{operation}"),
+        resource,
+    };
+    match service {
+        "AmazonSQS" => {
+            let operation = operation.trim_end_matches("Batch");
+            return Ok([(to("sqs", operation, named(&call.queue_url)), BTreeSet::new())].into());
+        }
+        "secretsmanager" => {
+            let secret = named(&call.secret_id);
+            return Ok([(to("secretsmanager", operation, secret), BTreeSet::new())].into());
+        }
+        _ => {}
+    }
+    let mut asked = Asked::new();
+    for (action, (table, index), key) in items(operation, call) {
+        let index = index.map(|index| format!("/index/{index}")).unwrap_or_default();
+        let one = to("dynamodb", &action, format!("{}{index}", named(&table)));
+        asked.entry(one).or_default().insert(key.ok_or("a call that names no partition")?);
+    }
+    if asked.is_empty() { Err("a call that asks for nothing".to_owned()) } else { Ok(asked) }
+}
+
+/// An action, a table or an index of it, and the partition that it is done in.
+type Done = (String, (String, Option<String>), Option<String>);
+
+/// What a call does to the table.
+fn items(operation: &str, call: Call) -> Vec<Done> {
+    match operation {
+        "TransactWriteItems" | "TransactGetItems" => {
+            let parts = call.transact_items.into_iter().flatten();
+            let done = |(kind, part): (String, Part)| {
+                let key = part.key.partition.text.or(part.item.partition.text);
+                (format!("{kind}Item"), (part.table_name, None), key)
+            };
+            parts.map(done).collect()
+        }
+        "BatchGetItem" => {
+            let tables = call.request_items.into_iter();
+            let done = |(table, wanted): (String, Wanted)| {
+                let one = move |key: PrimaryKey| {
+                    (operation.to_owned(), (table.clone(), None), key.partition.text)
+                };
+                wanted.keys.into_iter().map(one)
+            };
+            tables.flat_map(done).collect()
+        }
+        "Query" => {
+            let place = (call.table_name.clone(), call.index_name.clone());
+            vec![(operation.to_owned(), place, call.queried())]
+        }
+        _ => {
+            let key = call.key.partition.text.or(call.item.partition.text);
+            vec![(operation.to_owned(), (call.table_name, call.index_name), key)]
+        }
+    }
+}

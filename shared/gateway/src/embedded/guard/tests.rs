@@ -1,0 +1,183 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{Guard, Statement, is_like};
+
+const READS: [&str; 3] = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
+const WRITES: [&str; 3] =
+    ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"];
+
+fn statement(actions: &[&str], resources: &[&str], leading_keys: &[&str]) -> Statement {
+    let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Statement { actions: set(actions), resources: set(resources), leading_keys: set(leading_keys) }
+}
+
+/// A function that reads stores and apps, lists what is on a store, and writes a store's events.
+fn guard() -> Guard {
+    let policy = vec![
+        statement(&READS, &["Table"], &["STO#sto_?", "STO#*#ORD#*", "APP#*", "HEALTH"]),
+        statement(&["dynamodb:Query"], &["Table/index/GSI5"], &["STO#*#ORD"]),
+        statement(&WRITES, &["Table"], &["STO#*", "EVT#*"]),
+        statement(&["dynamodb:Scan"], &["Table"], &["STO#*"]),
+        statement(&["sqs:SendMessage"], &["Queue"], &[]),
+    ];
+    let names = [("commerce", "Table"), ("http://q", "Queue")];
+    let names = names.map(|(name, resource)| (name.to_owned(), resource.to_owned())).into();
+    Guard::new("F".to_owned(), policy, names)
+}
+
+/// Whether the guard lets a call pass.
+fn may(guard: &Guard, target: &str, body: &Value) -> bool {
+    guard.judge(target, body.to_string().as_bytes()).is_ok()
+}
+
+fn dynamodb(guard: &Guard, operation: &str, body: &Value) -> bool {
+    may(guard, &format!("DynamoDB_20120810.{operation}"), body)
+}
+
+fn key(partition: &str) -> Value {
+    json!({"PK": {"S": partition}, "SK": {"S": "A"}})
+}
+
+fn get(guard: &Guard, partition: &str) -> bool {
+    dynamodb(guard, "GetItem", &json!({"TableName": "commerce", "Key": key(partition)}))
+}
+
+fn batch(guard: &Guard, partitions: &[&str]) -> bool {
+    let keys: Vec<_> = partitions.iter().map(|partition| key(partition)).collect();
+    dynamodb(guard, "BatchGetItem", &json!({"RequestItems": {"commerce": {"Keys": keys}}}))
+}
+
+fn write(guard: &Guard, parts: &[Value]) -> bool {
+    dynamodb(guard, "TransactWriteItems", &json!({"TransactItems": parts}))
+}
+
+fn put(partition: &str) -> Value {
+    json!({"Put": {"TableName": "commerce", "Item": key(partition)}})
+}
+
+fn update(partition: &str) -> Value {
+    json!({"Update": {"TableName": "commerce", "Key": key(partition)}})
+}
+
+fn check(partition: &str) -> Value {
+    json!({"ConditionCheck": {"TableName": "commerce", "Key": key(partition)}})
+}
+
+fn query(index: Option<&str>, attribute: &str, partition: &str) -> Value {
+    let condition = format!("{attribute} = :p AND begins_with(SK, :b)");
+    let values = json!({":p": {"S": partition}, ":b": {"S": "STO#"}});
+    json!({
+        "TableName": "commerce",
+        "IndexName": index,
+        "KeyConditionExpression": condition,
+        "ExpressionAttributeValues": values,
+    })
+}
+
+fn spelt<T: ToString>(seen: &BTreeSet<T>) -> Vec<String> {
+    seen.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_pattern_is_like_what_iam_says() {
+    for (pattern, like, unlike) in [
+        ("HEALTH", &["HEALTH"][..], &["", "health", "HEALTHY", "HEALT"][..]),
+        ("STO#*", &["STO#", "STO#s", "STO#s#ORD#o"], &["STO", "sto#s", "XSTO#s"]),
+        ("STO#*#ORD#*", &["STO#s#ORD#o", "STO##ORD#"], &["STO#s", "STO#s#ORDER#o", "STO#s#ORD"]),
+        ("STO#????", &["STO#sto_", "STO#äöü1"], &["STO#sto", "STO#sto_1"]),
+        ("*", &["", "anything"], &[]),
+    ] {
+        assert!(like.iter().all(|text| is_like(pattern, text)), "{pattern}");
+        assert!(!unlike.iter().any(|text| is_like(pattern, text)), "{pattern}");
+    }
+}
+
+#[test]
+fn an_item_is_read_where_its_partition_is_like_a_leading_key() {
+    let guard = guard();
+    assert!(get(&guard, "STO#sto_1"));
+    assert!(get(&guard, "HEALTH"));
+    assert!(!get(&guard, "STO#sto_1#CUS#c"), "another partition of the store");
+    assert!(!get(&guard, "MER#m"));
+    assert!(!get(&guard, "EVT#e"), "only written");
+}
+
+#[test]
+fn one_key_outside_refuses_a_batch() {
+    let guard = guard();
+    assert!(batch(&guard, &["STO#sto_1", "STO#s#ORD#o", "APP#a"]));
+    assert!(!batch(&guard, &["STO#sto_1", "MER#m", "APP#a"]));
+    assert!(!batch(&guard, &["STO#sto_1", "EVT#e"]), "statements do not add up");
+}
+
+#[test]
+fn one_key_outside_refuses_a_transaction() {
+    let guard = guard();
+    assert!(write(&guard, &[put("STO#s"), update("STO#s#ORD#o"), check("STO#s"), put("EVT#e")]));
+    assert!(!write(&guard, &[put("STO#s"), update("MER#m")]));
+    assert!(!write(&guard, &[put("STO#s"), check("MER#m")]));
+    let delete = json!({"Delete": {"TableName": "commerce", "Key": key("STO#s")}});
+    assert!(!write(&guard, &[put("STO#s"), delete]), "an action that is not given");
+}
+
+#[test]
+fn a_transactions_actions_are_judged_by_all_of_its_keys() {
+    let apart = vec![
+        statement(&["dynamodb:PutItem"], &["Table"], &["EVT#*"]),
+        statement(&["dynamodb:ConditionCheckItem"], &["Table"], &["STO#*"]),
+    ];
+    let names = BTreeMap::from([("commerce".to_owned(), "Table".to_owned())]);
+    let guard = Guard::new("F".to_owned(), apart, names);
+    assert!(write(&guard, &[put("EVT#e")]));
+    assert!(!write(&guard, &[put("EVT#e"), check("STO#s")]));
+}
+
+#[test]
+fn a_query_reads_the_partition_of_its_index() {
+    let guard = guard();
+    assert!(dynamodb(&guard, "Query", &query(None, "PK", "STO#s#ORD#o")));
+    assert!(!dynamodb(&guard, "Query", &query(None, "PK", "MER#m")));
+    assert!(dynamodb(&guard, "Query", &query(Some("GSI5"), "GSI5PK", "STO#s#ORD")));
+    assert!(!dynamodb(&guard, "Query", &query(Some("GSI5"), "GSI5PK", "STO#s#ORD#o")));
+    assert!(!dynamodb(&guard, "Query", &query(Some("GSI6"), "GSI6PK", "STO#s#ORD")));
+    assert!(!dynamodb(&guard, "Query", &query(Some("GSI5"), "PK", "STO#s#ORD")), "no partition");
+}
+
+#[test]
+fn what_names_no_partition_is_always_refused() {
+    let guard = guard();
+    assert!(!dynamodb(&guard, "Scan", &json!({"TableName": "commerce"})));
+    assert!(!dynamodb(&guard, "GetItem", &json!({"TableName": "commerce"})));
+    assert!(!dynamodb(&guard, "TransactWriteItems", &json!({"TransactItems": []})));
+    let nameless = json!({"Update": {"TableName": "commerce"}});
+    assert!(!write(&guard, &[put("STO#s"), nameless]));
+    assert!(!may(&guard, "DynamoDB_20120810.GetItem", &json!("not a call")));
+}
+
+#[test]
+fn what_is_used_is_remembered_with_the_pattern_and_what_is_refused_with_the_key() {
+    let guard = guard();
+    assert!(guard.used().is_empty() && guard.refused().is_empty());
+    assert!(batch(&guard, &["STO#sto_1", "APP#a"]));
+    assert!(write(&guard, &[put("EVT#e"), check("STO#s")]));
+    let send = json!({"QueueUrl": "http://q"});
+    assert!(may(&guard, "AmazonSQS.SendMessageBatch", &send));
+    assert_eq!(
+        spelt(&guard.used()),
+        [
+            "dynamodb:BatchGetItem Table APP#*",
+            "dynamodb:BatchGetItem Table STO#sto_?",
+            "dynamodb:ConditionCheckItem Table STO#*",
+            "dynamodb:PutItem Table EVT#*",
+            "sqs:SendMessage Queue",
+        ]
+    );
+    assert!(!batch(&guard, &["STO#sto_1", "MER#m"]));
+    assert!(!may(&guard, "secretsmanager.GetSecretValue", &json!({"SecretId": "k"})));
+    assert_eq!(
+        spelt(&guard.refused()),
+        ["dynamodb:BatchGetItem Table MER#m", "secretsmanager:GetSecretValue k",]
+    );
+}

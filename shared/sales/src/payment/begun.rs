@@ -1,0 +1,63 @@
+//! A payment as it is opened with its provider.
+
+use gateway::clock::Timestamp;
+use gateway::seal::SealKey;
+use ground::id::PaymentId;
+use ground::money::Money;
+
+use super::account::ProviderAccount;
+use super::provider::Opened;
+use super::{Opening, Payment, PaymentStatus};
+
+impl Payment {
+    /// The payment as it was opened with the account's provider.
+    pub fn begun(
+        id: PaymentId,
+        account: &ProviderAccount,
+        ask: Opening,
+        at_provider: Opened,
+        key: &SealKey,
+        now: Timestamp,
+    ) -> Self {
+        let secret = at_provider.client_secret;
+        let zero = Money::zero(&ask.amount.currency);
+        Self {
+            sealed_client_secret: secret
+                .map(|text| key.seal(text.as_bytes(), id.as_str().as_bytes())),
+            id,
+            store_id: ask.store_id,
+            order_id: ask.order_id,
+            order_number: ask.order_number,
+            provider: account.provider,
+            mode: account.mode,
+            key_id: account.key_id.clone(),
+            provider_reference: at_provider.reference,
+            provider_payment: None,
+            amount: ask.amount,
+            authorized: zero.clone(),
+            captured: zero.clone(),
+            refunded: zero,
+            status: PaymentStatus::Created,
+            capture_method: account.capture_method,
+            is_applied: false,
+            attention: None,
+            method: None,
+            attempts: Vec::new(),
+            receipts: Vec::new(),
+            refunds: Vec::new(),
+            tries: 0,
+            tried_at: None,
+            expires_at: ask.expires_at,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// What the customer's browser needs to pay, if that is secret.
+    pub fn client_secret(&self, key: &SealKey) -> Option<String> {
+        let sealed = self.sealed_client_secret.as_deref()?;
+        let opened = key.open(sealed, self.id.as_str().as_bytes()).ok()?;
+        String::from_utf8(opened).ok()
+    }
+}

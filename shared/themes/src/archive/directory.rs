@@ -1,0 +1,97 @@
+//! Whether an archive is plain: what its end says, and what is between its entries.
+
+use rawzip::ZipSliceArchive;
+
+use super::entry::Entry;
+use crate::finding::{Code, Finding};
+
+/// Bytes of the end of the directory without its comment (APPNOTE.TXT §4.3.16).
+const END: usize = 22;
+/// Bytes of the pointer to the long format's end (§4.3.15).
+const ZIP64_LOCATOR: usize = 20;
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
+const ZIP64_LOCATOR_SIGNATURE: &[u8] = b"PK\x06\x07";
+const ENTRY_SIGNATURE: &[u8] = b"PK\x03\x04";
+
+/// Two bytes as a number.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+/// Four bytes as a number.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// What is wrong with the end of the directory; then nothing else can be believed.
+pub(super) fn judge_end(zip: &[u8], archive: &ZipSliceArchive<&[u8]>) -> Vec<(Code, &'static str)> {
+    let at = usize::try_from(archive.eocd_offset()).unwrap_or(usize::MAX);
+    let end = zip.get(at..).unwrap_or_default();
+    let half = |offset| u16_at(end, offset).unwrap_or(u16::MAX);
+    let word = |offset| u32_at(end, offset).unwrap_or(u32::MAX);
+    let (disk, directory_disk, here, all) = (half(4), half(6), half(8), half(10));
+    let (size, offset, comment) = (word(12), word(16), half(20));
+    let before = at.checked_sub(ZIP64_LOCATOR).and_then(|start| zip.get(start..at));
+    let long = before.is_some_and(|before| before.starts_with(ZIP64_LOCATOR_SIGNATURE));
+    if long || here == u16::MAX || all == u16::MAX || size == u32::MAX || offset == u32::MAX {
+        return vec![(Code::Zip64Refused, "A package is no zip of the long format (ZIP64).")];
+    }
+    let mut problems = Vec::new();
+    if disk != 0 || directory_disk != 0 || here != all {
+        problems.push((Code::ArchiveMultiDisk, "A package is one archive, not a part of one."));
+    }
+    let remark = end.get(END..).unwrap_or_default();
+    if remark.len() > usize::from(comment) {
+        problems.push((Code::DataAfterArchive, "There are bytes behind the archive's end."));
+    } else if remark.windows(END_SIGNATURE.len()).any(|bytes| bytes == END_SIGNATURE) {
+        problems.push((Code::ArchiveMalformed, "There is an archive's end in its comment."));
+    }
+    let directory_end = usize::try_from(size)
+        .ok()
+        .zip(usize::try_from(offset).ok())
+        .and_then(|(size, offset)| offset.checked_add(size));
+    if directory_end != Some(at) {
+        let is_behind_something = !zip.starts_with(ENTRY_SIGNATURE) && all > 0;
+        problems.push(if is_behind_something {
+            (Code::DataBeforeArchive, "There are bytes before the archive.")
+        } else {
+            (Code::ArchiveMalformed, "Its directory is not where it says.")
+        });
+    }
+    problems
+}
+
+/// Says where entries share bytes, and where there are bytes of none.
+pub(super) fn judge_extents(
+    entries: &[Entry<'_>],
+    directory: u64,
+    is_complete: bool,
+    findings: &mut Vec<Finding>,
+) {
+    let mut extents: Vec<(u64, u64, &Entry<'_>)> = entries
+        .iter()
+        .filter_map(|entry| entry.extent.map(|(start, end)| (start, end, entry)))
+        .collect();
+    extents.sort_by_key(|(start, end, _)| (*start, *end));
+    // Where an entry's own bytes cannot be found, what is in its place is nobody's.
+    let is_complete = is_complete && extents.len() == entries.len();
+    let mut reached = 0;
+    for (start, end, entry) in extents {
+        let shown = entry.shown();
+        if start < reached || end > directory {
+            let detail = "Its bytes are those of another entry too.";
+            findings.push(Finding::new(Code::EntriesOverlap, &shown, detail));
+        } else if start > reached && is_complete {
+            findings.push(if reached == 0 {
+                Finding::new(Code::DataBeforeArchive, "", "There are bytes before the archive.")
+            } else {
+                Finding::new(Code::HiddenData, &shown, "The bytes before it belong to no entry.")
+            });
+        }
+        reached = reached.max(end);
+    }
+    if is_complete && reached < directory && !entries.is_empty() {
+        let detail = "The bytes before the directory belong to no entry.";
+        findings.push(Finding::new(Code::HiddenData, "", detail));
+    }
+}

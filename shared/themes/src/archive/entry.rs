@@ -1,0 +1,206 @@
+//! An entry of an archive: what both of its headers say, and its bytes.
+
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+use rawzip::extra_fields::ExtraFieldId;
+use rawzip::{CompressionMethod, ZipFileHeaderRecord, ZipSliceArchive, ZipSliceEntry};
+
+use super::MAX_RATIO;
+use super::directory::{u16_at, u32_at};
+use crate::finding::{Code, Finding};
+
+/// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (APPNOTE.TXT §4.4.4).
+const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
+/// Bit 5: compressed patched data (§4.4.4), which is no file.
+const PATCH: u16 = 1 << 5;
+/// Bit 3: sizes and checksum come behind the data.
+const DESCRIPTOR: u16 = 1 << 3;
+/// What both headers must say alike: all but the hints of a compressor (bits 1 and 2).
+const SIGNIFICANT: u16 = !(1 << 1 | 1 << 2);
+/// The type of a file in a Unix mode, and the types that a package may have.
+const TYPE: u32 = 0o170_000;
+const SYMLINK: u32 = 0o120_000;
+const REGULAR: u32 = 0o100_000;
+const DIRECTORY: u32 = 0o040_000;
+
+/// Bytes that nothing is deflated to.
+const EMPTY_STREAM: u64 = 2;
+
+/// A finding without its path.
+type Problem = (Code, &'static str);
+
+/// An entry.
+pub(super) struct Entry<'a> {
+    /// The name as it is in the directory.
+    pub(super) name: &'a [u8],
+    /// Bytes that it says to have, unpacked.
+    pub(super) claimed: u64,
+    /// From its header to the end of its data, if that is there.
+    pub(super) extent: Option<(u64, u64)>,
+    data: &'a [u8],
+    crc: u32,
+    method: CompressionMethod,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Entry<'a> {
+    /// Reads both headers.
+    pub(super) fn new(
+        zip: &'a [u8],
+        archive: &'a ZipSliceArchive<&'a [u8]>,
+        record: &ZipFileHeaderRecord<'a>,
+    ) -> Self {
+        let mut problems = Vec::new();
+        judge_record(zip, record, &mut problems);
+        let (data, extent) = if let Ok(entry) = archive.get_entry(record.wayfinder()) {
+            let extent = judge_local(zip, record, &entry, &mut problems);
+            (entry.data(), Some(extent))
+        } else {
+            problems.push((Code::EntryTruncated, "Its header or its bytes are not there."));
+            (&[][..], None)
+        };
+        let (name, claimed) = (record.file_path().as_bytes(), record.uncompressed_size_hint());
+        let packed = u64::try_from(data.len()).unwrap_or(u64::MAX);
+        if name.ends_with(b"/") && (claimed > 0 || packed > EMPTY_STREAM) {
+            problems.push((Code::DirectoryWithContent, "A directory has no bytes of its own."));
+        }
+        if claimed > packed.max(1).saturating_mul(MAX_RATIO) {
+            problems.push((Code::RatioExceeded, "It grows more than a hundredfold, unpacked."));
+        }
+        let (crc, method) = (record.crc32(), record.compression_method());
+        Self { name, claimed, extent, data, crc, method, problems }
+    }
+
+    /// Whether it is a directory, by its name.
+    pub(super) fn is_directory(&self) -> bool {
+        self.name.ends_with(b"/")
+    }
+
+    /// The name as it can be shown.
+    pub(super) fn shown(&self) -> String {
+        String::from_utf8_lossy(self.name).into_owned()
+    }
+
+    /// Says everything that is wrong with it.
+    pub(super) fn judge(&self, findings: &mut Vec<Finding>) {
+        let shown = self.shown();
+        findings.extend(
+            self.problems.iter().map(|(code, detail)| Finding::new(*code, &shown, *detail)),
+        );
+    }
+
+    /// Whether nothing is known against unpacking it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Its bytes, never more than it claims and one more; `count` is raised by what was unpacked.
+    pub(super) fn unpack(&self, count: &mut u64) -> Result<Vec<u8>, Problem> {
+        const SIZE: Problem = (Code::SizeMismatch, "It is longer or shorter than it says.");
+        let claimed = usize::try_from(self.claimed).map_err(|_| SIZE)?;
+        let bytes = if self.method == CompressionMethod::STORE {
+            if self.data.len() != claimed {
+                return Err(SIZE);
+            }
+            self.data.to_vec()
+        } else {
+            self.inflate(claimed, count)?
+        };
+        if self.method == CompressionMethod::STORE {
+            *count = count.saturating_add(self.claimed);
+        }
+        if bytes.len() != claimed {
+            return Err(SIZE);
+        }
+        if rawzip::crc32(&bytes) != self.crc {
+            return Err((Code::ChecksumMismatch, "Its bytes have another checksum than it says."));
+        }
+        Ok(bytes)
+    }
+
+    /// The data inflated, into room for one byte more than is claimed.
+    fn inflate(&self, claimed: usize, count: &mut u64) -> Result<Vec<u8>, Problem> {
+        let mut bytes = vec![0; claimed.saturating_add(1)];
+        let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let mut inflater = Box::new(DecompressorOxide::new());
+        let (status, read, written) = decompress(&mut inflater, self.data, &mut bytes, 0, flags);
+        *count = count.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+        bytes.truncate(written);
+        match status {
+            TINFLStatus::Done if read < self.data.len() => {
+                Err((Code::HiddenData, "There are bytes behind its compressed data."))
+            }
+            // What is too long is told from its length.
+            TINFLStatus::Done | TINFLStatus::HasMoreOutput => Ok(bytes),
+            _ => Err((Code::DataCorrupt, "Its compressed data is broken.")),
+        }
+    }
+}
+
+/// What is wrong with the directory's record of an entry.
+fn judge_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec<Problem>) {
+    let flags = record.flags().bits();
+    if flags & ENCRYPTED != 0 || record.compression_method() == CompressionMethod::AES {
+        problems.push((Code::EntryEncrypted, "A package's files are not encrypted."));
+    }
+    let known = [CompressionMethod::STORE, CompressionMethod::DEFLATE];
+    if !known.contains(&record.compression_method()) || flags & PATCH != 0 {
+        problems.push((Code::CompressionUnsupported, "A file is stored or deflated."));
+    }
+    let at = usize::try_from(record.central_directory_offset()).unwrap_or(usize::MAX);
+    let header = zip.get(at..).unwrap_or_default();
+    let words = [20, 24, 42].map(|offset| u32_at(header, offset));
+    let disk = u16_at(header, 34);
+    let is_long = record.extra_fields().any(|(id, _)| id == ExtraFieldId::ZIP64);
+    if is_long || words.contains(&Some(u32::MAX)) || disk == Some(u16::MAX) {
+        problems.push((Code::Zip64Refused, "It is described in the long format (ZIP64)."));
+    } else if disk != Some(0) {
+        problems.push((Code::ArchiveMultiDisk, "It is said to be on another disk."));
+    }
+    // Whichever system says to have made it: who unpacks it may believe the mode anyway.
+    match (record.external_attributes() >> 16) & TYPE {
+        0 | REGULAR | DIRECTORY => {}
+        SYMLINK => problems.push((Code::Symlink, "A package has no symbolic links.")),
+        _ => problems.push((Code::SpecialFile, "A package has files and nothing else.")),
+    }
+}
+
+/// What is wrong with the header beside the data, and from where to where the entry goes.
+fn judge_local(
+    zip: &[u8],
+    record: &ZipFileHeaderRecord<'_>,
+    entry: &ZipSliceEntry<'_>,
+    problems: &mut Vec<Problem>,
+) -> (u64, u64) {
+    let local = entry.local_header();
+    let flags = record.flags().bits();
+    let mut is_same = local.file_path().as_bytes() == record.file_path().as_bytes()
+        && local.compression_method() == record.compression_method()
+        && (local.flags().bits() ^ flags) & SIGNIFICANT == 0;
+    let (_, mut end) = entry.compressed_data_range();
+    if flags & DESCRIPTOR == 0 {
+        is_same &= local.crc32() == record.crc32()
+            && local.compressed_size_hint() == record.compressed_size_hint()
+            && local.uncompressed_size_hint() == record.uncompressed_size_hint();
+    } else if let Ok(Some(said)) = entry.data_descriptor() {
+        is_same &= said.crc32() == record.crc32()
+            && said.compressed_size() == record.compressed_size_hint()
+            && said.uncompressed_size() == record.uncompressed_size_hint();
+        end = end.saturating_add(descriptor_length(zip, end));
+    } else {
+        is_same = false;
+    }
+    if !is_same {
+        let detail = "What stands before its data is not what the directory says.";
+        problems.push((Code::HeaderMismatch, detail));
+    }
+    (record.local_header_offset(), end)
+}
+
+/// Bytes of the descriptor behind the data: its signature is optional (APPNOTE.TXT §4.3.9.3).
+fn descriptor_length(zip: &[u8], at: u64) -> u64 {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    let is_signed = zip.get(at..).is_some_and(|bytes| bytes.starts_with(b"PK\x07\x08"));
+    if is_signed { 16 } else { 12 }
+}

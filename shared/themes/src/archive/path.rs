@@ -1,0 +1,173 @@
+//! Names in an archive: what a file of a theme may be called.
+
+use std::collections::BTreeMap;
+
+use super::entry::Entry;
+use crate::finding::{Code, Finding};
+
+/// Bytes of a path (our choice).
+const MAX_PATH: usize = 200;
+/// Segments of a path, with a folder around everything.
+const MAX_DEPTH: usize = 6;
+/// Names that Windows keeps for devices (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "com", "lpt"];
+
+/// The names of files that are good, by the number of their entries; what is wrong with the others
+/// is said. What systems and editors put there is neither.
+pub(super) fn accepted(
+    entries: &[Entry<'_>],
+    findings: &mut Vec<Finding>,
+) -> BTreeMap<usize, String> {
+    let mut names = BTreeMap::new();
+    let mut taken = Taken::default();
+    for (index, entry) in entries.iter().enumerate() {
+        let shown = entry.shown();
+        let problems = judge(entry.name);
+        let is_good = problems.is_empty();
+        findings
+            .extend(problems.into_iter().map(|(code, detail)| Finding::new(code, &shown, detail)));
+        if !is_good {
+            continue;
+        }
+        let clash = taken.take(shown.trim_end_matches('/'), entry.is_directory());
+        if let Some((code, detail)) = clash {
+            findings.push(Finding::new(code, &shown, detail));
+        } else if is_litter(&shown) {
+            if !entry.is_directory() {
+                let detail = "A system or an editor put it there; it is left out.";
+                findings.push(Finding::new(Code::IgnoredFile, &shown, detail));
+            }
+        } else if !entry.is_directory() {
+            names.insert(index, shown);
+        }
+    }
+    names
+}
+
+/// Everything that is wrong with a name.
+fn judge(name: &[u8]) -> Vec<(Code, &'static str)> {
+    let Ok(name) = std::str::from_utf8(name) else {
+        return vec![(Code::PathNotUtf8, "A name is UTF-8.")];
+    };
+    let path = name.strip_suffix('/').unwrap_or(name);
+    if path.is_empty() && !name.starts_with('/') {
+        return vec![(Code::PathEmpty, "A file has a name.")];
+    }
+    let drive = path.as_bytes().get(1) == Some(&b':')
+        && path.starts_with(|first: char| first.is_ascii_alphabetic());
+    let segments = || path.split('/');
+    let is_normal = |segment: &str| !matches!(segment, "" | ".");
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "/ ._-@+()[]~,=".contains(c);
+    let has_own_code = |c: char| c == '\\' || c.is_control();
+    let rules = [
+        (
+            name.starts_with('/') || name.starts_with('\\'),
+            Code::PathAbsolute,
+            "A name begins with a directory, not at a root.",
+        ),
+        (drive, Code::PathDrive, "A name does not begin with a drive."),
+        (name.contains('\\'), Code::PathBackslash, "Directories are separated by `/`."),
+        (name.contains('\0'), Code::PathNul, "A name has no NUL."),
+        (
+            name.chars().any(|c| c.is_control() && c != '\0'),
+            Code::PathControlCharacter,
+            "A name has no control characters.",
+        ),
+        (leads_out(path), Code::PathTraversal, "A name does not lead out of its directory."),
+        (
+            !segments().skip(usize::from(name.starts_with('/'))).all(is_normal),
+            Code::PathNotNormal,
+            "A name has no empty directory and none that is `.`.",
+        ),
+        (
+            !path.chars().all(|c| is_allowed(c) || has_own_code(c)) && !drive,
+            Code::PathCharacter,
+            "A name has letters (A to Z), digits, blanks and . _ - @ + ( ) [ ] ~ , = alone.",
+        ),
+        (
+            segments().any(is_reserved),
+            Code::PathReserved,
+            "A name is none that a system keeps for a device, and does not end in a dot or a blank.",
+        ),
+        (
+            path.len() > MAX_PATH || segments().count() > MAX_DEPTH,
+            Code::PathTooLong,
+            "A name has at most 200 bytes and five directories.",
+        ),
+    ];
+    rules
+        .into_iter()
+        .filter(|(is_wrong, ..)| *is_wrong)
+        .map(|(_, code, detail)| (code, detail))
+        .collect()
+}
+
+/// Whether a segment is `..`, also where a backslash separates, or when it was written as a URL is.
+fn leads_out(path: &str) -> bool {
+    let plain = path.to_ascii_lowercase();
+    let plain = plain.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '\\']).any(|segment| segment == "..")
+}
+
+fn is_reserved(segment: &str) -> bool {
+    let stem = segment.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let device = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let numbered = matches!(device, "com" | "lpt");
+    let is_device = DEVICES.contains(&device)
+        && if numbered { stem.len() == 4 } else { stem.len() == device.len() };
+    let is_dots = matches!(segment, "." | "..");
+    is_device || (!is_dots && segment.ends_with(['.', ' '])) || segment.starts_with(' ')
+}
+
+/// Whether it is what macOS, Windows or version control put there.
+fn is_litter(path: &str) -> bool {
+    let is_one = |segment: &str| {
+        matches!(segment, "__MACOSX" | ".DS_Store" | "Thumbs.db" | "desktop.ini" | ".git")
+            || segment.starts_with("._")
+    };
+    path.split('/').any(is_one)
+}
+
+/// The names that are taken, without their case, as they are written and whether they are directories'.
+#[derive(Default)]
+struct Taken(BTreeMap<String, (String, bool, bool)>);
+
+impl Taken {
+    /// Takes a name with all that is above it; what speaks against it, if something does.
+    fn take(&mut self, path: &str, is_directory: bool) -> Option<(Code, &'static str)> {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        for above in ends.filter_map(|at| path.get(..at)) {
+            if let Some(clash) = self.enter(above, true, false) {
+                return Some(clash);
+            }
+        }
+        self.enter(path, is_directory, true)
+    }
+
+    fn enter(
+        &mut self,
+        path: &str,
+        is_directory: bool,
+        is_entry: bool,
+    ) -> Option<(Code, &'static str)> {
+        let new = (path.to_owned(), is_directory, is_entry);
+        let (old, was_directory, was_entry) = match self.0.entry(path.to_ascii_lowercase()) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(new);
+                return None;
+            }
+            std::collections::btree_map::Entry::Occupied(place) => place.into_mut(),
+        };
+        let clash = if old.as_str() != path {
+            (Code::PathCaseTwin, "Another name differs from it by case alone.")
+        } else if *was_directory != is_directory {
+            (Code::PathConflict, "It is a file's name and a directory's.")
+        } else if *was_entry && is_entry {
+            (Code::PathDuplicate, "Another entry has the same name.")
+        } else {
+            *was_entry |= is_entry;
+            return None;
+        };
+        Some(clash)
+    }
+}

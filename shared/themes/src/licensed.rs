@@ -1,0 +1,142 @@
+//! Licences as they are kept: one for each store and theme, whether it holds or has ended.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key, Packing};
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
+use ground::id::{StoreId, ThemeLicenseId, ThemePurchaseId};
+use ground::key;
+use ground::money::{self, Money};
+use ground::resource::Resource;
+use ground::sample_id;
+use serde::{Deserialize, Serialize};
+
+use crate::license::{LicenseEnd, Term};
+use crate::manifest::Slug;
+
+ground::topics! {
+    THEME_LICENSED = "theme.licensed", "theme_license", Some("read_themes"), LicenseView,
+        "A theme was paid for.";
+    THEME_LICENSE_ENDED = "theme.license_ended", "theme_license", Some("read_themes"), LicenseView,
+        "A licence ended: what is installed stays, and nothing is installed with it any more.";
+}
+
+/// A licence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThemeLicense {
+    /// `lic_…`; of the first that the store had for this theme.
+    pub id: ThemeLicenseId,
+    /// The store that may install the theme.
+    pub store_id: StoreId,
+    /// The theme.
+    pub slug: Slug,
+    /// From when to when it holds.
+    pub term: Term,
+    /// What it was paid by.
+    pub purchase_id: ThemePurchaseId,
+    /// What was paid.
+    pub price: Money,
+    /// When the store had one first.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// From 1, one more with each write.
+    pub version: u64,
+}
+
+impl Item for ThemeLicense {
+    const KIND: &'static str = "theme_license";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    fn key(&self) -> Key {
+        key::theme_license(&self.store_id, self.slug.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl ThemeLicense {
+    /// The licence that a purchase grants, after one that has ended perhaps.
+    pub fn granted(
+        before: Option<&Self>,
+        store: &StoreId,
+        slug: &Slug,
+        (purchase, price): (&ThemePurchaseId, &Money),
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: before.map_or_else(|| ThemeLicenseId::mint(now), |before| before.id.clone()),
+            store_id: store.clone(),
+            slug: slug.clone(),
+            term: Term::granted(now),
+            purchase_id: purchase.clone(),
+            price: price.clone(),
+            created_at: before.map_or(now, |before| before.created_at),
+            updated_at: now,
+            version: before.map_or(0, |before| before.version).saturating_add(1),
+        }
+    }
+
+    /// The licence, ended.
+    #[must_use]
+    pub fn ended(&self, end: LicenseEnd, now: Timestamp) -> Self {
+        let version = self.version.saturating_add(1);
+        Self { term: self.term.ended(end, now), updated_at: now, version, ..self.clone() }
+    }
+}
+
+impl Resource for ThemeLicense {
+    type View = LicenseView;
+    fn about(&self) -> About<'_> {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        About { store, app: None, entity, version: self.version }
+    }
+}
+
+ground::view! {
+    /// A licence as the store sees it.
+    LicenseView of license: ThemeLicense {
+        /// The id.
+        id: ThemeLicenseId,
+        /// The theme's name in URLs.
+        theme: Slug = license.slug.clone(),
+        /// The store that may install it.
+        store_id: StoreId,
+        /// Whether it holds.
+        active: bool = license.term.is_active(),
+        /// When it was paid for.
+        granted_at: Timestamp = license.term.granted_at,
+        /// When it ended.
+        ended_at: Option<Timestamp> = license.term.ended_at,
+        /// Why it ended.
+        end: Option<LicenseEnd> = license.term.end,
+        /// What it was paid by.
+        purchase_id: ThemePurchaseId,
+        /// What was paid.
+        price: Money,
+        /// When the store had one first.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes.
+        version: u64,
+    }
+}
+
+impl Example for LicenseView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(ThemeLicenseId),
+            theme: sample("plain-linen"),
+            store_id: sample_id!(StoreId),
+            active: true,
+            granted_at: EXAMPLE_TIME,
+            ended_at: None,
+            end: None,
+            purchase_id: sample_id!(ThemePurchaseId),
+            price: money::sample(4_900),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}

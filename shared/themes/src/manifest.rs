@@ -1,0 +1,340 @@
+//! `theme.json`: what a theme is called, which version it is, who made it, what it costs.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use gateway::request::{Fault, FromText, Text};
+use ground::fields::{Currency, Handle, misleads};
+use ground::money::Money;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::finding::{Code, Finding, Report, below};
+
+/// Where it is in a package.
+pub const PATH: &str = "theme.json";
+/// Slugs that no theme may have: literal segments of routes.
+const RESERVED: &[&str] = &["packages"];
+/// Characters of a slug at most (our choice).
+const MAX_SLUG: usize = 64;
+/// The regular expression of a version: three numbers of up to nine digits, and perhaps a
+/// pre-release.
+const VERSION: &str = "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})){2}\
+    (-(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)([.](0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?$";
+/// Its members.
+const MEMBERS: &[&str] = &["slug", "name", "version", "author", "description", "category", "price"];
+
+/// A theme's name in URLs: `plain-linen`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[schemars(rename = "ThemeSlug")]
+#[serde(transparent)]
+#[schemars(extend("pattern" = "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength" = MAX_SLUG))]
+pub struct Slug(String);
+
+impl Slug {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Slug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromText for Slug {
+    const EXPECTS: &'static str = "a theme's slug";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let is_handle = Handle::from_text(text).is_ok() && !text.starts_with("xn--");
+        if !is_handle || text.len() > MAX_SLUG {
+            let detail = "Must be 1 to 64 lower-case letters, digits and inner hyphens.";
+            return Err(Fault::new("invalid_slug", detail));
+        }
+        if RESERVED.contains(&text) {
+            return Err(Fault::new("slug_reserved", "This slug is reserved."));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+gateway::text_field!(Slug);
+
+/// A version of a theme (Semantic Versioning 2.0.0), without build metadata, which orders nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeVersion")]
+#[serde(transparent)]
+pub struct Version(
+    #[schemars(with = "String", extend("pattern" = VERSION, "maxLength" = 64))] semver::Version,
+);
+
+impl Version {
+    /// Whether it is one that is tried out before a release.
+    pub fn is_prerelease(&self) -> bool {
+        !self.0.pre.is_empty()
+    }
+
+    /// The version as a text that sorts as versions do (Semantic Versioning 2.0.0 §11).
+    ///
+    /// Numbers have ten digits. What comes before a release ends in `-…`, the release itself in `~`,
+    /// which is above it; numeric identifiers begin with `0`, others with `1`; and what separates
+    /// identifiers is below all that is in one.
+    pub fn sort_key(&self) -> String {
+        let identifier = |text: &str| match text.parse::<u64>() {
+            Ok(number) => format!("0{number:010}"),
+            Err(_) => format!("1{text}"),
+        };
+        let rest = if self.0.pre.is_empty() {
+            "~".to_owned()
+        } else {
+            let identifiers: Vec<String> = self.0.pre.split('.').map(identifier).collect();
+            format!("-{}", identifiers.join("!"))
+        };
+        format!("{:010}.{:010}.{:010}{rest}", self.0.major, self.0.minor, self.0.patch)
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp_precedence(&other.0)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromText for Version {
+    const EXPECTS: &'static str = "a semantic version";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        const MAX: u64 = 999_999_999;
+        let small = |version: &semver::Version| {
+            let numbers = [version.major, version.minor, version.patch];
+            let before = version.pre.split('.');
+            numbers.iter().all(|number| *number <= MAX)
+                && before
+                    .filter(|part| part.bytes().all(|b| b.is_ascii_digit()))
+                    .all(|part| part.len() <= 9)
+        };
+        let version = semver::Version::parse(text).ok().filter(|version| version.build.is_empty());
+        match version.filter(small) {
+            Some(version) if text.len() <= 64 => Ok(Self(version)),
+            _ => Err(Fault::new("invalid_version", "Must be a semantic version like `1.2.0`.")),
+        }
+    }
+}
+
+gateway::text_field!(Version);
+
+/// What `theme.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeManifest")]
+pub struct Manifest {
+    /// The theme's name in URLs.
+    pub slug: Slug,
+    /// What people call it.
+    pub name: String,
+    /// Which version this is.
+    pub version: Version,
+    /// Who made it.
+    pub author: String,
+    /// What it is for, in a few sentences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What kind of shop it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Handle>,
+    /// What a licence for one store costs; left out when it is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Money>,
+}
+
+impl Manifest {
+    /// Reads `theme.json`; nothing when a finding says why.
+    pub(crate) fn read(value: &Value, findings: &mut Vec<Finding>) -> Option<Self> {
+        let mut report = Report::about(PATH, findings);
+        let Some(object) = value.as_object() else {
+            report.say(Code::JsonShape, "", "Must be an object.");
+            return None;
+        };
+        let slug = field(object, "slug", Code::SlugInvalid, &mut report);
+        let name = field(object, "name", Code::ManifestInvalid, &mut report);
+        let version = field(object, "version", Code::VersionInvalid, &mut report);
+        let author = field(object, "author", Code::ManifestInvalid, &mut report);
+        let description: Result<Option<Text<1, 1_000>>, Said> =
+            optional(object, "description", &mut report);
+        let category = optional(object, "category", &mut report);
+        let price = price(object, &mut report);
+        for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
+            let known = format!("Nobody reads it; read are {}.", MEMBERS.join(", "));
+            report.say(Code::ManifestUnknownField, &below("", member), known);
+        }
+        let (Name(name), Name(author)) = (name.ok()?, author.ok()?);
+        Some(Self {
+            slug: slug.ok()?,
+            name,
+            version: version.ok()?,
+            author,
+            description: description.ok()?.map(String::from),
+            category: category.ok()?,
+            price: price.ok()?,
+        })
+    }
+}
+
+/// A name of a theme or of a person: one line of 1 to 100 characters, and none that misleads.
+struct Name(String);
+
+impl FromText for Name {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let line = Text::<1, 100>::from_text(text)?;
+        if line.as_str().chars().any(misleads) {
+            let detail = "Must not hold @ < > \" or invisible characters.";
+            return Err(Fault::new("invalid_characters", detail));
+        }
+        Ok(Self(line.into()))
+    }
+}
+
+/// What is wrong was said.
+struct Said;
+
+/// A member that has to be there.
+fn field<T: FromText>(
+    object: &Map<String, Value>,
+    name: &str,
+    code: Code,
+    report: &mut Report<'_>,
+) -> Result<T, Said> {
+    let Some(value) = object.get(name) else {
+        report.say(Code::ManifestInvalid, &below("", name), "This field is required.");
+        return Err(Said);
+    };
+    parsed(value, name, code, report)
+}
+
+/// A member that may be left out.
+fn optional<T: FromText>(
+    object: &Map<String, Value>,
+    name: &str,
+    report: &mut Report<'_>,
+) -> Result<Option<T>, Said> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => parsed(value, name, Code::ManifestInvalid, report).map(Some),
+    }
+}
+
+fn parsed<T: FromText>(
+    value: &Value,
+    name: &str,
+    code: Code,
+    report: &mut Report<'_>,
+) -> Result<T, Said> {
+    let not_text = || Fault::new("invalid_type", format!("Must be {}.", T::EXPECTS));
+    value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|fault| {
+        let code = if fault.code == "slug_reserved" { Code::SlugReserved } else { code };
+        report.say(code, &below("", name), fault.detail);
+        Said
+    })
+}
+
+/// The price; nothing of any currency is free.
+fn price(object: &Map<String, Value>, report: &mut Report<'_>) -> Result<Option<Money>, Said> {
+    let price = match object.get("price") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(price) => price,
+    };
+    let currency = price.get("currency").and_then(Value::as_str);
+    let currency = currency.and_then(|currency| Currency::from_text(currency).ok());
+    let amount = price.get("amount").and_then(Value::as_i64);
+    let money = currency.zip(amount).and_then(|(currency, amount)| Money::new(amount, &currency));
+    let Some(money) = money else {
+        let detail = "Must be an `amount` in minor units and a `currency` (ISO 4217).";
+        report.say(Code::PriceInvalid, "/price", detail);
+        return Err(Said);
+    };
+    Ok(Some(money).filter(|money| !money.is_zero()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_sort_as_their_keys_do() {
+        // Semantic Versioning 2.0.0 §11, in its own order, and some more.
+        let ordered = [
+            "0.0.1",
+            "0.2.0",
+            "0.10.0",
+            "1.0.0-0",
+            "1.0.0-2",
+            "1.0.0-10",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-alpha-x",
+            "1.0.0-beta",
+            "1.0.0-beta.2",
+            "1.0.0-beta.11",
+            "1.0.0-rc.1",
+            "1.0.0",
+            "1.0.1",
+            "2.0.0",
+            "10.0.0",
+            "999999999.0.0",
+        ];
+        let versions: Vec<Version> =
+            ordered.iter().map(|text| Version::from_text(text).unwrap()).collect();
+        assert!(versions.is_sorted() && versions.is_sorted_by(|a, b| a.sort_key() < b.sort_key()));
+        let is_tried_out = versions.iter().filter(|version| version.is_prerelease()).count();
+        assert_eq!(is_tried_out, 11);
+        assert_eq!(versions[18].to_string(), "999999999.0.0");
+        for bad in [
+            "1",
+            "1.0",
+            "v1.0.0",
+            "1.0.0+1",
+            "01.0.0",
+            "1.0.0-01",
+            "1000000000.0.0",
+            "1.0.0-1234567890",
+        ] {
+            assert!(Version::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_slug_is_a_handle_that_no_route_has() {
+        assert_eq!(Slug::from_text("plain-linen-2").unwrap().as_str(), "plain-linen-2");
+        for (bad, code) in [
+            ("packages", "slug_reserved"),
+            ("", "invalid_slug"),
+            ("Plain", "invalid_slug"),
+            ("a--b", "invalid_slug"),
+            ("-a", "invalid_slug"),
+            ("xn--a", "invalid_slug"),
+            ("../a", "invalid_slug"),
+        ] {
+            assert_eq!(Slug::from_text(bad).unwrap_err().code, code, "{bad}");
+        }
+        assert!(Slug::from_text(&"a".repeat(65)).is_err());
+    }
+}

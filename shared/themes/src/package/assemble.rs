@@ -1,0 +1,221 @@
+//! From files to what can be set: the schema of the whole theme, and its first content.
+
+use serde_json::{Map, Value};
+
+use super::json;
+use super::layout::{Files, ending, stem};
+use crate::finding::{Code, Finding, Report, below};
+use crate::release::canonical;
+use crate::schema::{BlockType, Schema, SectionType, read, section};
+use crate::settings::{Content, Judge, MAX_CONTENT};
+
+const SETTINGS_DATA: &str = "config/settings_data.json";
+const INDEX: &str = "templates/index.json";
+/// Bytes of the schemas of all sections and blocks (our choice).
+const MAX_SCHEMAS: usize = 2 << 20;
+/// Bytes of all presets, with the defaults filled in (our choice).
+const MAX_PRESETS: usize = 1 << 20;
+/// Members of a theme's settings that are not settings: places of older themes, and of apps.
+const NO_SETTINGS: &[&str] =
+    &["sections", "blocks", "content_for_index", "platform_customizations"];
+
+/// What can be set, as far as the files say it; what is wrong with them is said.
+pub(super) fn schema(files: &Files, findings: &mut Vec<Finding>) -> Schema {
+    let mut schema = Schema { locales: locales(files, findings), ..Schema::default() };
+    if let Some(value) = value(files, read::PATH, findings) {
+        let mut report = Report::about(read::PATH, findings);
+        (schema.theme_info, schema.settings_schema) = read::theme(&value, &mut report);
+    }
+    let mut room = MAX_SCHEMAS;
+    schema.blocks = blocks(files, &mut room, findings);
+    let sections = sections(files, &mut room, findings);
+    schema.sections = sections.iter().map(|(_, _, section)| section.clone()).collect();
+    // Presets may have blocks that other files declare.
+    let mut room = MAX_PRESETS;
+    let presets: Vec<_> = sections
+        .iter()
+        .map(|(path, value, kind)| {
+            let mut report = Report::about(path, findings);
+            section::presets(&kind.kind, value, (&schema, &mut room), &mut report)
+        })
+        .collect();
+    for (section, presets) in schema.sections.iter_mut().zip(presets) {
+        section.presets = presets;
+    }
+    schema.initial = initial(files, &schema, findings);
+    judge_pages(files, &schema, findings);
+    schema
+}
+
+/// A JSON file's value; none when there is no such file, or a finding says why.
+pub(super) fn value(files: &Files, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
+    let bytes = files.get(path)?.as_ref()?;
+    match json::parse(bytes) {
+        Ok(value) => Some(value),
+        Err(detail) => {
+            findings.push(Finding::new(Code::JsonInvalid, path, detail));
+            None
+        }
+    }
+}
+
+/// The texts of a directory's files that end so, by their names.
+fn texts<'a>(
+    files: &'a Files,
+    directory: &'a str,
+) -> impl Iterator<Item = (&'a String, &'a str, &'a str)> {
+    files.iter().filter_map(move |(path, bytes)| {
+        let stem = stem(path, directory, "liquid")?;
+        Some((path, stem, std::str::from_utf8(bytes.as_ref()?).ok()?))
+    })
+}
+
+fn blocks(files: &Files, room: &mut usize, findings: &mut Vec<Finding>) -> Vec<BlockType> {
+    let read = |(path, kind, text): (&String, &str, &str)| {
+        let mut report = Report::about(path, findings);
+        let value = section::embedded(text, room, &mut report)?;
+        Some(section::block(kind, &value, &mut report))
+    };
+    texts(files, "blocks").filter_map(read).collect()
+}
+
+fn sections<'a>(
+    files: &'a Files,
+    room: &mut usize,
+    findings: &mut Vec<Finding>,
+) -> Vec<(&'a String, Value, SectionType)> {
+    let read = |(path, bytes): (&'a String, &'a Option<Vec<u8>>)| {
+        let kind = stem(path, "sections", "liquid")?;
+        let mut report = Report::about(path, findings);
+        let text = bytes.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let value = text.and_then(|text| section::embedded(text, room, &mut report));
+        // What cannot be read is there all the same, for the pages that it stands on.
+        Some(match value {
+            Some(value) => {
+                let section = section::section(kind, &value, &mut report);
+                (path, value, section)
+            }
+            None => (path, Value::Null, section::bare(kind)),
+        })
+    };
+    files.iter().filter_map(read).collect()
+}
+
+/// The languages of `locales/*.json`, the default first; files of the editor's texts are none.
+fn locales(files: &Files, findings: &mut Vec<Finding>) -> Vec<String> {
+    let mut locales = Vec::new();
+    let mut has_default = false;
+    let paths: Vec<&String> = files.keys().filter(|path| path.starts_with("locales/")).collect();
+    for path in paths {
+        let is_object = value(files, path, findings).is_none_or(|value| value.is_object());
+        if !is_object {
+            findings.push(Finding::new(Code::JsonShape, path, "Must be an object.").at(""));
+        }
+        let Some(name) = stem(path, "locales", "json").filter(|name| !name.ends_with(".schema"))
+        else {
+            continue;
+        };
+        if let Some(locale) = name.strip_suffix(".default") {
+            has_default = true;
+            locales.insert(0, locale.to_owned());
+        } else {
+            locales.push(name.to_owned());
+        }
+    }
+    if !locales.is_empty() && !has_default {
+        let detail = "One language is the default: `locales/en.default.json`.";
+        findings.push(Finding::new(Code::DefaultLocaleMissing, "locales", detail));
+    }
+    locales
+}
+
+/// What the theme looks like before anybody sets something.
+fn initial(files: &Files, schema: &Schema, findings: &mut Vec<Finding>) -> Content {
+    let data = value(files, SETTINGS_DATA, findings);
+    let mut report = Report::about(SETTINGS_DATA, findings);
+    let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
+    let mut judge = Judge::default();
+    let settings = judge.settings(schema.settings(), &current, &pointer);
+    tell(judge, &mut report);
+    let (sections, order) = match value(files, INDEX, findings) {
+        Some(index) => {
+            let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
+            let mut judge = Judge::default();
+            let page = judge.page(schema, (member("sections"), member("order")), "");
+            tell(judge, &mut Report::about(INDEX, findings));
+            page
+        }
+        None => Default::default(),
+    };
+    let content = Content { settings, sections, order };
+    if canonical(&content).len() > MAX_CONTENT {
+        let detail = format!("The theme's own settings have more than {MAX_CONTENT} bytes.");
+        findings.push(Finding::new(Code::ContentTooLarge, SETTINGS_DATA, detail));
+    }
+    content
+}
+
+/// The settings that hold, and where they are: under `current`, or in the preset that it names.
+fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
+    let (pointer, found) = match data.get("current") {
+        Some(Value::String(name)) => {
+            let preset = data.get("presets").and_then(|presets| presets.get(name));
+            (below("/presets", name), preset)
+        }
+        found => ("/current".to_owned(), found),
+    };
+    let Some(settings) = found.and_then(Value::as_object) else {
+        report.say(
+            Code::JsonShape,
+            &pointer,
+            "Must be an object, or a preset's name in `current`.",
+        );
+        return (pointer, Value::Null);
+    };
+    let is_setting = |(name, _): &(&String, &Value)| !NO_SETTINGS.contains(&name.as_str());
+    let settings: Map<String, Value> = settings
+        .iter()
+        .filter(is_setting)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    (pointer, settings.into())
+}
+
+/// Judges the pages and the groups of sections that nobody edits here: they must be drawn, too.
+fn judge_pages(files: &Files, schema: &Schema, findings: &mut Vec<Finding>) {
+    let is_page = |path: &&String| {
+        ending(path) == "json"
+            && (path.starts_with("templates/") || path.starts_with("sections/"))
+            && path.as_str() != INDEX
+    };
+    let paths: Vec<&String> = files.keys().filter(is_page).collect();
+    for path in paths {
+        let Some(page) = value(files, path, findings) else { continue };
+        let mut report = Report::about(path, findings);
+        if !page.is_object() {
+            report.say(Code::JsonShape, "", "Must be an object.");
+            continue;
+        }
+        let member = |name: &str| page.get(name).unwrap_or(&Value::Null);
+        let mut judge = Judge::default();
+        judge.page(schema, (member("sections"), member("order")), "");
+        tell(judge, &mut report);
+    }
+}
+
+/// Faults and notes of content as findings.
+fn tell(judge: Judge, report: &mut Report<'_>) {
+    for fault in judge.faults {
+        let code = match fault.fault.code {
+            "unknown_section" => Code::SectionTypeUnknown,
+            "unknown_block" => Code::BlockTypeUnknown,
+            "order_mismatch" => Code::OrderInvalid,
+            "too_large" => Code::ContentTooLarge,
+            _ => Code::SettingValueInvalid,
+        };
+        report.say(code, &fault.pointer, fault.fault.detail);
+    }
+    for note in judge.notes {
+        report.say(note.code, &note.pointer, note.detail);
+    }
+}

@@ -1,0 +1,240 @@
+//! Where files of a theme are, and what they may be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Code, Finding};
+use crate::manifest;
+
+/// Files by their paths; without bytes where a finding says why they could not be read.
+pub(super) type Files = BTreeMap<String, Option<Vec<u8>>>;
+
+/// Bytes of a template, a section, a snippet.
+const MAX_LIQUID: usize = 256 << 10;
+/// Bytes of a JSON file.
+const MAX_JSON: usize = 1 << 20;
+/// Bytes of an asset.
+const MAX_ASSET: usize = 4 << 20;
+
+/// A directory: its name, what its files end in, and whether there are directories in it.
+struct Directory {
+    name: &'static str,
+    endings: &'static [&'static str],
+    is_deep: bool,
+}
+
+const ASSETS: &[&str] = &[
+    "avif",
+    "css",
+    "gif",
+    "ico",
+    "jpeg",
+    "jpg",
+    "js",
+    "json",
+    "liquid",
+    "map",
+    "mjs",
+    "mp4",
+    "otf",
+    "png",
+    "svg",
+    "ttf",
+    "txt",
+    "webm",
+    "webmanifest",
+    "webp",
+    "woff",
+    "woff2",
+];
+
+const DIRECTORIES: &[Directory] = &[
+    Directory { name: "assets", endings: ASSETS, is_deep: true },
+    Directory { name: "blocks", endings: &["liquid"], is_deep: false },
+    Directory { name: "config", endings: &["json"], is_deep: false },
+    Directory { name: "layout", endings: &["liquid"], is_deep: false },
+    Directory { name: "locales", endings: &["json"], is_deep: false },
+    Directory { name: "sections", endings: &["json", "liquid"], is_deep: false },
+    Directory { name: "snippets", endings: &["liquid"], is_deep: false },
+    Directory { name: "templates", endings: &["json", "liquid"], is_deep: true },
+];
+
+/// What files are served as, by what they end in. Templates are text: nobody else runs them.
+const TYPES: &[(&str, &str)] = &[
+    ("avif", "image/avif"),
+    ("css", "text/css; charset=utf-8"),
+    ("gif", "image/gif"),
+    ("ico", "image/x-icon"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript; charset=utf-8"),
+    ("json", "application/json"),
+    ("liquid", "text/plain; charset=utf-8"),
+    ("map", "application/json"),
+    ("mjs", "text/javascript; charset=utf-8"),
+    ("mp4", "video/mp4"),
+    ("otf", "font/otf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("ttf", "font/ttf"),
+    ("txt", "text/plain; charset=utf-8"),
+    ("webm", "video/webm"),
+    ("webmanifest", "application/manifest+json"),
+    ("webp", "image/webp"),
+    ("woff", "font/woff"),
+    ("woff2", "font/woff2"),
+];
+
+/// What a name ends in, in lower case.
+pub(super) fn ending(path: &str) -> String {
+    path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// What a file is served as.
+pub(super) fn content_type(path: &str) -> &'static str {
+    let ending = ending(path);
+    let found = TYPES.iter().find(|(known, _)| *known == ending);
+    found.map_or("application/octet-stream", |(_, content_type)| content_type)
+}
+
+/// The name of a file in a directory, without what it ends in: `hero` of `sections/hero.liquid`.
+pub(super) fn stem<'a>(path: &'a str, directory: &str, ending: &str) -> Option<&'a str> {
+    let name = path.strip_prefix(directory)?.strip_prefix('/')?;
+    name.strip_suffix(ending)?.strip_suffix('.')
+}
+
+/// The files that are a theme's, without the folder around everything if there is one. What is
+/// outside of a theme's directories is left out; what cannot be where it is is said.
+pub(super) fn place(files: Files, findings: &mut Vec<Finding>) -> Files {
+    let wrapper = wrapper(&files);
+    let mut placed = Files::new();
+    for (path, bytes) in files {
+        let path = match &wrapper {
+            Some(wrapper) => path.strip_prefix(wrapper.as_str()).unwrap_or(&path).to_owned(),
+            None => path,
+        };
+        match judge(&path, bytes.as_deref()) {
+            Ok(()) => {
+                placed.insert(path, bytes);
+            }
+            Err((code, detail)) => {
+                let finding = Finding::new(code, &path, detail);
+                if finding.is_error() {
+                    // It is there, although it cannot be read.
+                    placed.insert(path, None);
+                }
+                findings.push(finding);
+            }
+        }
+    }
+    require(&placed, findings);
+    placed
+}
+
+/// The one folder that everything is in, as `theme-main/` in an archive of a repository.
+fn wrapper(files: &Files) -> Option<String> {
+    let tops: BTreeSet<&str> =
+        files.keys().map(|path| path.split_once('/').map_or("", |(top, _)| top)).collect();
+    let top = *tops.first().filter(|_| tops.len() == 1)?;
+    let is_own = top.is_empty() || DIRECTORIES.iter().any(|directory| directory.name == top);
+    (!is_own).then(|| format!("{top}/"))
+}
+
+fn judge(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
+    let ending = ending(path);
+    if path != manifest::PATH {
+        let parts = path.split_once('/');
+        let known = parts.and_then(|(top, _)| DIRECTORIES.iter().find(|known| known.name == top));
+        let Some((directory, (_, name))) = known.zip(parts) else {
+            let detail = "It is in none of a theme's directories; it is left out.";
+            return Err((Code::OutsideDirectories, detail.to_owned()));
+        };
+        if !directory.is_deep && name.contains('/') {
+            let detail = format!("There are no directories in `{}`.", directory.name);
+            return Err((Code::SubdirectoryRefused, detail));
+        }
+        if is_archive(&ending, bytes.unwrap_or_default()) {
+            return Err((Code::NestedArchive, "There is no archive in a package.".to_owned()));
+        }
+        if !directory.endings.contains(&ending.as_str()) {
+            let endings = directory.endings.join(", ");
+            let detail = format!("Files of `{}` end in one of: {endings}.", directory.name);
+            return Err((Code::FileTypeRefused, detail));
+        }
+    }
+    let most = match ending.as_str() {
+        "liquid" => MAX_LIQUID,
+        "json" => MAX_JSON,
+        _ => MAX_ASSET,
+    };
+    if bytes.is_some_and(|bytes| bytes.len() > most) {
+        let detail = format!("A file that ends in `{ending}` has at most {most} bytes.");
+        return Err((Code::FileTooLarge, detail));
+    }
+    bytes.map_or(Ok(()), |bytes| judge_content(&ending, bytes))
+}
+
+fn is_archive(ending: &str, bytes: &[u8]) -> bool {
+    const ENDINGS: &[&str] = &["7z", "bz2", "gz", "jar", "rar", "tar", "tgz", "xz", "zip", "zst"];
+    const MAGIC: &[&[u8]] = &[
+        b"PK\x03\x04",
+        b"PK\x05\x06",
+        b"Rar!\x1a\x07",
+        b"7z\xbc\xaf\x27\x1c",
+        b"\x1f\x8b\x08",
+        b"\xfd7zXZ\x00",
+        b"\x28\xb5\x2f\xfd",
+    ];
+    ENDINGS.contains(&ending) || MAGIC.iter().any(|magic| bytes.starts_with(magic))
+}
+
+/// Whether a file is what its name says: a text is text, a picture begins as one.
+fn judge_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
+    let at = |offset: usize, magic: &[u8]| {
+        bytes.get(offset..).is_some_and(|bytes| bytes.starts_with(magic))
+    };
+    let is_so = match ending {
+        "png" => at(0, b"\x89PNG\r\n\x1a\n"),
+        "jpg" | "jpeg" => at(0, b"\xff\xd8\xff"),
+        "gif" => at(0, b"GIF87a") || at(0, b"GIF89a"),
+        "webp" => at(0, b"RIFF") && at(8, b"WEBP"),
+        "avif" | "mp4" => at(4, b"ftyp"),
+        "ico" => at(0, b"\0\0\x01\0"),
+        "webm" => at(0, b"\x1a\x45\xdf\xa3"),
+        "woff" => at(0, b"wOFF"),
+        "woff2" => at(0, b"wOF2"),
+        "otf" => at(0, b"OTTO"),
+        "ttf" => at(0, b"\0\x01\0\0") || at(0, b"true"),
+        _ => {
+            return match std::str::from_utf8(bytes) {
+                Ok(text) if !text.contains('\0') => Ok(()),
+                _ => Err((Code::TextNotUtf8, "It must be text in UTF-8, without NUL.".to_owned())),
+            };
+        }
+    };
+    if is_so {
+        return Ok(());
+    }
+    Err((Code::ContentMismatch, format!("It does not begin as a file that ends in `{ending}`.")))
+}
+
+/// What every theme has.
+fn require(files: &Files, findings: &mut Vec<Finding>) {
+    let any = |start: &str| {
+        files.keys().any(|path| {
+            path.strip_prefix(start).is_some_and(|rest| matches!(rest, "liquid" | "json"))
+        })
+    };
+    let rules = [
+        (files.contains_key(manifest::PATH), Code::ManifestMissing, manifest::PATH),
+        (any("layout/theme."), Code::LayoutMissing, "layout/theme.liquid"),
+        (any("templates/index."), Code::IndexMissing, "templates/index.json"),
+        (
+            files.contains_key(crate::schema::read::PATH),
+            Code::SettingsSchemaMissing,
+            crate::schema::read::PATH,
+        ),
+    ];
+    for (_, code, path) in rules.into_iter().filter(|(is_there, ..)| !is_there) {
+        findings.push(Finding::new(code, path, "Every theme has it, and this one has not."));
+    }
+}

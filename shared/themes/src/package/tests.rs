@@ -1,0 +1,104 @@
+//! Packages, good and bad, each made here byte by byte.
+
+mod archives;
+mod contents;
+mod mutations;
+mod shopify;
+mod zip;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Reading, read};
+use crate::finding::Code;
+use zip::{Entry, deflated, zip};
+
+/// A theme of the fewest files, with settings, a section and a block.
+fn theme() -> Vec<(&'static str, String)> {
+    let manifest = json!({
+        "slug": "plain-linen", "name": "Plain Linen", "version": "1.2.0", "author": "Ann",
+        "price": {"amount": 4900, "currency": "INR"},
+    });
+    let schema = json!([
+        {"name": "theme_info", "theme_name": "Plain Linen", "theme_version": "1.2.0"},
+        {"name": "Colors", "settings": [
+            {"type": "header", "content": "Colors"},
+            {"type": "color", "id": "color_primary", "label": "Primary", "default": "#112233"},
+            {"type": "range", "id": "width", "label": "Width", "min": 1, "max": 2, "step": 0.1, "default": 1.5},
+        ]},
+    ]);
+    let section = "<h1>{{ section.settings.heading }}</h1>\n{% schema %}\n{\"name\": \"Hero\", \"settings\": [\
+        {\"type\": \"text\", \"id\": \"heading\", \"label\": \"Heading\", \"default\": \"Hello\"}],\
+        \"blocks\": [{\"type\": \"slide\", \"name\": \"Slide\", \"limit\": 2, \"settings\": [\
+        {\"type\": \"richtext\", \"id\": \"text\", \"label\": \"Text\"}]}],\
+        \"presets\": [{\"name\": \"Hero\", \"blocks\": [{\"type\": \"slide\"}]}]}\n{% endschema %}\n";
+    let index = json!({
+        "sections": {"main": {"type": "hero", "settings": {"heading": "Welcome"}}}, "order": ["main"],
+    });
+    vec![
+        ("theme.json", manifest.to_string()),
+        ("layout/theme.liquid", "<html>{{ content_for_layout }}</html>".to_owned()),
+        ("config/settings_schema.json", schema.to_string()),
+        ("config/settings_data.json", json!({"current": {"color_primary": "#fff"}}).to_string()),
+        ("sections/hero.liquid", section.to_owned()),
+        ("templates/index.json", format!("/*\n * Written by the editor.\n */\n{index}")),
+        ("locales/en.default.json", "{}".to_owned()),
+        ("assets/theme.css", "body { margin: 0 }".to_owned()),
+    ]
+}
+
+fn entries(files: &[(&str, String)]) -> Vec<Entry> {
+    files.iter().map(|(name, text)| deflated(name, text.as_bytes())).collect()
+}
+
+/// The good theme with one file more, or another in its place.
+fn with(path: &'static str, text: impl Into<String>) -> Vec<u8> {
+    let mut files = theme();
+    files.retain(|(name, _)| *name != path);
+    files.push((path, text.into()));
+    zip(&entries(&files))
+}
+
+fn without(path: &str) -> Vec<u8> {
+    let mut files = theme();
+    files.retain(|(name, _)| *name != path);
+    zip(&entries(&files))
+}
+
+/// The good theme with one entry more.
+fn and(entry: Entry) -> Vec<u8> {
+    let mut all = entries(&theme());
+    all.push(entry);
+    zip(&all)
+}
+
+/// The theme's settings with these in place of its own.
+fn settings(settings: &Value) -> Vec<u8> {
+    let schema = json!([
+        {"name": "theme_info", "theme_name": "Plain Linen"},
+        {"name": "All", "settings": settings},
+    ]);
+    let mut files = theme();
+    files.retain(|(name, _)| !name.starts_with("config/"));
+    files.push(("config/settings_schema.json", schema.to_string()));
+    zip(&entries(&files))
+}
+
+fn errors(reading: &Reading) -> BTreeSet<Code> {
+    reading.findings.iter().filter(|finding| finding.is_error()).map(|found| found.code).collect()
+}
+
+fn warnings(reading: &Reading) -> BTreeSet<Code> {
+    reading.findings.iter().filter(|finding| !finding.is_error()).map(|found| found.code).collect()
+}
+
+/// Holds that each package is refused with exactly these errors.
+fn refused(cases: Vec<(&str, Vec<u8>, &[Code])>) {
+    for (what, bytes, codes) in cases {
+        let reading = read(&bytes);
+        let expected: BTreeSet<Code> = codes.iter().copied().collect();
+        assert_eq!(errors(&reading), expected, "{what}: {:#?}", reading.findings);
+        assert!(reading.package.is_none(), "{what}");
+    }
+}

@@ -1,0 +1,70 @@
+//! Whatever comes in, an answer comes out, and within the bounds.
+
+use proptest::prelude::*;
+
+use super::zip::zip;
+use super::{entries, read, theme};
+use crate::finding;
+
+fn good() -> Vec<u8> {
+    zip(&entries(&theme()))
+}
+
+/// Holds what is always so.
+fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
+    let reading = read(bytes);
+    prop_assert_eq!(reading.package.is_none(), finding::has_errors(&reading.findings));
+    let most = finding::Code::ALL.len().saturating_mul(finding::MAX_OF_A_CODE + 1);
+    prop_assert!(reading.findings.len() <= most);
+    prop_assert!(reading.unpacked <= (32 << 20) + 1_000);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_package_with_altered_bytes_is_judged(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
+        let mut bytes = good();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        holds(&bytes)?;
+    }
+
+    #[test]
+    fn a_package_with_altered_headers_is_judged(header in 0_usize..3, at in 0_usize..46, value in prop::sample::select(vec![0_u8, 1, 0x7f, 0x80, 0xff])) {
+        let mut bytes = good();
+        let signature: &[u8] = [b"PK\x03\x04".as_slice(), b"PK\x01\x02", b"PK\x05\x06"][header];
+        let start = bytes.windows(4).position(|window| window == signature).unwrap();
+        if let Some(byte) = bytes.get_mut(start.saturating_add(at)) {
+            *byte = value;
+        }
+        holds(&bytes)?;
+    }
+
+    #[test]
+    fn a_cut_or_grown_package_is_judged(from in any::<prop::sample::Index>(), length in 0_usize..200, filler in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut bytes = good();
+        let from = from.index(bytes.len());
+        let to = bytes.len().min(from.saturating_add(length));
+        bytes.splice(from..to, filler);
+        holds(&bytes)?;
+    }
+
+    #[test]
+    fn any_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        holds(&bytes)?;
+    }
+
+    #[test]
+    fn any_json_is_judged_wherever_it_stands(text in "[\\[\\]{}\",:a-z0-9 .-]{0,200}", place in 0_usize..5) {
+        let places = ["theme.json", "config/settings_schema.json", "config/settings_data.json", "templates/index.json", "sections/hero.liquid"];
+        let mut files = theme();
+        files.retain(|(name, _)| *name != places[place]);
+        let text = if place == 4 { format!("{{% schema %}}{text}{{% endschema %}}") } else { text };
+        files.push((places[place], text));
+        holds(&zip(&entries(&files)))?;
+    }
+}

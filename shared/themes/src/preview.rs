@@ -1,0 +1,198 @@
+//! Preview tokens: who has one sees a storefront under a draft, for a while.
+//!
+//! A token is `thp_`, the base64url of its claims, a dot, and the base64url of their HMAC-SHA256.
+//! The claims are a JSON array, so that there is one way to write them; nothing in them is secret.
+//! That the session was not ended is in the table, under the token's id.
+
+use std::fmt;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gateway::clock::Timestamp;
+use gateway::request::FromText;
+use gateway::seal::MacKey;
+use ground::id::StoreId;
+
+use crate::manifest::Slug;
+
+/// How long a preview lasts unless said otherwise.
+pub const DEFAULT_LIFE: Duration = Duration::from_mins(30);
+/// How long a preview lasts at least.
+pub const SHORTEST_LIFE: Duration = Duration::from_mins(1);
+/// How long a preview lasts at most.
+pub const LONGEST_LIFE: Duration = Duration::from_hours(24);
+/// What every token begins with, so that people and secret scanners recognize it.
+const PREFIX: &str = "thp_";
+/// What the tag is of, so that it is never that of something else.
+const PURPOSE: &str = "theme-preview-v1\n";
+/// Bytes of a token that is looked at, at most. Ours have about 220.
+const LONGEST_TOKEN: usize = 512;
+
+/// What a token says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The preview session, by which it is revoked.
+    pub id: String,
+    /// The only store that it shows.
+    pub store_id: StoreId,
+    /// The theme that the store is shown under.
+    pub theme: Slug,
+    /// The version of the draft; a later one is not shown.
+    pub draft_version: u64,
+    /// The first instant at which it is no longer valid.
+    pub expires_at: Timestamp,
+}
+
+/// Why a token is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreviewRefusal {
+    /// Not one of ours: not of this form, altered, or of another key.
+    Invalid,
+    /// One of ours whose time is over.
+    Expired,
+    /// One of ours for another store.
+    OtherStore,
+}
+
+impl Token {
+    /// The token as it is given out.
+    pub fn sign(&self, key: &MacKey) -> String {
+        let claims = self.claims();
+        let tag = key.tag(format!("{PURPOSE}{claims}").as_bytes());
+        format!("{PREFIX}{}.{}", URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// Reads a token that is to show this store now.
+    ///
+    /// # Errors
+    /// See [`PreviewRefusal`]. Whether the session was ended meanwhile is not known here.
+    pub fn verify(
+        text: &str,
+        key: &MacKey,
+        store_id: &StoreId,
+        now: Timestamp,
+    ) -> Result<Self, PreviewRefusal> {
+        let token = Self::read(text, key).ok_or(PreviewRefusal::Invalid)?;
+        if token.store_id != *store_id {
+            return Err(PreviewRefusal::OtherStore);
+        }
+        if now >= token.expires_at {
+            return Err(PreviewRefusal::Expired);
+        }
+        Ok(token)
+    }
+
+    fn read(text: &str, key: &MacKey) -> Option<Self> {
+        let bare = text.strip_prefix(PREFIX).filter(|_| text.len() <= LONGEST_TOKEN)?;
+        let (claims, tag) = bare.split_once('.')?;
+        let claims = String::from_utf8(URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+        if !key.verify(format!("{PURPOSE}{claims}").as_bytes(), &tag) {
+            return None;
+        }
+        let (id, store_id, theme, draft_version, expires_at): (String, String, String, u64, i64) =
+            serde_json::from_str(&claims).ok()?;
+        Some(Self {
+            id,
+            store_id: StoreId::from_text(&store_id).ok()?,
+            theme: Slug::from_text(&theme).ok()?,
+            draft_version,
+            expires_at: Timestamp::from_millis(expires_at),
+        })
+    }
+
+    fn claims(&self) -> String {
+        let claims = (
+            &self.id,
+            self.store_id.as_str(),
+            self.theme.as_str(),
+            self.draft_version,
+            self.expires_at.millis(),
+        );
+        serde_json::to_string(&claims).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for PreviewRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Invalid => "the preview token is not valid",
+            Self::Expired => "the preview is over",
+            Self::OtherStore => "the preview token is for another store",
+        })
+    }
+}
+
+impl std::error::Error for PreviewRefusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> Token {
+        let now = Timestamp::from_millis(1_000);
+        Token {
+            id: "tpv_1".into(),
+            store_id: StoreId::mint(now),
+            theme: Slug::from_text("plain-linen").unwrap(),
+            draft_version: 7,
+            expires_at: now.plus(DEFAULT_LIFE),
+        }
+    }
+
+    #[test]
+    fn a_token_shows_its_store_until_its_time_is_over() {
+        let (key, token) = (MacKey::generate(), token());
+        let text = token.sign(&key);
+        let before = token.expires_at.minus(Duration::from_millis(1));
+        let verify = |key: &MacKey, store: &StoreId, now| Token::verify(&text, key, store, now);
+        assert_eq!(verify(&key, &token.store_id, before), Ok(token.clone()));
+        assert_eq!(verify(&key, &token.store_id, token.expires_at), Err(PreviewRefusal::Expired));
+        let other = StoreId::mint(token.expires_at);
+        assert_eq!(verify(&key, &other, before), Err(PreviewRefusal::OtherStore));
+        let stranger = MacKey::generate();
+        assert_eq!(verify(&stranger, &token.store_id, before), Err(PreviewRefusal::Invalid));
+    }
+
+    #[test]
+    fn every_altered_token_is_refused() {
+        let (key, token) = (MacKey::generate(), token());
+        let text = token.sign(&key);
+        let now = Timestamp::from_millis(1_000);
+        let refused = |text: &str| {
+            let judged = Token::verify(text, &key, &token.store_id, now);
+            assert_eq!(judged, Err(PreviewRefusal::Invalid), "{text}");
+        };
+        for position in 0..text.len() {
+            let mut altered = text.clone().into_bytes();
+            altered[position] = if altered[position] == b'A' { b'B' } else { b'A' };
+            refused(&String::from_utf8(altered).unwrap());
+            refused(&text[..position]);
+        }
+        let (claims, tag) = text.split_once('.').unwrap();
+        for odd in [
+            format!("{text}A"),
+            format!("{text}="),
+            format!(" {text}"),
+            format!("{claims}.{tag}.{tag}"),
+            format!("{claims}."),
+            "thp_".to_owned(),
+            "a".repeat(1_000),
+            "thp_é.é".to_owned(),
+        ] {
+            refused(&odd);
+        }
+    }
+
+    #[test]
+    fn a_tag_for_another_purpose_is_no_token() {
+        let (key, token) = (MacKey::generate(), token());
+        let claims = token.claims();
+        let tag = key.tag(claims.as_bytes());
+        let forged =
+            format!("thp_{}.{}", URL_SAFE_NO_PAD.encode(&claims), URL_SAFE_NO_PAD.encode(tag));
+        let judged = Token::verify(&forged, &key, &token.store_id, Timestamp::from_millis(1_000));
+        assert_eq!(judged, Err(PreviewRefusal::Invalid));
+    }
+}

@@ -1,0 +1,326 @@
+//! Reading the schema of a section, or of a block: the JSON between `{% schema %}` and
+//! `{% endschema %}` of its file.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+use serde_json::{Map, Value, json};
+
+use super::setting::{self, text};
+use super::{
+    BlockType, Label, MAX_BLOCKS, MAX_SECTION_SETTINGS, Preset, Schema, SectionType, Setting,
+};
+use crate::finding::{Code, Report, below};
+use crate::settings::Judge;
+
+/// Sections of a kind that a page can be held to.
+const MAX_LIMIT: u32 = 25;
+/// Kinds of blocks that a section takes.
+const MAX_BLOCK_TYPES: usize = 100;
+/// The HTML elements that can be around a section.
+const TAGS: &[&str] = &["article", "aside", "div", "footer", "header", "section"];
+const SECTION_MEMBERS: &[&str] = &[
+    "name",
+    "tag",
+    "class",
+    "limit",
+    "max_blocks",
+    "settings",
+    "blocks",
+    "presets",
+    "default",
+    "locales",
+    "enabled_on",
+    "disabled_on",
+    "templates",
+];
+const BLOCK_MEMBERS: &[&str] =
+    &["type", "name", "limit", "settings", "blocks", "presets", "tag", "class"];
+
+#[expect(clippy::unwrap_used, reason = "the expressions are constants, and every test uses them")]
+static OPENING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{%-?\s*schema\s*-?%\}").unwrap());
+#[expect(clippy::unwrap_used, reason = "as above")]
+static CLOSING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{%-?\s*endschema\s*-?%\}").unwrap());
+
+/// The JSON of a file's schema, if it has one; `room` is how many bytes the schemas of the theme may
+/// still have.
+pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) -> Option<Value> {
+    let mut openings = OPENING.find_iter(liquid);
+    let Some(opening) = openings.next() else {
+        let detail = "It has no schema: a merchant cannot add it, and it has no settings.";
+        report.say_of_file(Code::SectionSchemaMissing, detail);
+        return None;
+    };
+    if openings.next().is_some() {
+        report.say_of_file(Code::SectionSchemaDuplicate, "A file has one schema.");
+        return None;
+    }
+    let rest = liquid.get(opening.end()..).unwrap_or_default();
+    let Some(closing) = CLOSING.find(rest) else {
+        report.say_of_file(Code::SectionSchemaUnclosed, "The schema has no `{% endschema %}`.");
+        return None;
+    };
+    let json = rest.get(..closing.start()).unwrap_or_default();
+    let Some(less) = room.checked_sub(json.len()) else {
+        report.say_of_file(Code::TooManySettings, "The schemas of a theme have at most 2 MiB.");
+        return None;
+    };
+    *room = less;
+    match serde_json::from_str(json) {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let detail = format!("Its schema is not JSON: {error} (from `{{% schema %}}` on).");
+            report.say_of_file(Code::JsonInvalid, detail);
+            None
+        }
+    }
+}
+
+/// A kind of section; without its presets, which need every kind of block.
+pub(crate) fn section(kind: &str, value: &Value, report: &mut Report<'_>) -> SectionType {
+    let mut section = bare(kind);
+    let Some(object) = value.as_object() else {
+        report.say(Code::JsonShape, "", "A schema is an object.");
+        return section;
+    };
+    unknown(object, SECTION_MEMBERS, "", report);
+    section.name = name(object, "", report);
+    section.tag = member(object, "tag", report, |tag| TAGS.contains(&tag));
+    section.class = member(object, "class", report, is_class);
+    section.limit = integer(object, "limit", (1, MAX_LIMIT), "", report);
+    section.max_blocks = integer(object, "max_blocks", (0, MAX_BLOCKS), "", report);
+    section.settings = settings(object, "", report);
+    section.blocks = blocks(object, "", report);
+    section
+}
+
+/// A section of which nothing is known but its name.
+pub(crate) fn bare(kind: &str) -> SectionType {
+    SectionType {
+        kind: kind.to_owned(),
+        name: None,
+        tag: None,
+        class: None,
+        limit: None,
+        max_blocks: None,
+        settings: Vec::new(),
+        blocks: Vec::new(),
+        presets: Vec::new(),
+    }
+}
+
+/// A kind of block from a file of its own.
+pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> BlockType {
+    let empty = Map::new();
+    let object = value.as_object().unwrap_or_else(|| {
+        report.say(Code::JsonShape, "", "A schema is an object.");
+        &empty
+    });
+    unknown(object, BLOCK_MEMBERS, "", report);
+    BlockType {
+        kind: kind.to_owned(),
+        name: name(object, "", report),
+        limit: None,
+        settings: settings(object, "", report),
+        blocks: blocks(object, "", report),
+    }
+}
+
+/// What a merchant can begin with, as sections that the schema takes; `room` is how many bytes the
+/// presets of the theme may still have.
+pub(crate) fn presets(
+    kind: &str,
+    value: &Value,
+    (schema, room): (&Schema, &mut usize),
+    report: &mut Report<'_>,
+) -> Vec<Preset> {
+    let list = match value.get("presets") {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(list) => list.as_array(),
+    };
+    let Some(list) = list else {
+        report.say(Code::JsonShape, "/presets", "Must be an array.");
+        return Vec::new();
+    };
+    let mut presets = Vec::new();
+    for (index, preset) in list.iter().enumerate() {
+        let pointer = format!("/presets/{index}");
+        let Some(name) = preset.get("name").and_then(text) else {
+            report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset has a name.");
+            continue;
+        };
+        let mut judge = Judge::with_room(*room);
+        let given = as_content(kind, preset);
+        let section = judge.section(schema, &given, &pointer);
+        *room = judge.room();
+        for fault in &judge.faults {
+            report.say(Code::PresetInvalid, &fault.pointer, fault.fault.detail.clone());
+        }
+        for note in judge.notes {
+            report.say(note.code, &note.pointer, note.detail);
+        }
+        let category = preset.get("category").and_then(text);
+        presets.extend(section.map(|section| Preset { name, category, section }));
+    }
+    presets
+}
+
+/// A preset as a section of a page: its blocks may be a list, which has no names.
+fn as_content(kind: &str, preset: &Value) -> Value {
+    let mut content = json!({ "type": kind });
+    if let Some(content) = content.as_object_mut() {
+        let settings = preset.get("settings").cloned().unwrap_or_default();
+        content.insert("settings".to_owned(), settings);
+        content.extend(named_blocks(preset));
+    }
+    content
+}
+
+fn named_blocks(preset: &Value) -> Map<String, Value> {
+    let inner = |block: &Value| -> Value {
+        let mut block = block.clone();
+        let named = named_blocks(&block);
+        if let Some(block) = block.as_object_mut() {
+            block.extend(named);
+        }
+        block
+    };
+    let mut members = Map::new();
+    match preset.get("blocks") {
+        Some(Value::Array(list)) => {
+            let name = |index: usize| format!("block-{}", index.saturating_add(1));
+            let order = (0..list.len()).map(|index| Value::from(name(index))).collect();
+            let blocks: Map<String, Value> =
+                list.iter().enumerate().map(|(index, block)| (name(index), inner(block))).collect();
+            members.insert("blocks".to_owned(), blocks.into());
+            members.insert("block_order".to_owned(), order);
+        }
+        Some(Value::Object(blocks)) => {
+            let blocks: Map<String, Value> =
+                blocks.iter().map(|(name, block)| (name.clone(), inner(block))).collect();
+            members.insert("blocks".to_owned(), blocks.into());
+            members.extend(
+                preset.get("block_order").map(|order| ("block_order".to_owned(), order.clone())),
+            );
+        }
+        Some(other) => {
+            members.insert("blocks".to_owned(), other.clone());
+        }
+        None => {}
+    }
+    members
+}
+
+fn blocks(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Vec<BlockType> {
+    let at = below(pointer, "blocks");
+    let list = match object.get("blocks") {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(list) => list.as_array(),
+    };
+    let Some(list) = list else {
+        report.say(Code::JsonShape, &at, "Must be an array of blocks.");
+        return Vec::new();
+    };
+    if list.len() > MAX_BLOCK_TYPES {
+        let detail = format!("Must be at most {MAX_BLOCK_TYPES} kinds of blocks.");
+        report.say(Code::BlockTypeInvalid, &at, detail);
+        return Vec::new();
+    }
+    let mut kinds = BTreeSet::new();
+    let read = |(index, value): (usize, &Value)| {
+        let pointer = format!("{at}/{index}");
+        let kind = value.get("type").and_then(Value::as_str).filter(|kind| is_kind(kind));
+        let object =
+            value.as_object().zip(kind).filter(|(_, kind)| kinds.insert((*kind).to_owned()));
+        let Some((object, kind)) = object else {
+            let detail = "Must be a name, and another than those of the other blocks.";
+            report.say(Code::BlockTypeInvalid, &below(&pointer, "type"), detail);
+            return None;
+        };
+        unknown(object, BLOCK_MEMBERS, &pointer, report);
+        Some(BlockType {
+            kind: kind.to_owned(),
+            name: object.get("name").and_then(text),
+            limit: integer(object, "limit", (1, MAX_BLOCKS), &pointer, report),
+            settings: settings(object, &pointer, report),
+            blocks: Vec::new(),
+        })
+    };
+    list.iter().enumerate().filter_map(read).collect()
+}
+
+fn settings(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Vec<Setting> {
+    let Some(list) = object.get("settings") else { return Vec::new() };
+    let at = below(pointer, "settings");
+    let most = (at.as_str(), MAX_SECTION_SETTINGS);
+    let settings = setting::list(list, most, &mut BTreeSet::new(), report);
+    if settings.iter().any(|setting| setting.kind == super::SettingKind::ColorSchemeGroup) {
+        report.say(
+            Code::SettingInvalid,
+            &at,
+            "A group of schemes is a setting of the whole theme.",
+        );
+    }
+    settings
+}
+
+fn name(object: &Map<String, Value>, pointer: &str, report: &mut Report<'_>) -> Option<Label> {
+    let name = object.get("name").and_then(text);
+    if name.is_none() {
+        report.say(Code::SectionInvalid, &below(pointer, "name"), "Must be a text.");
+    }
+    name
+}
+
+fn member(
+    object: &Map<String, Value>,
+    name: &str,
+    report: &mut Report<'_>,
+    is_good: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let value = object.get(name).filter(|value| !value.is_null())?;
+    let text = value.as_str().filter(|text| is_good(text));
+    if text.is_none() {
+        let detail = format!("Is no {name} that a section can have.");
+        report.say(Code::SectionInvalid, &below("", name), detail);
+    }
+    text.map(str::to_owned)
+}
+
+fn integer(
+    object: &Map<String, Value>,
+    name: &str,
+    (min, max): (u32, u32),
+    pointer: &str,
+    report: &mut Report<'_>,
+) -> Option<u32> {
+    let value = object.get(name).filter(|value| !value.is_null())?;
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let number = number.filter(|number| (min..=max).contains(number));
+    if number.is_none() {
+        let detail = format!("Must be an integer from {min} to {max}.");
+        report.say(Code::SectionInvalid, &below(pointer, name), detail);
+    }
+    number
+}
+
+fn unknown(object: &Map<String, Value>, known: &[&str], pointer: &str, report: &mut Report<'_>) {
+    for member in object.keys().filter(|member| !known.contains(&member.as_str())) {
+        report.say(Code::SettingUnknownMember, &below(pointer, member), "Nobody reads it.");
+    }
+}
+
+/// The name of a kind of block, or `@theme` and `@app`.
+fn is_kind(kind: &str) -> bool {
+    let bare = kind.strip_prefix('@').unwrap_or(kind);
+    (1..=64).contains(&bare.len())
+        && bare.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+/// What can stand in an HTML attribute as it is.
+fn is_class(class: &str) -> bool {
+    class.len() <= 200
+        && class.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '))
+}

@@ -1,0 +1,288 @@
+//! Reading one setting: what is wrong with it, and its default made safe.
+
+use std::collections::BTreeSet;
+
+use gateway::request::FromText;
+use serde_json::{Map, Number, Value};
+
+use super::{Choice, Label, MAX_SECTION_SETTINGS, MAX_STEPS, Setting, SettingKind};
+use crate::finding::{Code, Report, below};
+use crate::settings::{Judge, decimal};
+
+/// What somebody reads of a setting.
+const MEMBERS: &[&str] = &[
+    "type",
+    "id",
+    "label",
+    "info",
+    "content",
+    "placeholder",
+    "default",
+    "min",
+    "max",
+    "step",
+    "unit",
+    "options",
+    "limit",
+    "accept",
+    "definition",
+    "role",
+    "visible_if",
+    "alignment",
+];
+/// Characters of an id.
+const MAX_ID: usize = 64;
+
+/// A text that a merchant sees.
+pub(super) fn text(value: &Value) -> Option<Label> {
+    serde_json::from_value(value.clone()).ok()
+}
+
+/// The settings of a list that can be read; what is wrong with the others is said.
+pub(super) fn list(
+    value: &Value,
+    (pointer, most): (&str, usize),
+    ids: &mut BTreeSet<String>,
+    report: &mut Report<'_>,
+) -> Vec<Setting> {
+    let Some(list) = value.as_array() else {
+        report.say(Code::JsonShape, pointer, "Must be an array of settings.");
+        return Vec::new();
+    };
+    if list.len() > most {
+        report.say(Code::TooManySettings, pointer, format!("Must be at most {most} settings."));
+        return Vec::new();
+    }
+    let read = |(index, value): (usize, &Value)| {
+        let pointer = format!("{pointer}/{index}");
+        Reader { report, pointer }.setting(value, ids)
+    };
+    list.iter().enumerate().filter_map(read).collect()
+}
+
+struct Reader<'a, 'b> {
+    report: &'a mut Report<'b>,
+    pointer: String,
+}
+
+impl Reader<'_, '_> {
+    fn say(&mut self, code: Code, member: &str, detail: impl Into<String>) {
+        self.report.say(code, &below(&self.pointer, member), detail);
+    }
+
+    fn setting(&mut self, value: &Value, ids: &mut BTreeSet<String>) -> Option<Setting> {
+        let Some(object) = value.as_object() else {
+            self.report.say(Code::JsonShape, &self.pointer, "A setting is an object.");
+            return None;
+        };
+        let kind = self.kind(object)?;
+        for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
+            self.say(Code::SettingUnknownMember, member, "Nobody reads it.");
+        }
+        let id = if kind.is_sidebar() { None } else { Some(self.id(object, ids)?) };
+        let mut setting = Setting {
+            kind,
+            id,
+            label: self.label(object, "label"),
+            info: self.label(object, "info"),
+            content: self.label(object, "content"),
+            placeholder: self.label(object, "placeholder"),
+            default: None,
+            min: self.number(object, "min"),
+            max: self.number(object, "max"),
+            step: self.number(object, "step"),
+            unit: self.text(object, "unit"),
+            options: self.options(object, kind),
+            limit: self.limit(object),
+            accept: self.accept(object),
+            definition: self.definition(object, kind),
+            role: object.get("role").cloned(),
+            visible_if: self.text(object, "visible_if"),
+        };
+        self.judge_labels(&setting);
+        if kind == SettingKind::Range && !self.range(&mut setting) {
+            return Some(setting);
+        }
+        setting.default = self.default(object, &setting);
+        Some(setting)
+    }
+
+    fn kind(&mut self, object: &Map<String, Value>) -> Option<SettingKind> {
+        let name = object.get("type").and_then(Value::as_str);
+        let kind = name.and_then(|name| SettingKind::from_text(name).ok());
+        if kind.is_none() {
+            let detail = match name {
+                Some(name) => format!("There is no setting of the type `{name}`."),
+                None => "A setting has a type.".to_owned(),
+            };
+            self.say(Code::SettingTypeUnknown, "type", detail);
+        }
+        kind
+    }
+
+    fn id(&mut self, object: &Map<String, Value>, ids: &mut BTreeSet<String>) -> Option<String> {
+        let id = object.get("id").and_then(Value::as_str).filter(|id| {
+            (1..=MAX_ID).contains(&id.len())
+                && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        });
+        let Some(id) = id else {
+            let detail = "Must be 1 to 64 letters, digits, underscores and hyphens.";
+            self.say(Code::SettingIdInvalid, "id", detail);
+            return None;
+        };
+        if !ids.insert(id.to_owned()) {
+            self.say(Code::SettingIdDuplicate, "id", format!("Another setting is `{id}` too."));
+            return None;
+        }
+        Some(id.to_owned())
+    }
+
+    fn label(&mut self, object: &Map<String, Value>, name: &str) -> Option<Label> {
+        let value = object.get(name).filter(|value| !value.is_null())?;
+        // A placeholder of a number may be a number.
+        let label = text(value).or_else(|| value.as_number().map(|n| Label::Text(n.to_string())));
+        if label.is_none() {
+            self.say(Code::SettingInvalid, name, "Must be a text, or a text for each language.");
+        }
+        label
+    }
+
+    fn text(&mut self, object: &Map<String, Value>, name: &str) -> Option<String> {
+        let value = object.get(name).filter(|value| !value.is_null())?;
+        if !value.is_string() {
+            self.say(Code::SettingInvalid, name, "Must be a text.");
+        }
+        value.as_str().map(str::to_owned)
+    }
+
+    fn number(&mut self, object: &Map<String, Value>, name: &str) -> Option<Number> {
+        let value = object.get(name).filter(|value| !value.is_null())?;
+        let number = value.as_number().filter(|number| decimal::millionths(number).is_some());
+        if number.is_none() {
+            self.say(Code::SettingRangeInvalid, name, "Must be a number of at most six decimals.");
+        }
+        number.map(decimal::normal)
+    }
+
+    fn limit(&mut self, object: &Map<String, Value>) -> Option<u32> {
+        let value = object.get("limit").filter(|value| !value.is_null())?;
+        let limit = value.as_u64().and_then(|limit| u32::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=50).contains(limit));
+        if limit.is_none() {
+            self.say(Code::SettingInvalid, "limit", "Must be an integer from 1 to 50.");
+        }
+        limit
+    }
+
+    fn accept(&mut self, object: &Map<String, Value>) -> Vec<String> {
+        let Some(value) = object.get("accept") else { return Vec::new() };
+        let accepted: Option<Vec<String>> = value
+            .as_array()
+            .and_then(|list| list.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        let known = |name: &String| matches!(name.as_str(), "youtube" | "vimeo");
+        match accepted {
+            Some(accepted) if accepted.iter().all(known) => accepted,
+            _ => {
+                self.say(Code::SettingInvalid, "accept", "Must be of `youtube` and `vimeo`.");
+                Vec::new()
+            }
+        }
+    }
+
+    fn options(&mut self, object: &Map<String, Value>, kind: SettingKind) -> Vec<Choice> {
+        if !matches!(kind, SettingKind::Select | SettingKind::Radio) {
+            return Vec::new();
+        }
+        let list = object.get("options").cloned().unwrap_or_default();
+        let options: Vec<Choice> = match serde_json::from_value(list) {
+            Ok(options) => options,
+            Err(error) => {
+                let detail = format!("Must be an array of `value` and `label`: {error}.");
+                self.say(Code::SettingOptionsInvalid, "options", detail);
+                return Vec::new();
+            }
+        };
+        let values: BTreeSet<&str> = options.iter().map(|option| option.value.as_str()).collect();
+        if options.is_empty() || values.len() < options.len() {
+            let detail = "Must be one option or more, each of another value.";
+            self.say(Code::SettingOptionsInvalid, "options", detail);
+        }
+        options
+    }
+
+    fn definition(&mut self, object: &Map<String, Value>, kind: SettingKind) -> Vec<Setting> {
+        if kind != SettingKind::ColorSchemeGroup {
+            return Vec::new();
+        }
+        let value = object.get("definition").unwrap_or(&Value::Null);
+        let pointer = below(&self.pointer, "definition");
+        let at = (pointer.as_str(), MAX_SECTION_SETTINGS);
+        let definition = list(value, at, &mut BTreeSet::new(), self.report);
+        if definition.iter().any(|setting| setting.kind == SettingKind::ColorSchemeGroup) {
+            let detail = "There is no group of schemes in a scheme.";
+            self.report.say(Code::SettingInvalid, &pointer, detail);
+            return Vec::new();
+        }
+        definition
+    }
+
+    fn judge_labels(&mut self, setting: &Setting) {
+        let (member, label) = if setting.kind.is_sidebar() {
+            ("content", &setting.content)
+        } else {
+            ("label", &setting.label)
+        };
+        // A group of schemes is shown by its schemes.
+        if label.is_none() && setting.kind != SettingKind::ColorSchemeGroup {
+            self.say(Code::SettingLabelMissing, member, "A merchant sees nothing beside it.");
+        }
+    }
+
+    /// Whether it goes from one number to a larger, in steps.
+    fn range(&mut self, setting: &mut Setting) -> bool {
+        setting.step.get_or_insert_with(|| Number::from(1));
+        let scaled = |number: &Option<Number>| number.as_ref().and_then(decimal::millionths);
+        let bounds = (scaled(&setting.min), scaled(&setting.max), scaled(&setting.step));
+        let (Some(min), Some(max), Some(step)) = bounds else {
+            self.report.say(
+                Code::SettingRangeInvalid,
+                &self.pointer,
+                "A range has `min` and `max`.",
+            );
+            return false;
+        };
+        if step <= 0 || min >= max {
+            let detail = "Must go from a number to a larger, in steps above nothing.";
+            self.report.say(Code::SettingRangeInvalid, &self.pointer, detail);
+            return false;
+        }
+        let steps = max.saturating_sub(min).checked_div(step).unwrap_or_default();
+        if steps > MAX_STEPS {
+            self.say(
+                Code::SettingRangeInvalid,
+                "step",
+                format!("Must have at most {MAX_STEPS} steps."),
+            );
+            return false;
+        }
+        true
+    }
+
+    fn default(&mut self, object: &Map<String, Value>, setting: &Setting) -> Option<Value> {
+        let given = object.get("default").filter(|value| !value.is_null())?;
+        let pointer = below(&self.pointer, "default");
+        if setting.kind.is_sidebar() {
+            self.report.say(Code::SettingDefaultInvalid, &pointer, "It has no value.");
+            return None;
+        }
+        let mut judge = Judge::default();
+        let value = judge.value(setting, given, &pointer);
+        for fault in judge.faults {
+            self.report.say(Code::SettingDefaultInvalid, &fault.pointer, fault.fault.detail);
+        }
+        for note in judge.notes {
+            self.report.say(note.code, &note.pointer, note.detail);
+        }
+        value
+    }
+}

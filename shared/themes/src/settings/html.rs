@@ -1,0 +1,122 @@
+//! HTML in settings: what a merchant writes, made whole and without what runs.
+//!
+//! `ammonia` parses it as a browser would (HTML Living Standard §13.2), so that what is broken is
+//! closed where a browser would close it, and keeps only what is listed here.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use ammonia::Builder;
+
+/// Where a link may lead.
+pub(super) const SCHEMES: &[&str] = &["http", "https", "mailto", "tel"];
+const INLINE: &[&str] = &["a", "b", "br", "em", "i", "s", "span", "strong", "sub", "sup", "u"];
+const BLOCKS: &[&str] = &["h1", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "ul"];
+
+static LINE: LazyLock<Builder<'static>> = LazyLock::new(|| text(INLINE.iter()));
+static RICH: LazyLock<Builder<'static>> = LazyLock::new(|| text(INLINE.iter().chain(BLOCKS)));
+static FREE: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = common();
+    builder.add_generic_attributes(["class", "id"]);
+    builder.add_tags(["section", "button", "picture", "video", "source"]);
+    builder.add_tag_attributes("video", ["src", "poster", "controls", "muted", "loop"]);
+    builder.add_tag_attributes("source", ["src", "type", "media"]);
+    builder.id_prefix(Some("content-"));
+    builder
+});
+
+fn common() -> Builder<'static> {
+    let mut builder = Builder::default();
+    builder.url_schemes(SCHEMES.iter().copied().collect()).link_rel(Some("noopener noreferrer"));
+    builder
+}
+
+fn text(tags: impl Iterator<Item = &'static &'static str>) -> Builder<'static> {
+    let mut builder = common();
+    let link: HashSet<&str> = HashSet::from(["href", "title"]);
+    builder
+        .tags(tags.copied().collect())
+        .tag_attributes(HashMap::from([("a", link)]))
+        .generic_attributes(HashSet::new());
+    builder
+}
+
+/// One line: emphasis and links.
+pub(super) fn inline(html: &str) -> String {
+    LINE.clean(html).to_string()
+}
+
+/// Paragraphs, headings and lists.
+pub(super) fn rich(html: &str) -> String {
+    RICH.clean(html).to_string()
+}
+
+/// Whatever does not run: no script, style, frame, form, SVG or handler of events.
+pub(super) fn free(html: &str) -> String {
+    FREE.clean(html).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_runs_stays_in_any_kind_of_html() {
+        const BAD: &[&str] = &[
+            "<script",
+            "alert",
+            "onerror",
+            "onload",
+            "onplay",
+            "javascript:",
+            "data:",
+            "<svg",
+            "<math",
+            "style=",
+            "<iframe",
+            "<form",
+            "formaction",
+        ];
+        let hostile = [
+            "<script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "<svg onload=alert(1)><script>alert(1)</script></svg>",
+            "<math><mi xlink:href=\"javascript:alert(1)\">x</mi></math>",
+            "<a href=\"java&#9;script:alert(1)\">x</a>",
+            "<a href=\" JavaScript:alert(1)\">x</a>",
+            "<a href=\"data:text/html,<script>alert(1)</script>\">x</a>",
+            "<iframe srcdoc=\"<script>alert(1)</script>\"></iframe>",
+            "<p style=\"background:url(javascript:alert(1))\">x</p>",
+            "<form action=\"javascript:alert(1)\"><button formaction=\"javascript:alert(1)\">x",
+            "<video src=\"javascript:alert(1)\" onplay=\"alert(1)\"></video>",
+        ];
+        for html in hostile {
+            for clean in [inline(html), rich(html), free(html)] {
+                let lower = clean.to_lowercase();
+                for bad in BAD {
+                    assert!(!lower.contains(bad), "{html} → {clean}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_kind_keeps_its_tags_and_closes_what_is_open() {
+        let html = "<h2>A <em>b</h2><div class=\"x\"><p>c";
+        assert_eq!(inline(html), "A <em>b</em><em>c</em>");
+        assert_eq!(rich(html), "<h2>A <em>b</em></h2><p><em>c</em></p>");
+        assert_eq!(free(html), "<h2>A <em>b</em></h2><div class=\"x\"><p><em>c</em></p></div>");
+    }
+
+    #[test]
+    fn what_is_clean_is_not_changed_again() {
+        for html in
+            ["<p>a & b</p>", "<a href=\"/pages/x\">x", "<b><i>x</b></i>", "&lt;p>", "<p id=x>a"]
+        {
+            for clean in [inline, rich] {
+                let once = clean(html);
+                assert_eq!(clean(&once), once);
+            }
+        }
+    }
+}

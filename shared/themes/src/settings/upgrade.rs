@@ -1,0 +1,196 @@
+//! What becomes of content when its theme goes to another version.
+//!
+//! A value is carried over when the new version takes it. One that was the old default follows the
+//! default, because nobody chose it; one that the new version does not take falls back to its default;
+//! what the new version has no place for is dropped.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::judge::{Judge, block_type, weight};
+use super::{Block, Content, Difference, MAX_CONTENT, MAX_SECTIONS, Section, difference, value};
+use crate::finding::below;
+use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
+
+/// What becomes of content under another schema.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeUpgrade")]
+pub struct Upgrade {
+    /// What differs between the schemas.
+    pub difference: Difference,
+    /// Values that are taken over, by their pointers in the content.
+    pub carried: Vec<String>,
+    /// Values that become the new default, by their pointers in the content.
+    pub reset: Vec<String>,
+    /// Sections, blocks and values that the new version has no place for, by their pointers.
+    pub dropped: Vec<String>,
+    /// The content under the new schema.
+    pub content: Content,
+}
+
+/// What becomes of `content` when the theme goes from the old schema to the new.
+pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
+    let mut mover = Mover { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
+    let before: Vec<&Setting> = old.settings().collect();
+    let after: Vec<&Setting> = new.settings().collect();
+    let settings = mover.settings(&before, &after, &content.settings, "/settings");
+    // Without room for what was set together with what is new, what is new goes first.
+    let settings = settings.unwrap_or_else(|| new.initial.settings.clone());
+    let (sections, order) = mover.sections(content);
+    let content = Content { settings, sections, order };
+    Upgrade { difference: difference(old, new), content, ..mover.upgrade }
+}
+
+struct Mover<'a> {
+    old: &'a Schema,
+    new: &'a Schema,
+    /// Bytes that there is room for still: defaults of the new version can be longer.
+    room: usize,
+    upgrade: Upgrade,
+}
+
+/// The kinds of blocks that were taken, and that are.
+type Allowed<'a> = (&'a [BlockType], &'a [BlockType]);
+
+impl Mover<'_> {
+    fn settings(
+        &mut self,
+        old: &[&Setting],
+        new: &[&Setting],
+        values: &Map<String, Value>,
+        pointer: &str,
+    ) -> Option<Map<String, Value>> {
+        let mut settings = Map::new();
+        for (id, setting) in new.iter().filter_map(|new| Some((new.id.as_ref()?, *new))) {
+            let pointer = below(pointer, id);
+            let before = old.iter().find(|old| old.id.as_ref() == Some(id));
+            let default = default_of(setting);
+            let moved = values.get(id).and_then(|value| {
+                let followed = before.is_some_and(|before| default_of(before) == *value);
+                if followed && default != *value {
+                    return None;
+                }
+                let mut judge = Judge::default();
+                let taken = judge.value(setting, value, "").filter(|_| judge.faults.is_empty());
+                // Nothing was set, and nothing is.
+                taken.or_else(|| (*value == default).then(|| default.clone()))
+            });
+            if values.contains_key(id) {
+                let list = if moved.is_some() {
+                    &mut self.upgrade.carried
+                } else {
+                    &mut self.upgrade.reset
+                };
+                list.push(pointer);
+            }
+            let value = moved.unwrap_or(default);
+            let bytes = id.len().saturating_add(weight(&value));
+            self.room = self.room.checked_sub(bytes)?;
+            settings.insert(id.clone(), value);
+        }
+        let gone = values.keys().filter(|id| !settings.contains_key(id.as_str()));
+        self.upgrade.dropped.extend(gone.map(|id| below(pointer, id)));
+        Some(settings)
+    }
+
+    fn sections(&mut self, content: &Content) -> (BTreeMap<String, Section>, Vec<String>) {
+        let mut sections = BTreeMap::new();
+        let mut order = Vec::new();
+        let mut counts = BTreeMap::new();
+        for name in &content.order {
+            let Some(section) = content.sections.get(name) else { continue };
+            let pointer = below("/sections", name);
+            let limit = self.new.section(&section.kind).map(|kind| kind.limit.unwrap_or(u32::MAX));
+            if order.len() >= MAX_SECTIONS || !has_room(&mut counts, &section.kind, limit) {
+                self.upgrade.dropped.push(pointer);
+                continue;
+            }
+            let Some(section) = self.section(section, &pointer) else {
+                self.upgrade.dropped.push(pointer);
+                continue;
+            };
+            sections.insert(name.clone(), section);
+            order.push(name.clone());
+        }
+        (sections, order)
+    }
+
+    fn section(&mut self, section: &Section, pointer: &str) -> Option<Section> {
+        let new = self.new.section(&section.kind)?;
+        let old = self.old.section(&section.kind);
+        let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
+        let after: Vec<&Setting> = new.settings.iter().collect();
+        let at = below(pointer, "settings");
+        let settings = self.settings(&before, &after, &section.settings, &at)?;
+        let allowed: Allowed<'_> = (old.map_or(&[], |old| &old.blocks), &new.blocks);
+        let most = new.max_blocks.unwrap_or(MAX_BLOCKS);
+        let given = (&section.blocks, section.block_order.as_slice());
+        let (blocks, block_order) = self.blocks(allowed, given, most, pointer);
+        Some(Section { settings, blocks, block_order, ..section.clone() })
+    }
+
+    fn blocks(
+        &mut self,
+        (old, new): Allowed<'_>,
+        (blocks, block_order): (&BTreeMap<String, Block>, &[String]),
+        most: u32,
+        pointer: &str,
+    ) -> (BTreeMap<String, Block>, Vec<String>) {
+        let mut kept = BTreeMap::new();
+        let mut order = Vec::new();
+        let mut counts = BTreeMap::new();
+        for name in block_order {
+            let Some(block) = blocks.get(name) else { continue };
+            let pointer = below(&below(pointer, "blocks"), name);
+            let schema = self.new;
+            let kind = block_type(schema, new, &block.kind);
+            let limit = kind.map(|kind| kind.limit.unwrap_or(u32::MAX));
+            let is_full = u32::try_from(order.len()).map_or(true, |count| count >= most);
+            let Some(kind) = kind.filter(|_| !is_full && has_room(&mut counts, &block.kind, limit))
+            else {
+                self.upgrade.dropped.push(pointer);
+                continue;
+            };
+            let was = block_type(self.old, old, &block.kind);
+            let Some(block) = self.block(was, kind, block, &pointer) else {
+                self.upgrade.dropped.push(pointer);
+                continue;
+            };
+            kept.insert(name.clone(), block);
+            order.push(name.clone());
+        }
+        (kept, order)
+    }
+
+    fn block(
+        &mut self,
+        old: Option<&BlockType>,
+        new: &BlockType,
+        block: &Block,
+        pointer: &str,
+    ) -> Option<Block> {
+        let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
+        let after: Vec<&Setting> = new.settings.iter().collect();
+        let at = below(pointer, "settings");
+        let settings = self.settings(&before, &after, &block.settings, &at)?;
+        let allowed: Allowed<'_> = (old.map_or(&[], |old| &old.blocks), &new.blocks);
+        let given = (&block.blocks, block.block_order.as_slice());
+        let (blocks, block_order) = self.blocks(allowed, given, MAX_BLOCKS, pointer);
+        Some(Block { settings, blocks, block_order, ..block.clone() })
+    }
+}
+
+fn default_of(setting: &Setting) -> Value {
+    setting.default.clone().unwrap_or_else(|| value::blank(setting))
+}
+
+/// Whether there is room for one more of this kind, which then is taken; none for what there is not.
+fn has_room(counts: &mut BTreeMap<String, u32>, kind: &str, limit: Option<u32>) -> bool {
+    let count = counts.entry(kind.to_owned()).or_default();
+    let has_room = limit.is_some_and(|limit| *count < limit);
+    *count = count.saturating_add(u32::from(has_room));
+    has_room
+}

@@ -1,0 +1,180 @@
+//! One value of one setting.
+
+use gateway::request::Fault;
+use serde_json::Value;
+
+use super::{decimal, formats, html};
+use crate::schema::{Setting, SettingKind};
+
+/// Characters of a line of text.
+const MAX_LINE: usize = 1_000;
+/// Characters of lines of text.
+const MAX_TEXT: usize = 20_000;
+/// Bytes of HTML and of text for a template, as they are sent and as they are kept.
+const MAX_HTML: usize = 50 * 1024;
+/// Handles of a list.
+const MAX_LIST: u32 = 50;
+/// Characters of a scheme's name.
+const MAX_NAME: usize = 64;
+
+/// The value as it is kept: normal, and safe as its type says.
+pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+    use SettingKind as K;
+    match setting.kind {
+        K::Checkbox => match value {
+            Value::Bool(_) => Ok(value.clone()),
+            _ => Err(Fault::new("invalid_type", "Must be a boolean.")),
+        },
+        K::Number | K::Range => number(setting, value),
+        K::CollectionList | K::ProductList => list(setting, value),
+        K::Html => cleaned(value, html::free),
+        K::InlineRichtext => cleaned(value, html::inline),
+        K::Richtext => cleaned(value, html::rich),
+        // Kept as text and shown as text: nobody runs it.
+        K::Liquid => cleaned(value, str::to_owned),
+        K::ColorSchemeGroup | K::Header | K::Paragraph => {
+            Err(Fault::new("invalid_type", "It has no value of its own."))
+        }
+        _ => {
+            let text =
+                value.as_str().ok_or_else(|| Fault::new("invalid_type", "Must be a string."))?;
+            let is_blank = text.is_empty() && !is_choice(setting.kind);
+            if is_blank { Ok(value.clone()) } else { plain(setting, text).map(|()| value.clone()) }
+        }
+    }
+}
+
+/// What a setting without a default is where nothing was set.
+pub(super) fn blank(setting: &Setting) -> Value {
+    use SettingKind as K;
+    match setting.kind {
+        K::Checkbox => false.into(),
+        K::Number => Value::Null,
+        K::Range => setting.min.clone().map_or(Value::Null, Value::Number),
+        K::Radio | K::Select => {
+            setting.options.first().map_or_else(String::new, |first| first.value.clone()).into()
+        }
+        K::TextAlignment => "left".into(),
+        K::CollectionList | K::ProductList => Vec::<Value>::new().into(),
+        K::ColorSchemeGroup => serde_json::Map::new().into(),
+        _ => "".into(),
+    }
+}
+
+/// Whether it is one of several, so that nothing is none of them.
+const fn is_choice(kind: SettingKind) -> bool {
+    matches!(kind, SettingKind::Radio | SettingKind::Select | SettingKind::TextAlignment)
+}
+
+/// A text that is kept as it is, or not at all.
+fn plain(setting: &Setting, text: &str) -> Result<(), Fault> {
+    use SettingKind as K;
+    match setting.kind {
+        K::Radio | K::Select => {
+            let values = || setting.options.iter().map(|option| option.value.as_str());
+            let known = || values().collect::<Vec<_>>().join(", ");
+            choice(values().any(|value| value == text), known)
+        }
+        K::TextAlignment => {
+            choice(matches!(text, "left" | "center" | "right"), || "left, center, right".to_owned())
+        }
+        K::Text => line(text, MAX_LINE, false),
+        K::Textarea => line(text, MAX_TEXT, true),
+        K::Color => formats::color(text),
+        K::ColorBackground => formats::background(text),
+        K::ColorScheme => name(text),
+        K::FontPicker => formats::font(text),
+        K::ImagePicker => formats::image(text),
+        K::Video => formats::video(text),
+        K::VideoUrl => formats::video_url(text, &setting.accept),
+        K::Url => formats::url(text),
+        K::Article => formats::article(text),
+        _ => formats::handle(text),
+    }
+}
+
+fn choice(is_known: bool, known: impl Fn() -> String) -> Result<(), Fault> {
+    if is_known {
+        return Ok(());
+    }
+    Err(Fault::new("invalid_choice", format!("Must be one of {}.", known())))
+}
+
+/// A name of the editor's, or of a scheme's.
+pub(super) fn name(text: &str) -> Result<(), Fault> {
+    let is_name = (1..=MAX_NAME).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if is_name {
+        return Ok(());
+    }
+    let detail = "Must be 1 to 64 letters, digits, hyphens and underscores.";
+    Err(Fault::new("invalid_name", detail))
+}
+
+pub(super) fn line(text: &str, most: usize, many: bool) -> Result<(), Fault> {
+    if text.chars().count() > most {
+        return Err(Fault::new("too_long", format!("Must have at most {most} characters.")));
+    }
+    let is_allowed = |c: char| !c.is_control() || (many && matches!(c, '\n' | '\r' | '\t'));
+    if text.chars().all(is_allowed) {
+        return Ok(());
+    }
+    Err(Fault::new("invalid_characters", "Must not hold control characters."))
+}
+
+fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Fault> {
+    let too_long = || Fault::new("too_long", format!("Must have at most {MAX_HTML} bytes."));
+    let text = value.as_str().ok_or_else(|| Fault::new("invalid_type", "Must be a string."))?;
+    if text.len() > MAX_HTML {
+        return Err(too_long());
+    }
+    if text.contains('\0') {
+        return Err(Fault::new("invalid_characters", "Must not hold NUL."));
+    }
+    let clean = clean(text);
+    // Escaping can make it longer.
+    if clean.len() > MAX_HTML { Err(too_long()) } else { Ok(clean.into()) }
+}
+
+fn number(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+    let Value::Number(number) = value else {
+        return Err(Fault::new("invalid_type", "Must be a number."));
+    };
+    let too_fine = || {
+        let detail = "Must be a number below 10^12 with at most six digits behind the point.";
+        Fault::new("out_of_range", detail)
+    };
+    let scaled = decimal::millionths(number).ok_or_else(too_fine)?;
+    let bound = |bound: &Option<serde_json::Number>| bound.as_ref().and_then(decimal::millionths);
+    let (min, max) = (bound(&setting.min), bound(&setting.max));
+    if min.is_some_and(|min| scaled < min) || max.is_some_and(|max| scaled > max) {
+        let shown = |bound: &Option<serde_json::Number>| {
+            bound.as_ref().map_or_else(|| "…".to_owned(), ToString::to_string)
+        };
+        let detail = format!("Must be from {} to {}.", shown(&setting.min), shown(&setting.max));
+        return Err(Fault::new("out_of_range", detail));
+    }
+    let step = bound(&setting.step).zip(min);
+    let rest = step.and_then(|(step, min)| scaled.saturating_sub(min).checked_rem(step));
+    if rest.is_some_and(|rest| rest != 0) {
+        let step = setting.step.as_ref().map(ToString::to_string).unwrap_or_default();
+        return Err(Fault::new("off_step", format!("Must be in steps of {step}.")));
+    }
+    Ok(decimal::normal(number).into())
+}
+
+fn list(setting: &Setting, value: &Value) -> Result<Value, Fault> {
+    let Value::Array(items) = value else {
+        return Err(Fault::new("invalid_type", "Must be an array of handles."));
+    };
+    let most = setting.limit.unwrap_or(MAX_LIST).min(MAX_LIST);
+    if u32::try_from(items.len()).is_ok_and(|count| count > most) || items.len() > 50 {
+        return Err(Fault::new("too_many", format!("Must have at most {most} handles.")));
+    }
+    let all =
+        items.iter().all(|item| item.as_str().is_some_and(|item| formats::handle(item).is_ok()));
+    if all {
+        return Ok(value.clone());
+    }
+    Err(Fault::new("invalid_handle", "Must be handles: lower-case letters, digits and hyphens."))
+}

@@ -1,0 +1,258 @@
+//! Packages as they were uploaded, and how they come to the catalogue.
+
+use catalogue::blob::pinned::BlobRef;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key, Packing};
+use gateway::problem::Problem;
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
+use ground::fields::WebUrl;
+use ground::id::{MerchantId, StoreId, ThemePackageId};
+use ground::key::{self, IndexKey};
+use ground::resource::Resource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::file::Digest;
+use crate::finding::Finding;
+use crate::manifest::{Manifest, Slug, Version};
+use crate::package::Package;
+use crate::status::{PackageAction, PackageStatus};
+use crate::theme::Offer;
+
+ground::topics! {
+    PACKAGE_UPLOADED = "theme_package.uploaded", "theme_package", None, PackageView,
+        "A package of a theme was uploaded.";
+    PACKAGE_SUBMITTED = "theme_package.submitted", "theme_package", None, PackageView,
+        "A developer proposed a package for the catalogue.";
+    PACKAGE_WITHDRAWN = "theme_package.withdrawn", "theme_package", None, PackageView,
+        "A developer took a package back.";
+    PACKAGE_APPROVED = "theme_package.approved", "theme_package", None, PackageView,
+        "An operator accepted a package: stores can install it.";
+    PACKAGE_REJECTED = "theme_package.rejected", "theme_package", None, PackageView,
+        "An operator refused a package.";
+}
+
+/// What a developer says of a package when it is proposed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Listing {
+    /// What the theme looks like.
+    pub preview_images: Vec<WebUrl>,
+    /// The developer's store that takes the money, where the theme costs any.
+    pub seller_store_id: Option<StoreId>,
+    /// What is new in this version.
+    pub changelog: Option<String>,
+}
+
+/// A package.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThemePackage {
+    /// `pkg_…`; later ones sort after it.
+    pub id: ThemePackageId,
+    /// Whose it is.
+    pub owner_id: MerchantId,
+    /// What its `theme.json` says.
+    pub manifest: Manifest,
+    /// SHA-256 of the archive.
+    pub sha256: Digest,
+    /// Bytes of the archive.
+    pub size: u64,
+    /// How many files are in it.
+    pub files: u64,
+    /// What was found in it; no error is among that.
+    pub findings: Vec<Finding>,
+    /// Where its contents lie.
+    pub contents: BlobRef,
+    /// Where it is in its life.
+    pub status: PackageStatus,
+    /// What is said of it, once it was proposed.
+    pub listing: Option<Listing>,
+    /// What the operator says to the developer.
+    pub notes: Vec<String>,
+    /// The operator who decided; not shown to developers.
+    pub decided_by: Option<MerchantId>,
+    /// When it was proposed last.
+    pub submitted_at: Option<Timestamp>,
+    /// When it was decided.
+    pub decided_at: Option<Timestamp>,
+    /// When it was uploaded.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Counts writes.
+    #[serde(rename = "version")]
+    pub revision: u64,
+}
+
+impl Item for ThemePackage {
+    const KIND: &'static str = "theme_package";
+    const PACKING: Option<Packing> = Some(Packing::WHOLE);
+    fn key(&self) -> Key {
+        key::theme_package(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.revision
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let listed = key::theme_packages_by_time(&self.owner_id, self.created_at, &self.id);
+        let waits = self.submitted_at.filter(|_| self.status == PackageStatus::Submitted);
+        let queued = waits.map(|at| key::theme_packages_submitted(at, &self.id));
+        std::iter::once(listed).chain(queued).collect()
+    }
+}
+
+impl ThemePackage {
+    /// A package that was read and whose contents are kept.
+    pub fn uploaded(
+        owner: &MerchantId,
+        zip: &[u8],
+        package: &Package,
+        findings: Vec<Finding>,
+        contents: BlobRef,
+        now: Timestamp,
+    ) -> Self {
+        let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        Self {
+            id: ThemePackageId::mint(now),
+            owner_id: owner.clone(),
+            manifest: package.manifest.clone(),
+            sha256: Digest::of(zip),
+            size: count(zip.len()),
+            files: count(package.files.len()),
+            findings,
+            contents,
+            status: PackageStatus::Valid,
+            listing: None,
+            notes: Vec::new(),
+            decided_by: None,
+            submitted_at: None,
+            decided_at: None,
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+        }
+    }
+
+    /// The version that it brings.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            version: self.manifest.version.clone(),
+            package_id: self.id.clone(),
+            contents: self.contents.clone(),
+        }
+    }
+
+    fn after(&self, action: PackageAction, now: Timestamp) -> Result<Self, Problem> {
+        let Some(status) = self.status.after(action) else {
+            return Err(Problem::state(self.status.as_str(), &self.status.allowed_actions()));
+        };
+        let revision = self.revision.saturating_add(1);
+        Ok(Self { status, updated_at: now, revision, ..self.clone() })
+    }
+
+    /// The package as it is proposed.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn submit(&self, listing: Listing, now: Timestamp) -> Result<Self, Problem> {
+        let next = self.after(PackageAction::Submit, now)?;
+        Ok(Self { listing: Some(listing), submitted_at: Some(now), notes: Vec::new(), ..next })
+    }
+
+    /// The package taken back.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn withdraw(&self, now: Timestamp) -> Result<Self, Problem> {
+        self.after(PackageAction::Withdraw, now)
+    }
+
+    /// The package as an operator has decided about it.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn decide(
+        &self,
+        action: PackageAction,
+        notes: Vec<String>,
+        operator: &MerchantId,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        let next = self.after(action, now)?;
+        Ok(Self { notes, decided_by: Some(operator.clone()), decided_at: Some(now), ..next })
+    }
+}
+
+impl Resource for ThemePackage {
+    type View = PackageView;
+    fn about(&self) -> About<'_> {
+        About { store: None, app: None, entity: self.id.as_str(), version: self.revision }
+    }
+}
+
+ground::view! {
+    /// A package as its developer and the operators see it.
+    PackageView of package: ThemePackage {
+        /// The id.
+        id: ThemePackageId,
+        /// The theme.
+        slug: Slug = package.manifest.slug.clone(),
+        /// What the theme is called.
+        name: String = package.manifest.name.clone(),
+        /// The version of the theme.
+        version: Version = package.manifest.version.clone(),
+        /// Where it is in its life.
+        status: PackageStatus,
+        /// SHA-256 of the archive.
+        sha256: Digest,
+        /// Bytes of the archive.
+        size: u64,
+        /// How many files are in it.
+        files: u64,
+        /// What was found in it: nothing that keeps it from being taken.
+        findings: Vec<Finding>,
+        /// What is said of it, once it was proposed.
+        listing: Option<Listing>,
+        /// What the operator says.
+        notes: Vec<String>,
+        /// What can be done now.
+        allowed_actions: Vec<&'static str> = package.status.allowed_actions(),
+        /// When it was proposed last.
+        submitted_at: Option<Timestamp>,
+        /// When it was decided.
+        decided_at: Option<Timestamp>,
+        /// When it was uploaded.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// Counts writes, and is what `If-Match` takes; `version` is the theme's own.
+        revision: u64,
+    }
+}
+
+impl Example for PackageView {
+    fn example() -> Self {
+        Self {
+            id: ThemePackageId::derive(&["example"]),
+            slug: sample("plain-linen"),
+            name: "Plain Linen".into(),
+            version: sample("1.2.0"),
+            status: PackageStatus::Submitted,
+            sha256: Digest::of(b"example"),
+            size: 48_213,
+            files: 31,
+            findings: Vec::new(),
+            listing: Some(Listing {
+                preview_images: vec![sample::<WebUrl>("https://example.com/linen.png")],
+                seller_store_id: None,
+                changelog: Some("A wider header.".into()),
+            }),
+            notes: Vec::new(),
+            allowed_actions: PackageStatus::Submitted.allowed_actions(),
+            submitted_at: Some(EXAMPLE_TIME),
+            decided_at: None,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            revision: 2,
+        }
+    }
+}

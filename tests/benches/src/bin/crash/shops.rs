@@ -1,0 +1,150 @@
+//! The stores that are written to, each a merchant's own, with a receiver that hears of everything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use benches::AnyError;
+use benches::http::{Ask, Connection, Reply};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+use crate::receiver::{Heard, listen};
+
+/// Everybody's.
+const PASSWORD: &str = "correct horse battery";
+/// Of each variant: more than any run sells.
+pub const STOCK: i64 = 10_000_000;
+/// Variants of a store.
+pub const VARIANTS: usize = 4;
+/// How often what is refused for now is asked again.
+const TRIES: u32 = 400;
+
+/// A store.
+pub struct Shop {
+    email: String,
+    network: String,
+    token: Mutex<String>,
+    /// Its id.
+    pub id: String,
+    /// Where it sells.
+    pub subdomain: String,
+    /// What it sells.
+    pub variants: Vec<String>,
+    /// Where that lies.
+    pub location: String,
+}
+
+/// Opens so many stores.
+pub async fn open(
+    address: &str,
+    stores: u8,
+    heard: &Arc<Heard>,
+) -> Result<(Vec<Arc<Shop>>, JoinSet<()>), AnyError> {
+    let (mut shops, mut tasks) = (Vec::new(), JoinSet::new());
+    for number in 1..=stores {
+        let url = listen(number, heard, &mut tasks).await?;
+        shops.push(Arc::new(Shop::open(address, number, &url).await?));
+    }
+    Ok((shops, tasks))
+}
+
+impl Shop {
+    async fn open(address: &str, number: u8, receiver: &str) -> Result<Self, AnyError> {
+        let mut shop = Self {
+            email: format!("merchant-{number}@example.com"),
+            network: format!("12.0.0.{number}"),
+            token: Mutex::default(),
+            id: String::new(),
+            subdomain: format!("crash-{number}"),
+            variants: Vec::new(),
+            location: String::new(),
+        };
+        let mut connection = Connection::to(address);
+        let who = json!({"email": shop.email, "password": PASSWORD, "name": "Ann Example"});
+        let session = shop.ask(&mut connection, Ask::post("/v1/auth/signup", who)).await?;
+        *shop.token.lock().await = text(&session, "/session/access_token")?;
+        let store = json!({
+            "name": "A Shop", "subdomain": shop.subdomain, "currency": "INR", "country": "IN",
+        });
+        let store = shop.ask(&mut connection, Ask::post("/v1/stores", store)).await?;
+        shop.id = text(&store, "/id")?;
+        let activate = format!("/v1/stores/{}/activate", shop.id);
+        shop.ask(&mut connection, Ask::post(activate, json!({}))).await?;
+        let locations = shop.ask(&mut connection, Ask::get("/v1/inventory/locations")).await?;
+        shop.location = text(&locations, "/data/0/id")?;
+        for number in 0..VARIANTS {
+            let product = json!({
+                "title": format!("Thing {number}"), "status": "active",
+                "variants": [{
+                    "price": {"amount": 1_000, "currency": "INR"},
+                    "inventory": {"tracked": true, "levels": [{"quantity": STOCK}]},
+                }],
+            });
+            let made = shop.ask(&mut connection, Ask::post("/v1/products", product)).await?;
+            shop.variants.push(text(&made, "/variants/0/id")?);
+        }
+        let events =
+            ["order.created", "order.cancelled", "gift_card.created", "inventory.adjusted"];
+        let subscription = json!({"url": receiver, "event_types": events});
+        let path = "/v1/operations/webhook-subscriptions";
+        shop.ask(&mut connection, Ask::post(path, subscription)).await?;
+        Ok(shop)
+    }
+
+    /// Asks as its merchant, once.
+    pub async fn send(&self, connection: &mut Connection, ask: Ask) -> Result<Reply, AnyError> {
+        let token = self.token.lock().await.clone();
+        let mut ask = ask.header("x-forwarded-for", &self.network);
+        if !token.is_empty() {
+            ask = ask.header("authorization", format!("Bearer {token}"));
+        }
+        if !self.id.is_empty() {
+            ask = ask.header("x-service-store-id", &self.id);
+        }
+        let reply = connection.send(&ask).await?;
+        if reply.status == 401 {
+            self.sign_in(connection, &token).await?;
+        }
+        Ok(reply)
+    }
+
+    /// Asks as its merchant until there is an answer.
+    pub async fn ask(&self, connection: &mut Connection, ask: Ask) -> Result<Value, AnyError> {
+        let what = format!("{} {}", ask.method, ask.path);
+        for _ in 0..TRIES {
+            let again = Ask {
+                method: ask.method,
+                path: ask.path.clone(),
+                headers: ask.headers.clone(),
+                body: ask.body.clone(),
+            };
+            match self.send(connection, again).await {
+                Ok(reply) if !matches!(reply.status, 401 | 429 | 503) => {
+                    let reply = reply.success(&what)?;
+                    return if reply.body.is_empty() { Ok(Value::Null) } else { reply.json() };
+                }
+                Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+        Err(format!("{what} is not answered").into())
+    }
+
+    /// A new session, unless somebody has begun one meanwhile.
+    async fn sign_in(&self, connection: &mut Connection, old: &str) -> Result<(), AnyError> {
+        let mut token = self.token.lock().await;
+        if *token == old {
+            let ask = json!({"email": self.email, "password": PASSWORD});
+            let ask = Ask::post("/v1/auth/signin", ask).header("x-forwarded-for", &self.network);
+            let session = connection.send(&ask).await?.success("sign-in")?.json()?;
+            *token = text(&session, "/session/access_token")?;
+        }
+        Ok(())
+    }
+}
+
+/// The text at a JSON pointer.
+pub fn text(value: &Value, pointer: &str) -> Result<String, AnyError> {
+    let found = value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    found.ok_or_else(|| format!("no text at {pointer} in {value}").into())
+}

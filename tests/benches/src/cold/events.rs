@@ -1,0 +1,136 @@
+//! What each function is asked first, and then a thousand times.
+
+use std::fs;
+use std::net::Ipv4Addr;
+
+use runtime_api::Function;
+use serde_json::{Value, json};
+
+use crate::AnyError;
+use crate::system::Owner;
+
+/// Makes the event of this number.
+type Make = Box<dyn Fn(usize) -> Value>;
+
+/// What a binary is measured with.
+pub(super) struct Plan {
+    pub(super) name: &'static str,
+    /// Its file.
+    pub(super) binary: &'static str,
+    /// What it is there for.
+    pub(super) real: Make,
+    /// A request that has no credentials and needs some.
+    pub(super) refused: Option<fn(usize) -> Value>,
+}
+
+impl Plan {
+    /// Has an event done.
+    pub(super) async fn succeed(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
+        let payload = function.invoke(event).await?;
+        let status = payload["statusCode"].as_u64();
+        let has_failed = payload["batchItemFailures"].as_array().is_some_and(|it| !it.is_empty());
+        match status {
+            Some(200) => Ok(()),
+            None if !has_failed => Ok(()),
+            _ => Err(format!("{}: {payload}", self.name).into()),
+        }
+    }
+
+    /// Has a request refused.
+    pub(super) async fn refuse(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
+        let payload = function.invoke(event).await?;
+        match payload["statusCode"].as_u64() {
+            Some(401 | 404) => Ok(()),
+            _ => Err(format!("{}: {payload}", self.name).into()),
+        }
+    }
+}
+
+/// Of both bases and of every function.
+pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
+    let as_owner = |path: &'static str| -> Make {
+        let headers = owner.headers();
+        Box::new(move |number| request(path, &headers, number))
+    };
+    let as_anybody = |path: &'static str| -> Make {
+        // Its answer may be somebody's own: it is made anew.
+        Box::new(move |number| request(path, &[("cookie", "visit=1".to_owned())], number))
+    };
+    let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
+    let worker = |name, event: Value| Plan {
+        name,
+        binary: name,
+        real: Box::new(move |_| event.clone()),
+        refused: None,
+    };
+    Ok(vec![
+        Plan { name: "hello", binary: "hello", real: as_anybody("/"), refused: None },
+        Plan { name: "sdks", binary: "sdks", real: as_anybody("/"), refused: None },
+        family("health", as_anybody("/health"), |n| request("/v1/nowhere", &[], n)),
+        family("auth", as_owner("/v1/auth/me"), |n| request("/v1/auth/me", &[], n)),
+        family("stores", as_owner("/v1/stores"), |n| request("/v1/stores", &[], n)),
+        family("products", as_owner("/v1/products"), |n| request("/v1/products", &[], n)),
+        family("storefront", as_anybody("/v1/storefront/demo-store/products"), |n| {
+            request("/v1/storefront/demo-store/customers/me", &[], n)
+        }),
+        Plan {
+            name: "storefront, kept",
+            binary: "storefront",
+            real: Box::new(|number| request("/v1/storefront/demo-store/products", &[], number)),
+            refused: None,
+        },
+        family("orders", as_owner("/v1/orders"), |n| request("/v1/orders", &[], n)),
+        family("payments", as_owner("/v1/payments/providers"), |n| {
+            request("/v1/payments/providers", &[], n)
+        }),
+        family("app-store", as_anybody("/v1/app-store/apps"), |n| {
+            request("/v1/app-store/installations", &[], n)
+        }),
+        family("operations", as_owner("/v1/operations/webhook-subscriptions"), |n| {
+            request("/v1/operations/webhook-subscriptions", &[], n)
+        }),
+        worker("dispatcher", sample("dispatcher/schedule")?),
+        worker("webhooks", first_message(sample("webhooks/messages")?)),
+        worker("mail", first_message(sample("mail/messages")?)),
+    ])
+}
+
+/// In payload format 2.0. Each forty come from a network of their own: a network has a budget, too.
+fn request(path: &str, headers: &[(&str, String)], number: usize) -> Value {
+    let network = u32::try_from(number / 40).unwrap_or_default() << 8;
+    let client = Ipv4Addr::from(0x0b00_0001_u32.wrapping_add(network)).to_string();
+    let mut event = json!({
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
+        "headers": {
+            "accept": "*/*", "accept-encoding": "gzip, br", "content-length": "0",
+            "host": "api.example.com", "user-agent": "curl/8.14.1",
+            "x-amzn-trace-id": "Root=1-6bd8c2a0-0123456789abcdef01234567", "x-forwarded-for": client,
+            "x-forwarded-port": "443", "x-forwarded-proto": "https",
+        },
+        "requestContext": {
+            "accountId": "123456789012", "apiId": "a1b2c3d4e5", "domainName": "api.example.com",
+            "domainPrefix": "api", "stage": "$default", "routeKey": "$default",
+            "requestId": "JKJaXmPLvHcESHA=", "time": "21/Nov/2026:07:00:00 +0000",
+            "timeEpoch": 1_795_244_400_000_u64,
+            "http": {"method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": client,
+                "userAgent": "curl/8.14.1"},
+        },
+        "isBase64Encoded": false,
+    });
+    for (name, value) in headers {
+        event["headers"][*name] = json!(value);
+    }
+    event
+}
+
+fn sample(name: &str) -> Result<Value, AnyError> {
+    Ok(serde_json::from_str(&fs::read_to_string(format!("events/{name}.json"))?)?)
+}
+
+/// A batch of the first of its messages: the others are those that nobody can read.
+fn first_message(mut batch: Value) -> Value {
+    if let Some(records) = batch["Records"].as_array_mut() {
+        records.truncate(1);
+    }
+    batch
+}

@@ -1,0 +1,119 @@
+//! The functions' binaries, each a process under a Lambda Runtime API with the emulators behind it: what
+//! the tests beside these do with the code in their own process holds of what is deployed as well.
+//!
+//! They are ignored, for they need the binaries, which `cargo test` does not build: `.ci/run` runs them
+//! with those of `cargo build --bins`, and `just binaries` with a release's, as `FUNCTION_BINARIES` names
+//! their directory.
+
+mod odd;
+mod real;
+
+use runtime_api::{Failure, Function};
+use support::{Deployed, Value, json};
+
+use super::samples::samples;
+
+/// What a message says in the samples that nobody can read.
+const POISON: &str = "not a message";
+
+/// What a function is fed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Requests.
+    Family,
+    /// Messages of a queue.
+    Queue,
+    /// The table's stream, messages, and the schedule.
+    Dispatcher,
+}
+
+impl Kind {
+    fn of(binary: &str) -> Self {
+        match binary {
+            "dispatcher" => Self::Dispatcher,
+            "webhooks" | "mail" => Self::Queue,
+            family => {
+                assert!(local::families().iter().any(|(name, _)| *name == family), "{family}");
+                Self::Family
+            }
+        }
+    }
+
+    /// Holds what came of an event that this function is made for: an answer of a request that is no
+    /// fault of ours; of a batch exactly the messages that nobody can read.
+    fn judge(self, what: &str, event: &Value, outcome: Result<Value, Failure>) {
+        let payload = outcome.unwrap_or_else(|cause| panic!("{what}: {cause}"));
+        if self == Self::Family {
+            let status = payload["statusCode"].as_u64();
+            let status = status.unwrap_or_else(|| panic!("{what}: no answer: {payload}"));
+            assert!((200..500).contains(&status), "{what}: {payload}");
+            return;
+        }
+        let Some(records) = event["Records"].as_array() else {
+            return assert!(payload.is_object(), "{what}: no report of a sweep: {payload}");
+        };
+        let poison = records.iter().filter(|record| record["body"] == POISON);
+        let failures: Vec<_> =
+            poison.map(|record| json!({"itemIdentifier": record["messageId"]})).collect();
+        assert_eq!(payload["batchItemFailures"], json!(failures), "{what}");
+    }
+}
+
+/// That nothing in it panicked: a panic is caught, and the event refused, and the function goes on.
+fn never_panicked(name: &str, function: &Function) {
+    let log = function.log();
+    assert!(!log.contains("panicked at"), "{name}: {log}");
+}
+
+#[tokio::test]
+#[ignore = "needs the functions' binaries"]
+async fn every_binary_takes_every_sample_event() {
+    let deployed = Deployed::start().await;
+    for (name, binary) in deployed.functions() {
+        let (kind, function) = (Kind::of(binary), deployed.function(name).await);
+        let samples = samples(binary);
+        assert!(!samples.is_empty(), "events/{binary} is empty");
+        for (sample, event) in samples {
+            let what = format!("{name}: events/{binary}/{sample}.json");
+            kind.judge(&what, &event, function.invoke(&event).await);
+        }
+        never_panicked(name, function);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the functions' binaries"]
+async fn every_binary_answers_a_stranger_at_every_row() {
+    let deployed = Deployed::start().await;
+    for (name, binary) in deployed.functions() {
+        let families = local::families();
+        let Some((_, routes)) = families.iter().find(|(family, _)| *family == binary) else {
+            continue;
+        };
+        let function = deployed.function(name).await;
+        for row in routes.rows() {
+            let path = row.path.replace(['{', '}'], "");
+            let event = odd::http_api(row.method.as_str(), &path);
+            let what = format!("{name}: {} {}", row.method, row.path);
+            Kind::Family.judge(&what, &event, function.invoke(&event).await);
+        }
+        never_panicked(name, function);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the functions' binaries"]
+async fn odd_events_neither_end_a_binary_nor_make_it_fail() {
+    let deployed = Deployed::start().await;
+    for (name, binary) in deployed.functions() {
+        let (kind, function) = (Kind::of(binary), deployed.function(name).await);
+        if kind == Kind::Family {
+            odd::requests_are_answered(name, binary, function).await;
+        }
+        odd::others_are_refused_or_reported(name, kind, function).await;
+        // It is the same process, and it is well.
+        let (sample, event) = samples(binary).swap_remove(0);
+        kind.judge(&format!("{name}: {sample}, at the end"), &event, function.invoke(&event).await);
+        never_panicked(name, function);
+    }
+}

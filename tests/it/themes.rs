@@ -1,0 +1,11 @@
+//! Themes: from a package to what a storefront is shown in, and back.
+
+mod costs;
+mod editing;
+mod life;
+mod marketplace;
+mod packages;
+mod pages;
+mod previews;
+mod purchases;
+mod releases;

@@ -1,0 +1,121 @@
+//! Drafts: whole, checked, and never written over unseen.
+
+use support::{Merchant, Shop, ThemeShop, ThemeSource, json, race, unique, upload};
+
+#[tokio::test]
+async fn of_two_editors_of_one_draft_one_saves_and_the_other_is_told() {
+    let shop = ThemeShop::open().await;
+    let path = shop.path("editor/draft");
+    let save = |heading: String| {
+        let (owner, path) = (shop.owner.elsewhere(), path.clone());
+        async move {
+            let ask = json!({"settings": {"heading": heading}});
+            owner.put(&path).if_match("\"v1\"").json(ask).await
+        }
+    };
+    let names = std::sync::atomic::AtomicU32::new(0);
+    let next = || names.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let replies = race(2, || save(format!("Editor {}", next()))).await;
+    let mut statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412]);
+    let told = replies.iter().find(|reply| reply.status == 412).unwrap();
+    assert_eq!(told.int("/current_version"), 2);
+    let saved = replies.iter().find(|reply| reply.status == 200).unwrap();
+    let editor = shop.get("editor").await.expect(200);
+    assert_eq!(editor.at("/draft"), saved.at("/draft"));
+    assert_eq!(editor.header("etag"), Some("\"2\""));
+}
+
+#[tokio::test]
+async fn a_version_in_the_body_is_compared_as_well() {
+    let shop = ThemeShop::open().await;
+    let path = shop.path("editor/draft");
+    let stale = json!({"settings": {}, "version": 7});
+    let told = shop.owner.put(&path).json(stale).await.expect(409);
+    assert_eq!(told.int("/current_version"), 1);
+    told.problem("draft_conflict");
+    let ask = json!({"settings": {}, "version": 1});
+    assert_eq!(shop.owner.put(&path).json(ask).await.expect(200).int("/draft/version"), 2);
+}
+
+#[tokio::test]
+async fn every_setting_that_is_wrong_is_named_by_its_place() {
+    let shop = ThemeShop::open().await;
+    let path = shop.path("editor/draft");
+    let ask = json!({
+        "settings": {"color": "red; } body { display: none", "wide": "yes",
+            "link": "javascript:alert(1)"},
+        "sections": {"a": {"type": "nothing"}}, "order": ["a", "b"],
+    });
+    let refused = shop.owner.put(&path).json(ask).await.expect(422);
+    let pointers: Vec<&str> = refused
+        .at("/errors")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["pointer"].as_str().unwrap())
+        .collect();
+    for place in ["/settings/color", "/settings/wide", "/settings/link", "/sections/a/type"] {
+        assert!(pointers.contains(&place), "{place} is not among {pointers:?}");
+    }
+    let editor = shop.get("editor").await.expect(200);
+    assert_eq!(editor.int("/draft/version"), 1, "nothing is written");
+}
+
+#[tokio::test]
+async fn a_draft_of_more_than_256_kib_is_too_large() {
+    let shop = ThemeShop::open().await;
+    let path = shop.path("editor/draft");
+    let ask = json!({"settings": {"heading": "x".repeat(256 * 1024)}});
+    let refused = shop.owner.put(&path).json(ask).await.expect(413);
+    assert_eq!(refused.int("/limit"), 262_144);
+    refused.problem("body_too_large");
+}
+
+#[tokio::test]
+async fn a_draft_that_was_given_up_does_not_come_back_unseen() {
+    let shop = ThemeShop::open().await;
+    let path = shop.path("editor/draft");
+    shop.owner.delete(&path).if_match("\"9\"").await.expect(412).problem("precondition_failed");
+    shop.owner.delete(&path).await.expect(204);
+    assert!(shop.get("editor").await.expect(200).at("/draft").is_null());
+    shop.owner.delete(&path).await.expect(409).problem("no_draft");
+    shop.post("preview-session", json!({})).await.expect(409).problem("no_draft");
+    shop.post("publish", json!({"draft_version": 1})).await.expect(409).problem("no_draft");
+    // Who still has the first open is told.
+    let stale = shop.owner.put(&path).if_match("\"1\"").json(json!({})).await.expect(412);
+    assert_eq!(stale.int("/current_version"), 2);
+    let anew = shop.owner.put(&path).if_match("\"2\"").json(json!({})).await.expect(200);
+    assert_eq!(anew.int("/draft/version"), 3);
+}
+
+#[tokio::test]
+async fn an_app_edits_with_its_scope_and_reads_with_the_other() {
+    let shop = Shop::with_published_app(&["read_themes"]).await;
+    let slug = unique("linen");
+    upload(&shop.merchant, ThemeSource::new(&slug).zip()).await.expect(201);
+    shop.authorize().await;
+    let (owner, app) = (shop.owner(), shop.app_client().await);
+    let path = |rest: &str| format!("/v1/themes/{slug}/{rest}");
+    owner.post(&path("install")).json(json!({})).await.expect(201);
+    let editor = app.get(&path("editor")).await.expect(200);
+    assert_eq!(editor.at("/permissions"), &json!(["read"]));
+    let refused = app.put(&path("editor/draft")).json(json!({})).await.expect(403);
+    refused.problem("insufficient_scope");
+    app.post(&path("preview-session")).json(json!({})).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_theme_of_another_store_is_none() {
+    let shop = ThemeShop::open().await;
+    shop.publish("Hello").await;
+    let stranger = Merchant::sign_up(&shop.gateway).await;
+    let store = stranger.open_shop().await;
+    let other = stranger.at(&store);
+    for rest in ["editor", "schema", "releases/1"] {
+        other.get(&shop.path(rest)).await.expect(404);
+    }
+    other.post(&shop.path("install")).json(json!({})).await.expect(404).problem("not_found");
+    assert!(other.get(&shop.path("releases")).await.expect(200).data().is_empty());
+}

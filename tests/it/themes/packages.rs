@@ -1,0 +1,152 @@
+//! What is uploaded: taken whole, or not at all.
+
+use std::process::Command;
+
+use support::{
+    Developer, Gateway, Merchant, Shop, ThemeShop, ThemeSource, json, unique, upload, zip,
+};
+
+#[tokio::test]
+async fn a_package_is_taken_once_and_its_files_are_stored_once() {
+    let gateway = Gateway::start().await;
+    let developer = Developer::register(&gateway).await;
+    let slug = unique("linen");
+    let source = ThemeSource::new(&slug);
+    let before = gateway.count().await;
+    let asked = developer.post("/v1/themes/packages/upload?dry_run=true");
+    let judged = asked.header("content-type", "application/zip").body(source.zip()).await;
+    let judged = judged.expect(200);
+    assert_eq!(judged.at("/files").as_array().unwrap().len(), 7);
+    assert_eq!(gateway.count().await, before, "nothing is written");
+
+    let taken = upload(&developer, source.zip()).await.expect(201);
+    assert_eq!(taken.str("/package/status"), "valid");
+    assert_eq!(
+        (taken.str("/package/slug"), taken.str("/package/version")),
+        (slug.clone(), "1.0.0".into())
+    );
+    assert_eq!(taken.int("/package/files"), 7);
+    let blobs = gateway.items_of("blob", "BLB#").await.len();
+    // Seven files, and the document that names them.
+    assert_eq!(blobs, 8);
+    upload(&developer, source.zip()).await.expect(409).problem("version_exists");
+    // The next version differs in its manifest alone.
+    upload(&developer, source.clone().version("1.0.1").zip()).await.expect(201);
+    assert_eq!(gateway.items_of("blob", "BLB#").await.len(), blobs + 2);
+    let id = taken.str("/package/id");
+    let shown = developer.get(&format!("/v1/themes/packages/{id}")).await.expect(200);
+    assert_eq!(shown.json, *taken.at("/package"));
+    let listed = developer.get("/v1/themes/packages").await.expect(200);
+    assert_eq!(listed.data().len(), 2);
+
+    let other = Developer::register(&gateway).await;
+    upload(&other, source.version("9.0.0").zip()).await.expect(409).problem("slug_taken");
+    other.get(&format!("/v1/themes/packages/{id}")).await.expect(404).problem("not_found");
+    assert!(other.get("/v1/themes/packages").await.expect(200).data().is_empty());
+}
+
+#[tokio::test]
+async fn the_same_key_takes_a_package_once() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let archive = ThemeSource::new(&unique("linen")).zip();
+    let send = || async {
+        let ask = merchant.post("/v1/themes/packages/upload").key("once");
+        ask.header("content-type", "application/zip").body(archive.clone()).await
+    };
+    let first = send().await.expect(201);
+    let again = send().await.expect(201);
+    assert_eq!(first.text, again.text);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+}
+
+#[tokio::test]
+async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_written() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let before = gateway.count().await;
+    let mut source = ThemeSource::new("packages");
+    source.manifest["version"] = json!("one");
+    source.schema = json!([]);
+    let mut files = source.files();
+    files.retain(|(path, _)| !path.starts_with("layout/"));
+    files.push(("assets/../../evil.css".into(), b"x".to_vec()));
+    let refused = upload(&merchant, zip(&files)).await.expect(422);
+    let codes: Vec<String> = refused
+        .at("/findings")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap().to_owned())
+        .collect();
+    for code in ["path_traversal", "layout_missing", "slug_reserved", "version_invalid"] {
+        assert!(codes.iter().any(|found| found == code), "{code} is not among {codes:?}");
+    }
+    refused.problem("invalid_package");
+    upload(&merchant, b"no archive".to_vec()).await.expect(422).problem("invalid_package");
+    upload(&merchant, Vec::new()).await.expect(422).problem("invalid_package");
+    let ask = merchant.post("/v1/themes/packages/upload").json(json!({}));
+    let refused = ask.await.expect(422);
+    assert_eq!(refused.str("/errors/0/pointer"), "/file");
+    let ask = merchant.post("/v1/themes/packages/upload").header("content-type", "text/plain");
+    ask.body("x").await.expect(415).problem("unsupported_media_type");
+    let large = upload(&merchant, vec![0; (4 << 20) + 1]).await;
+    large.expect(413).problem("body_too_large");
+    assert_eq!(gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn a_form_brings_an_archive_too() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let archive = ThemeSource::new(&unique("linen")).zip();
+    let part = |name: &str| {
+        let head = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"t.zip\"\r\n\r\n"
+        );
+        [head.as_bytes(), &archive, b"\r\n--x--\r\n"].concat()
+    };
+    let send = |body: Vec<u8>| {
+        let ask = merchant.post("/v1/themes/packages/upload");
+        ask.header("content-type", "multipart/form-data; boundary=x").body(body)
+    };
+    send(part("archive")).await.expect(422).problem("validation_failed");
+    send(b"--x--\r\n".to_vec()).await.expect(422).problem("validation_failed");
+    send(part("file")).await.expect(201);
+}
+
+#[tokio::test]
+async fn an_app_uploads_for_the_merchant_of_its_store() {
+    let shop = Shop::with_published_app(&["write_themes"]).await;
+    let app = shop.app_client().await;
+    let slug = unique("linen");
+    let taken = upload(&app, ThemeSource::new(&slug).zip()).await.expect(201);
+    let id = taken.str("/package/id");
+    shop.merchant.get(&format!("/v1/themes/packages/{id}")).await.expect(200);
+    app.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
+    let editor = shop.owner().get(&format!("/v1/themes/{slug}/editor")).await.expect(200);
+    assert_eq!(editor.str("/draft/updated_by"), shop.app.id);
+}
+
+/// What a person's own tools make of a folder.
+#[tokio::test]
+async fn an_archive_that_zip_has_made_is_taken() {
+    let shop = ThemeShop::with_upload().await;
+    let folder = std::env::temp_dir().join(unique(&format!("theme-{}", std::process::id())));
+    for (path, bytes) in ThemeSource::new(&shop.slug).version("2.0.0").files() {
+        let file = folder.join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, bytes).unwrap();
+    }
+    let archive = folder.join("theme.zip");
+    let made = Command::new("zip").arg("-qr").arg(&archive).arg(".").current_dir(&folder).status();
+    if made.is_err() {
+        eprintln!("there is no `zip` on this machine");
+        return;
+    }
+    assert!(made.unwrap().success());
+    let bytes = std::fs::read(&archive).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let taken = upload(&shop.merchant, bytes).await.expect(201);
+    assert_eq!(taken.str("/package/version"), "2.0.0");
+}

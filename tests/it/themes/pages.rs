@@ -1,0 +1,98 @@
+//! The store as a page of its theme, as the local system shows it.
+
+use std::time::Duration;
+
+use support::{Reply, ThemeShop, ThemeSource, json, upload, zip};
+
+/// What a page takes at most, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn page(shop: &ThemeShop) -> String {
+    format!("/_local/shop/{}", shop.store.subdomain)
+}
+
+/// The page as anybody sees it, a moment later.
+async fn seen(shop: &ThemeShop, rest: &str) -> Reply {
+    shop.gateway.advance(identity::storefront::KEPT);
+    shop.gateway.client().get(&format!("{}{rest}", page(shop))).await
+}
+
+/// A store that has published a theme whose layout is this.
+async fn with_layout(layout: &str) -> ThemeShop {
+    let shop = ThemeShop::with_upload().await;
+    let source = ThemeSource::new(&shop.slug).version("2.0.0");
+    let files = source.files().into_iter().map(|(path, content)| {
+        let is_layout = path == "layout/theme.liquid";
+        (path, if is_layout { layout.as_bytes().to_vec() } else { content })
+    });
+    let files: Vec<(String, Vec<u8>)> = files.collect();
+    upload(&shop.merchant, zip(&files)).await.expect(201);
+    shop.post("install", json!({})).await.expect(201);
+    shop.publish("Ahoy <b>there</b>").await;
+    shop
+}
+
+const LAYOUT: &str = "<html><head>{{ 'theme.css' | asset_url | stylesheet_tag }}</head>\
+    <body style='color: {{ settings.color }}'><h1>{{ settings.heading }}</h1>{{ content_for_layout }}\
+    <a href='{{ routes.collections_url }}'>all</a></body></html>";
+
+#[tokio::test]
+async fn a_page_follows_its_theme_through_publishing_and_rolling_back() {
+    let shop = with_layout(LAYOUT).await;
+    let first = seen(&shop, "").await.expect(200);
+    assert!(first.text.contains("<h1>Ahoy &lt;b&gt;there&lt;/b&gt;</h1>"), "{}", first.text);
+    assert!(first.text.contains("color: #112233"), "{}", first.text);
+    assert_eq!(first.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = first.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && policy.ends_with("sandbox"), "{policy}");
+    assert!(!policy.contains("script-src"), "{policy}");
+
+    let version = shop.draft("Draft").await;
+    let begun = shop.post("preview-session", json!({"draft_version": version})).await.expect(201);
+    let token = begun.str("/preview_token");
+    let drafted = seen(&shop, &format!("?preview_token={token}")).await.expect(200);
+    assert!(drafted.text.contains("<h1>Draft</h1>"), "{}", drafted.text);
+    let links = format!("{}/collections?preview_token={token}", page(&shop));
+    assert!(drafted.text.contains(&links), "{}", drafted.text);
+    assert_eq!(seen(&shop, "").await.expect(200).text, first.text);
+    seen(&shop, "?preview_token=no").await.expect(400);
+
+    shop.post("publish", json!({"draft_version": version})).await.expect(201);
+    assert!(seen(&shop, "").await.expect(200).text.contains("<h1>Draft</h1>"));
+    shop.post("rollback", json!({"release": 1})).await.expect(201);
+    assert_eq!(seen(&shop, "").await.expect(200).text, first.text);
+
+    let style = first.text.split("href=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let style = shop.gateway.client().get(style).await.expect(200);
+    assert_eq!(style.text, "body { margin: 0 }");
+}
+
+#[tokio::test]
+async fn a_store_without_a_theme_and_one_that_is_not_there_say_so() {
+    let shop = ThemeShop::with_upload().await;
+    let none = seen(&shop, "").await.expect(404);
+    assert!(none.text.starts_with("<!doctype html>"), "{}", none.text);
+    shop.gateway.client().get("/_local/shop/no-such-store").await.expect(404);
+}
+
+#[tokio::test]
+async fn a_hostile_template_ends_in_time_with_a_finding() {
+    for (layout, code) in [
+        ("{% for i in (1..1000000000) %}{% endfor %}", "too_many_steps"),
+        (
+            "{% assign s = 'xxxxxxxx' %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}",
+            "memory_exceeded",
+        ),
+        (
+            "{% section 'hero' %}{% for i in (1..100000) %}0123456789012345678901234567890123456789{% endfor %}",
+            "output_too_large",
+        ),
+        ("{{ 99999999999999999999 }}", "syntax"),
+    ] {
+        let shop = with_layout(layout).await;
+        let answered = tokio::time::timeout(PATIENCE, seen(&shop, "")).await;
+        let shown = answered.expect("the page ends in time").expect(422);
+        assert!(shown.text.contains(code), "{layout}: {}", shown.text);
+        assert!(shown.text.contains("layout/theme.liquid") || code == "syntax", "{}", shown.text);
+    }
+}

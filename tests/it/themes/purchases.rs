@@ -1,0 +1,311 @@
+//! Buying a theme: what grants a licence, and what grants nothing.
+
+use local::providers::Options;
+use support::{
+    Client, Developer, Gateway, Merchant, Operator, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET,
+    Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, ThemeSource, Trouble, Value, WEBHOOK_SECRET,
+    accept, deliver, json, race, unique, upload,
+};
+
+const PRICE: i64 = 4_900;
+
+/// A theme that costs something, its maker's store, and a store that wants it.
+struct Sale {
+    gateway: Gateway,
+    providers: Providers,
+    maker: Client,
+    seller: Store,
+    slug: String,
+    buyer: Store,
+    owner: Client,
+}
+
+impl Sale {
+    async fn open() -> Self {
+        let providers = Providers::start_with(Options::default()).await;
+        let base_urls = providers.base_urls();
+        let gateway =
+            Gateway::start_with(|options| options.embedded.payment_base_urls = base_urls).await;
+        let developer = Developer::register(&gateway).await;
+        let operator = Operator::sign_up(&gateway).await;
+        let seller = developer.open_shop().await;
+        let maker = developer.at(&seller);
+        let razorpay = json!({"credentials": {
+            "key_id": RAZORPAY_KEY_ID, "key_secret": RAZORPAY_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }});
+        let stripe = json!({"capture_method": "manual", "credentials": {
+            "publishable_key": STRIPE_KEY_ID, "secret_key": STRIPE_SECRET,
+            "webhook_secret": WEBHOOK_SECRET,
+        }});
+        maker.put("/v1/payments/providers/razorpay").json(razorpay).await.expect(200);
+        maker.put("/v1/payments/providers/stripe").json(stripe).await.expect(200);
+        let slug = unique("silk");
+        let source = ThemeSource::new(&slug).price(PRICE);
+        let package = upload(&developer, source.zip()).await.expect(201).str("/package/id");
+        accept(&developer, &operator, &package, json!({"seller_store_id": seller.id})).await;
+        let merchant = Merchant::sign_up(&gateway).await;
+        let buyer = merchant.open_shop().await;
+        let owner = merchant.at(&buyer);
+        Self { gateway, providers, maker, seller, slug, buyer, owner }
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/v1/themes/{}/{rest}", self.slug)
+    }
+
+    async fn install(&self) -> Reply {
+        self.owner.post(&self.path("install")).json(json!({})).await
+    }
+
+    async fn begin(&self, provider: &str) -> Reply {
+        let ask = self.owner.post(&self.path("purchase")).key(&unique("buy"));
+        ask.json(json!({"provider": provider})).await
+    }
+
+    async fn verify(&self, fields: Value) -> Reply {
+        self.owner.post(&self.path("purchase/verify")).json(fields).await
+    }
+
+    async fn licenses(&self) -> Vec<Value> {
+        self.owner.get(&self.path("licenses")).await.expect(200).data().clone()
+    }
+
+    async fn told(&self, name: &str) -> usize {
+        self.gateway.events(name).await.len()
+    }
+
+    /// What Razorpay's script hands the merchant's browser.
+    fn returned(begun: &Reply, payment: &str) -> Value {
+        let reference = begun.str("/provider_order_id");
+        let mut fields = Providers::razorpay_return("x", &reference, payment);
+        fields.as_object_mut().unwrap().remove("order_id");
+        fields["purchase_id"] = begun.at("/purchase_id").clone();
+        fields
+    }
+
+    /// Buys the theme through Razorpay; the payment that carries the money.
+    async fn buy(&self) -> String {
+        let begun = self.begin("razorpay").await.expect(201);
+        let payment = self.providers.pay_razorpay(&begun.str("/provider_order_id"));
+        self.verify(Self::returned(&begun, &payment)).await.expect(200);
+        payment
+    }
+
+    /// The seller's store is told of something by Razorpay.
+    async fn notify(&self, kind: &'static str, payment: &str) {
+        let event = self.providers.razorpay_event(kind, payment);
+        deliver(&event, &self.gateway.client(), &self.seller.subdomain).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_theme_that_costs_something_is_paid_for_and_installed() {
+    let sale = Sale::open().await;
+    let refused = sale.install().await.expect(402);
+    assert_eq!(refused.int("/price/amount"), PRICE);
+    refused.problem("license_required");
+    let ask = sale.owner.post(&sale.path("purchase")).json(json!({"provider": "razorpay"}));
+    ask.await.expect(400).problem("idempotency_key_required");
+    let begun = sale.begin("razorpay").await.expect(201);
+    assert_eq!((begun.int("/amount/amount"), begun.str("/status")), (PRICE, "created".into()));
+    assert_eq!(begun.str("/client/key_id"), RAZORPAY_KEY_ID);
+    assert_eq!(begun.header("cache-control"), Some("no-store"));
+    sale.install().await.expect(402).problem("license_required");
+
+    // Coming back without having paid grants nothing.
+    let reference = begun.str("/provider_order_id");
+    let early = sale.verify(Sale::returned(&begun, "pay_nothing")).await.expect(409);
+    early.problem("invalid_state_transition");
+    let payment = sale.providers.pay_razorpay(&reference);
+    let granted = sale.verify(Sale::returned(&begun, &payment)).await.expect(200);
+    assert_eq!(granted.str("/license/theme"), sale.slug);
+    assert_eq!(granted.str("/license/store_id"), sale.buyer.id);
+    let again = sale.verify(Sale::returned(&begun, &payment)).await.expect(200);
+    assert_eq!(again.json, granted.json);
+    assert_eq!(sale.told("theme.licensed").await, 1);
+    sale.begin("razorpay").await.expect(409).problem("already_licensed");
+    sale.install().await.expect(201);
+    let listed = sale.licenses().await;
+    assert_eq!((listed.len(), &listed[0]["active"]), (1, &json!(true)));
+    // To its maker it costs nothing.
+    sale.maker.post(&sale.path("install")).json(json!({})).await.expect(201);
+    let ask =
+        sale.maker.post(&sale.path("purchase")).key("own").json(json!({"provider": "razorpay"}));
+    ask.await.expect(409).problem("theme_is_free");
+}
+
+#[tokio::test]
+async fn a_forged_return_grants_nothing() {
+    let sale = Sale::open().await;
+    let begun = sale.begin("razorpay").await.expect(201);
+    let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
+    let honest = Sale::returned(&begun, &payment);
+    let with = |name: &str, value: &str| {
+        let mut fields = honest.clone();
+        fields[name] = json!(value);
+        fields
+    };
+    for forged in [
+        with("razorpay_signature", &"0".repeat(64)),
+        with("razorpay_payment_id", "pay_other"),
+        with("razorpay_order_id", "order_other"),
+        json!({"purchase_id": honest["purchase_id"]}),
+        json!({"purchase_id": honest["purchase_id"], "payment_intent": "pi_1"}),
+    ] {
+        sale.verify(forged).await.expect(400).problem("signature_mismatch");
+    }
+    let unknown = format!("tpu_{}", "0".repeat(32));
+    sale.verify(with("purchase_id", &unknown)).await.expect(404).problem("not_found");
+    // Somebody else's purchase is none.
+    let stranger = Merchant::sign_up(&sale.gateway).await;
+    let store = stranger.open_shop().await;
+    let path = sale.path("purchase/verify");
+    stranger.at(&store).post(&path).json(honest.clone()).await.expect(404).problem("not_found");
+    assert!(sale.licenses().await.is_empty());
+    sale.install().await.expect(402);
+    sale.verify(honest).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_payment_of_another_amount_grants_nothing_and_goes_back() {
+    let sale = Sale::open().await;
+    for amount in [PRICE - 1, PRICE + 1] {
+        let begun = sale.begin("razorpay").await.expect(201);
+        let reference = begun.str("/provider_order_id");
+        let payment = sale.providers.pay_razorpay_with(&reference, amount);
+        let refused = sale.verify(Sale::returned(&begun, &payment)).await.expect(409);
+        assert_eq!(refused.int("/expected/amount"), PRICE);
+        assert_eq!(refused.int("/received/amount"), amount);
+        refused.problem("amount_mismatch");
+        assert!(sale.licenses().await.is_empty());
+        sale.install().await.expect(402);
+        let back = sale.providers.payment(&payment);
+        assert_eq!(back["amount_refunded"], amount, "{back}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_payment_grants_nothing_and_goes_back() {
+    let sale = Sale::open().await;
+    let first = sale.begin("razorpay").await.expect(201);
+    let second = sale.begin("razorpay").await.expect(201);
+    let one = sale.providers.pay_razorpay(&first.str("/provider_order_id"));
+    let two = sale.providers.pay_razorpay(&second.str("/provider_order_id"));
+    let granted = sale.verify(Sale::returned(&first, &one)).await.expect(200);
+    let refused = sale.verify(Sale::returned(&second, &two)).await.expect(409);
+    refused.problem("already_licensed");
+    assert_eq!(sale.providers.payment(&two)["amount_refunded"], PRICE);
+    assert_eq!(sale.providers.payment(&one)["amount_refunded"], 0);
+    // What carried the first buys nothing for the second.
+    let mixed = sale.verify(Sale::returned(&second, &one)).await;
+    assert_eq!(mixed.status, 409, "{}", mixed.text);
+    let listed = sale.licenses().await;
+    assert_eq!(listed[0]["purchase_id"], *granted.at("/license/purchase_id"));
+    assert_eq!(sale.told("theme.licensed").await, 1);
+    // That the second has gone back is told, and ends nothing.
+    sale.notify("refund.processed", &two).await;
+    assert_eq!(sale.licenses().await[0]["active"], true);
+}
+
+#[tokio::test]
+async fn many_who_come_back_at_once_are_granted_one_licence() {
+    let sale = Sale::open().await;
+    let begun = sale.begin("razorpay").await.expect(201);
+    let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
+    let fields = Sale::returned(&begun, &payment);
+    let replies = race(8, || {
+        let (owner, path) = (sale.owner.elsewhere(), sale.path("purchase/verify"));
+        let fields = fields.clone();
+        async move { owner.post(&path).json(fields).await }
+    })
+    .await;
+    assert!(replies.iter().all(|reply| reply.status == 200 && reply.json == replies[0].json));
+    assert_eq!(sale.told("theme.licensed").await, 1);
+}
+
+#[tokio::test]
+async fn a_provider_that_tells_first_grants_the_licence() {
+    let sale = Sale::open().await;
+    let begun = sale.begin("razorpay").await.expect(201);
+    let payment = sale.providers.pay_razorpay(&begun.str("/provider_order_id"));
+    let event = sale.providers.razorpay_event("payment.captured", &payment);
+    // Told at another store, it is nobody's.
+    let visitor = sale.gateway.client();
+    deliver(&event, &visitor, &sale.buyer.subdomain).await.expect(404).problem("unknown_provider");
+    for _ in 0..2 {
+        deliver(&event, &visitor, &sale.seller.subdomain).await.expect(200);
+    }
+    assert_eq!(sale.told("theme.licensed").await, 1);
+    sale.install().await.expect(201);
+    sale.verify(Sale::returned(&begun, &payment)).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_purchase_that_is_refunded_ends_the_licence_for_new_installs() {
+    let sale = Sale::open().await;
+    let payment = sale.buy().await;
+    sale.install().await.expect(201);
+    sale.owner.post(&sale.path("publish")).json(json!({"draft_version": 1})).await.expect(201);
+    // A part of it ends nothing.
+    sale.providers.refund_on_dashboard(&payment, 100).unwrap();
+    sale.notify("refund.processed", &payment).await;
+    assert_eq!(sale.licenses().await[0]["active"], true);
+    sale.providers.refund_on_dashboard(&payment, PRICE - 100).unwrap();
+    sale.notify("refund.processed", &payment).await;
+    let ended = sale.licenses().await.remove(0);
+    assert_eq!((&ended["active"], &ended["end"]), (&json!(false), &json!("refunded")));
+    assert_eq!(sale.told("theme.license_ended").await, 1);
+    // What is installed stays, and is edited and published as before.
+    sale.owner.get(&sale.path("editor")).await.expect(200);
+    sale.owner.post(&sale.path("publish")).json(json!({"draft_version": 1})).await.expect(201);
+    sale.owner.post(&sale.path("upgrade")).json(json!({})).await.expect(402);
+    let other = Merchant::sign_up(&sale.gateway).await;
+    let store = other.open_shop().await;
+    let path = sale.path("install");
+    other.at(&store).post(&path).json(json!({})).await.expect(402).problem("license_required");
+    // Paid for again, it is licensed again.
+    sale.buy().await;
+    let again = sale.licenses().await.remove(0);
+    assert_eq!((&again["active"], &again["id"]), (&json!(true), &ended["id"]));
+}
+
+#[tokio::test]
+async fn stripe_takes_the_money_at_once_whatever_the_sellers_shop_does() {
+    let sale = Sale::open().await;
+    sale.begin("manual").await.expect(404).problem("unknown_provider");
+    let begun = sale.begin("stripe").await.expect(201);
+    let intent = begun.str("/provider_order_id");
+    let call = sale.providers.calls("/v1/payment_intents").remove(0);
+    assert!(call.body.contains("capture_method=automatic"), "{}", call.body);
+    sale.providers.pay_stripe(&intent);
+    let fields = json!({"purchase_id": begun.str("/purchase_id"), "payment_intent": intent});
+    sale.verify(fields).await.expect(200);
+    sale.install().await.expect(201);
+}
+
+#[tokio::test]
+async fn who_cannot_be_paid_sells_nothing() {
+    let sale = Sale::open().await;
+    let switched = json!({"enabled": false});
+    for provider in ["razorpay", "stripe"] {
+        let path = format!("/v1/payments/providers/{provider}");
+        sale.maker.put(&path).json(switched.clone()).await.expect(200);
+        sale.begin(provider).await.expect(404).problem("unknown_provider");
+    }
+    assert!(sale.providers.calls("/v1/orders").is_empty());
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_is_asked_again_under_the_same_key() {
+    let sale = Sale::open().await;
+    sale.providers.next([Trouble::Refuse(500, "server_error")]);
+    let begin = || {
+        let ask = sale.owner.post(&sale.path("purchase")).key("once");
+        ask.json(json!({"provider": "razorpay"}))
+    };
+    begin().await.expect(502).problem("provider_error");
+    let begun = begin().await.expect(201);
+    assert_eq!(begin().await.expect(201).text, begun.text);
+    assert_eq!(sale.providers.calls("/v1/orders").len(), 2);
+}

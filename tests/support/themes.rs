@@ -1,0 +1,189 @@
+//! Themes: archives as their makers make them, and a store that tries them.
+
+use serde_json::{Value, json};
+
+use crate::{Client, Developer, Gateway, Merchant, Operator, Reply, Store, unique};
+
+/// An archive of these files, stored as they are (APPNOTE.TXT §4.3).
+pub fn zip(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in files {
+        let offset = u32::try_from(archive.len()).expect("a small archive");
+        let size = u32::try_from(bytes.len()).expect("a small file").to_le_bytes();
+        let length = u16::try_from(name.len()).expect("a short name").to_le_bytes();
+        // Version, flags, method, time and date, checksum, sizes, lengths.
+        let (version, time) = ([20, 0], [0, 0, 0x21, 0x58]);
+        let checksum = crc32(bytes).to_le_bytes();
+        let head = [&version[..], &[0, 0, 0, 0], &time, &checksum, &size, &size, &length, &[0, 0]];
+        let head = head.concat();
+        archive.extend([b"PK\x03\x04", &head[..], name.as_bytes(), bytes].concat());
+        let place = offset.to_le_bytes();
+        // Made by; then the same; comment, disk, attributes, place.
+        let entry = [b"PK\x01\x02\x14\0", &head[..], &[0; 10], &place, name.as_bytes()];
+        directory.extend(entry.concat());
+    }
+    let count = u16::try_from(files.len()).expect("few files").to_le_bytes();
+    let (size, place) = (directory.len(), archive.len());
+    let number = |length: usize| u32::try_from(length).expect("a small archive").to_le_bytes();
+    let end = [b"PK\x05\x06\0\0\0\0", &count[..], &count, &number(size), &number(place), &[0, 0]];
+    [archive, directory, end.concat()].concat()
+}
+
+/// CRC-32 as archives have it (ISO 3309).
+fn crc32(bytes: &[u8]) -> u32 {
+    let fold = |sum: u32, byte: &u8| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 }
+        })
+    };
+    !bytes.iter().fold(!0, fold)
+}
+
+/// What a theme is made of; change it at will.
+#[derive(Debug, Clone)]
+pub struct ThemeSource {
+    pub manifest: Value,
+    pub schema: Value,
+    pub css: String,
+}
+
+impl ThemeSource {
+    pub fn new(slug: &str) -> Self {
+        Self {
+            manifest: json!({
+                "slug": slug, "name": "Plain Linen", "version": "1.0.0", "author": "Linen Works",
+                "description": "For shops that sell one thing well.", "category": "fashion",
+            }),
+            schema: json!([
+                {"name": "theme_info", "theme_name": "Plain Linen", "theme_version": "1.0.0",
+                 "theme_author": "Linen Works"},
+                {"name": "Look", "settings": [
+                    {"type": "color", "id": "color", "label": "Color", "default": "#112233"},
+                    {"type": "text", "id": "heading", "label": "Heading", "default": "Hello"},
+                    {"type": "url", "id": "link", "label": "Link"},
+                    {"type": "checkbox", "id": "wide", "label": "Wide", "default": false},
+                ]},
+            ]),
+            css: "body { margin: 0 }".into(),
+        }
+    }
+
+    #[must_use]
+    pub fn version(mut self, version: &str) -> Self {
+        self.manifest["version"] = json!(version);
+        self
+    }
+
+    /// A theme that costs so much.
+    #[must_use]
+    pub fn price(mut self, amount: i64) -> Self {
+        self.manifest["price"] = json!({"amount": amount, "currency": "INR"});
+        self
+    }
+
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let section = "<h1>{{ section.settings.title }}</h1>\n{% schema %}\n{\"name\": \"Hero\", \
+             \"settings\": [{\"type\": \"text\", \"id\": \"title\", \"label\": \"Title\", \
+             \"default\": \"Welcome\"}], \"presets\": [{\"name\": \"Hero\"}]}\n{% endschema %}\n";
+        let index = json!({"sections": {"hero": {"type": "hero"}}, "order": ["hero"]});
+        let layout = "<!doctype html><html><body>{{ content_for_layout }}</body></html>";
+        [
+            ("theme.json", self.manifest.to_string()),
+            ("layout/theme.liquid", layout.to_owned()),
+            ("templates/index.json", index.to_string()),
+            ("config/settings_schema.json", self.schema.to_string()),
+            ("sections/hero.liquid", section.to_owned()),
+            ("assets/theme.css", self.css.clone()),
+            ("locales/en.default.json", json!({"hello": "Hello"}).to_string()),
+        ]
+        .map(|(path, text)| (path.to_owned(), text.into_bytes()))
+        .into()
+    }
+
+    pub fn zip(&self) -> Vec<u8> {
+        zip(&self.files())
+    }
+}
+
+/// A store that tries a theme of its own merchant's.
+pub struct ThemeShop {
+    pub gateway: Gateway,
+    pub merchant: Merchant,
+    pub store: Store,
+    /// The merchant at the store.
+    pub owner: Client,
+    pub slug: String,
+}
+
+impl ThemeShop {
+    /// A store, open, with a theme uploaded and installed.
+    pub async fn open() -> Self {
+        let shop = Self::with_upload().await;
+        shop.post("install", json!({})).await.expect(201);
+        shop
+    }
+
+    /// A store, open, with a theme uploaded.
+    pub async fn with_upload() -> Self {
+        let gateway = Gateway::start().await;
+        let merchant = Merchant::sign_up(&gateway).await;
+        let store = merchant.open_shop().await;
+        let owner = merchant.at(&store);
+        let slug = unique("linen");
+        let shop = Self { gateway, merchant, store, owner, slug };
+        shop.upload(&ThemeSource::new(&shop.slug)).await.expect(201);
+        shop
+    }
+
+    pub async fn upload(&self, source: &ThemeSource) -> Reply {
+        upload(&self.merchant, source.zip()).await
+    }
+
+    pub fn path(&self, rest: &str) -> String {
+        format!("/v1/themes/{}/{rest}", self.slug)
+    }
+
+    pub async fn post(&self, rest: &str, ask: Value) -> Reply {
+        self.owner.post(&self.path(rest)).json(ask).await
+    }
+
+    pub async fn get(&self, rest: &str) -> Reply {
+        self.owner.get(&self.path(rest)).await
+    }
+
+    /// Saves a draft with this heading; its version.
+    pub async fn draft(&self, heading: &str) -> i64 {
+        let ask = json!({"settings": {"heading": heading}});
+        let saved = self.owner.put(&self.path("editor/draft")).json(ask).await.expect(200);
+        saved.int("/draft/version")
+    }
+
+    /// Publishes a draft with this heading; the release.
+    pub async fn publish(&self, heading: &str) -> Reply {
+        let version = self.draft(heading).await;
+        self.post("publish", json!({"draft_version": version})).await.expect(201)
+    }
+
+    /// What the storefront shows to anybody, a moment later.
+    pub async fn shown(&self) -> Reply {
+        self.gateway.advance(identity::storefront::KEPT);
+        self.gateway.client().get(&self.front("theme")).await
+    }
+
+    pub fn front(&self, rest: &str) -> String {
+        format!("/v1/storefront/{}/{rest}", self.store.subdomain)
+    }
+}
+
+/// Uploads an archive.
+pub async fn upload(client: &Client, zip: Vec<u8>) -> Reply {
+    let ask = client.post("/v1/themes/packages/upload").header("content-type", "application/zip");
+    ask.body(zip).await
+}
+
+/// Submits a package that was uploaded, and has it accepted.
+pub async fn accept(developer: &Developer, operator: &Operator, package: &str, listing: Value) {
+    let path = |action: &str| format!("/v1/themes/packages/{package}/{action}");
+    developer.post(&path("submit")).json(listing).await.expect(202);
+    operator.post(&path("approve")).json(json!({})).await.expect(200);
+}
