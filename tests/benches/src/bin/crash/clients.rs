@@ -16,6 +16,8 @@ use crate::shops::{Shop, VARIANTS, text};
 const DEADLINE: Duration = Duration::from_secs(20);
 /// Before what was not answered is sent again.
 const SOON: Duration = Duration::from_millis(50);
+/// Writes of one client that wait to be sent again. Before there are fewer nothing is begun.
+const MOST_WAITING: usize = 32;
 /// What was not answered after so long is not going to be.
 const PATIENCE: Duration = Duration::from_mins(5);
 /// What a gift card is issued with.
@@ -45,6 +47,7 @@ pub struct History {
     open: AtomicU64,
     unanswered: AtomicU64,
     is_over: AtomicBool,
+    put_off: Mutex<BTreeMap<String, u64>>,
     refused: Mutex<BTreeMap<String, u64>>,
     done: Mutex<BTreeMap<String, Done>>,
 }
@@ -60,6 +63,7 @@ impl History {
             open: AtomicU64::new(0),
             unanswered: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
+            put_off: Mutex::default(),
             refused: Mutex::default(),
             done: Mutex::default(),
         }
@@ -104,10 +108,12 @@ impl History {
     pub fn summary(&self, took: Duration) -> String {
         let done = self.done();
         let sum = |of: fn(&Done) -> usize| done.values().map(of).sum::<usize>();
+        let put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         format!(
             "{} writes acknowledged in {} s: {} orders, {} cancellations, {} gift cards, {} changes \
-             of stock; {} attempts without an answer, sent again; refused for good: {refused:?}",
+             of stock; {} attempts without an answer, and these, sent again: {put_off:?}; \
+             refused for good: {refused:?}",
             self.acknowledged(),
             took.as_secs(),
             sum(|done| done.orders.len()),
@@ -164,6 +170,10 @@ impl Client {
             let due = self.waiting.iter().position(|write| write.not_before <= now);
             let write = match due.and_then(|due| self.waiting.remove(due)) {
                 Some(write) => write,
+                None if self.waiting.len() >= MOST_WAITING => {
+                    tokio::time::sleep(SOON).await;
+                    continue;
+                }
                 None => match self.history.next() {
                     Some(number) => {
                         self.history.open.fetch_add(1, Ordering::Relaxed);
@@ -238,13 +248,12 @@ impl Client {
             let wait =
                 header.and_then(|(_, seconds)| seconds.parse().ok()).map(Duration::from_secs);
             self.later(write, wait.unwrap_or(SOON));
+            count(&self.history.put_off, format!("{} {code}", reply.status));
             return Ok(());
         }
         self.history.open.fetch_sub(1, Ordering::Relaxed);
         if !(200..300).contains(&reply.status) {
-            let refused = format!("{} {code}", reply.status);
-            let mut all = self.history.refused.lock().unwrap_or_else(PoisonError::into_inner);
-            *all.entry(refused).or_default() += 1;
+            count(&self.history.refused, format!("{} {code}", reply.status));
             return Ok(());
         }
         self.note(&write.what, &reply)?;
@@ -309,6 +318,11 @@ impl Client {
         }
         Ok(())
     }
+}
+
+fn count(answers: &Mutex<BTreeMap<String, u64>>, answer: String) {
+    let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+    *answers.entry(answer).or_default() += 1;
 }
 
 /// Mixes the bits of a number: the finalizer of `SplitMix64`.
