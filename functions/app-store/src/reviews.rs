@@ -99,7 +99,8 @@ pub async fn write(
         .table
         .write()
         .check(&installation, active, Code::NotInstalled)
-        .create(&review, Code::AlreadyReviewed);
+        .create(&review, Code::AlreadyReviewed)
+        .put(&review.pointer());
     app_review::count_new(write, &review)
         .emit(review.event(&APP_REVIEWED, now))
         .answer(review.created(), now)
@@ -154,7 +155,11 @@ pub async fn delete(
         .name("#version", "version")
         .value(":id", &review.id)
         .value(":version", review.version);
-    let write = app.table.write().delete_if(&review.key(), unchanged, Code::VersionConflict);
+    let write = app
+        .table
+        .write()
+        .delete_if(&review.key(), unchanged, Code::VersionConflict)
+        .delete(&review.pointer().key());
     app_review::count_gone(write, &review).answer(NoContent::default(), app.clock.now()).await
 }
 
@@ -190,11 +195,7 @@ pub async fn reply(
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
     crate::developer_apps::own(&app, &developer, &id).await?;
-    let review = AppReview::find(&app, &review_id).await?;
-    if review.app_id != id {
-        return Err(Code::NotFound.into());
-    }
-    let review = review.answer(ask.body.into(), now);
+    let review = AppReview::find(&app, &id, &review_id).await?.answer(ask.body.into(), now);
     let write = app.table.write().replace(&review, Code::VersionConflict);
     write.answer(review.shown(), now).await
 }

@@ -139,6 +139,7 @@ pub async fn submit(
         let next = CommerceApp { open_submission_id: Some(made.id.clone()), ..before.changed(now) };
         next.save(app.table.write(), Code::VersionConflict)
             .create(&made, Code::VersionConflict)
+            .put(&made.pointer())
             .emit(made.event(&APP_SUBMITTED, now))
             .answer(made.created(), now)
             .await

@@ -111,8 +111,9 @@ pub(crate) async fn signup(
         locale: ask.locale,
     };
     let mut account = Merchant::register(registration, now);
-    account.stores = u64::from(opening.is_some());
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
+    account.stores = u64::from(store.is_some());
+    account.newest_store_id = store.as_ref().map(|store| store.id.clone());
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
     let view = MerchantView::of(&account, &app.config);
     // The dispatcher makes the link and its mail: the answer waits for neither.

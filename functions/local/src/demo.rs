@@ -153,6 +153,7 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         credential_generation: 1,
         password_generation: 1,
         stores: 0,
+        newest_store_id: None,
         delete_at: None,
         created_at: now,
         updated_at: now,

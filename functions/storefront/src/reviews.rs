@@ -150,7 +150,7 @@ pub(crate) async fn write(
         Review::write(&product.id, &caller.account, opinion, settings.reviews.auto_publish, now);
     retry(|| async {
         let again = Code::AlreadyReviewed.detail("You have already reviewed this product.");
-        let write = app.table.write().create(&review, again);
+        let write = app.table.write().create(&review, again).put(&review.pointer());
         review::count(&app, write, None, &review)
             .await?
             .emit(review.event(&REVIEW_CREATED, now))

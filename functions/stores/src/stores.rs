@@ -98,7 +98,7 @@ pub async fn open(
     let write = app.table.write().create(&store, Code::VersionConflict);
     let write = location::with_new_store(claim(write, &store, now), &store, now);
     // An account that was given up since the request began has no session left either.
-    Account::one_store_more(write, &store.owner_id, Code::Unauthenticated)
+    Account::one_store_more(write, &store, Code::Unauthenticated)
         .emit(store.event(&STORE_CREATED, &app.config.base_url, now))
         .answer(Created::new(&view).version(store.version), now)
         .await

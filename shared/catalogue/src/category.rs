@@ -119,6 +119,13 @@ impl Tree {
         Ok(Self::of(app.table.all(&categories(store).seen(Sight::Glance), MAX_CATEGORIES).await?))
     }
 
+    /// The tree of a store at a glance, if that shows the category of this handle; one that it does not
+    /// show may be too new for that, and is looked for in the tree as it is.
+    pub async fn with(app: &App, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
+        let seen = Self::glance(app, store).await?;
+        if seen.find(handle).is_some() { Ok(seen) } else { Self::load(app, store).await }
+    }
+
     /// The tree of these categories; siblings stand in their order.
     pub fn of(mut all: Vec<Category>) -> Self {
         all.sort_by(|a, b| (a.position, &a.name, &a.id).cmp(&(b.position, &b.name, &b.id)));

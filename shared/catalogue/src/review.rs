@@ -7,10 +7,11 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Query, Write};
+use gateway::table::{Change, Write};
 use ground::event::{About, EXAMPLE_TIME, Example};
 use ground::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
 use ground::key::{self, IndexKey};
+use ground::pointer::Pointer;
 use ground::rating::Reply;
 use ground::resource::Resource;
 use ground::sample_id;
@@ -182,15 +183,17 @@ impl Review {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
+    /// What leads to it from its id; made, and deleted, with it.
+    pub fn pointer(&self) -> Pointer {
+        Pointer::new(key::review_pointer(&self.store_id, &self.id), self.key())
+    }
+
     /// The key of the review of this id.
     ///
     /// # Errors
     /// `not_found`.
     pub async fn locate(app: &App, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
-        let (index, key) = key::review_by_id(store, id);
-        let query = Query::index(index, key.pk).between(id.as_str(), id.as_str());
-        let found = app.table.all::<Self>(&query, 1).await?;
-        found.first().map(Item::key).ok_or_else(|| Code::NotFound.into())
+        Pointer::follow(app, &key::review_pointer(store, id), key::review_by_id(store, id)).await
     }
 }
 

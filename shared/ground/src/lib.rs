@@ -5,6 +5,7 @@
 //! - [`event`]: what happened, and how a noun declares its [`topics!`]; [`mail`]: what is written to
 //!   people. Both are put out in the transaction of the change that they tell of.
 //! - [`resource`]: what is shown with a version, and how a change of it is written and announced.
+//! - [`pointer`]: where the item of an id is, when its key follows from something else.
 //! - What two rooms share: [`image`], [`provider`], [`rating`].
 
 pub mod event;
@@ -14,6 +15,7 @@ pub mod image;
 pub mod key;
 pub mod mail;
 pub mod money;
+pub mod pointer;
 pub mod provider;
 pub mod rating;
 pub mod resource;

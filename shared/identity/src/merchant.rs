@@ -13,13 +13,14 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
 use ground::event::{About, Event, Topic};
 use ground::fields::{Email, Locale};
-use ground::id::MerchantId;
+use ground::id::{MerchantId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
 use crate::holder::Holder;
 use crate::session::Session;
+use crate::store::Store;
 use crate::throttle::{Kind, Subject};
 
 pub use topics::*;
@@ -69,6 +70,10 @@ pub struct Merchant {
     /// The stores it owns, the deleted ones left out: see [`Merchant::COUNTED`].
     #[serde(default)]
     pub stores: u64,
+    /// The store that it opened last, also when it is deleted: one that an index may not have yet.
+    /// Written as the counter is.
+    #[serde(default)]
+    pub newest_store_id: Option<StoreId>,
     /// When the account is removed, once deleted.
     pub delete_at: Option<Timestamp>,
     /// When it was made.
@@ -120,6 +125,7 @@ impl Merchant {
             credential_generation: 1,
             password_generation: 1,
             stores: 0,
+            newest_store_id: None,
             delete_at: None,
             created_at: now,
             updated_at: now,
@@ -263,10 +269,10 @@ impl Account for Merchant {
 
 /// How an account is written.
 impl Merchant {
-    /// The counter: changed in place with each store that is opened or deleted, in the same
-    /// transaction, and therefore never written by [`Account::save`]. It does not move the
+    /// The counter, and the newest store: changed in place with each store that is opened or deleted,
+    /// in the same transaction, and therefore never written by [`Account::save`]. They do not move the
     /// version.
-    pub const COUNTED: &'static [&'static str] = &["stores"];
+    pub const COUNTED: &'static [&'static str] = &["stores", "newest_store_id"];
 
     /// Writes this account, at its next version, unless it owns a store.
     pub fn save_unless_owner(&self, write: Write, refused: impl Into<Problem>) -> Write {
@@ -275,15 +281,17 @@ impl Merchant {
         write.replace_except(self, Self::COUNTED, none.value(":none", 0), refused)
     }
 
-    /// One more store of the account; only while it may be used.
-    pub fn one_store_more(write: Write, id: &MerchantId, refused: impl Into<Problem>) -> Write {
-        let change = Change::new("SET stores = if_not_exists(stores, :none) + :one")
+    /// One more store of its owner's account; only while that may be used.
+    pub fn one_store_more(write: Write, store: &Store, refused: impl Into<Problem>) -> Write {
+        let count = "SET stores = if_not_exists(stores, :none) + :one, newest_store_id = :store";
+        let change = Change::new(count)
+            .value(":store", &store.id)
             .only_if("#status = :active")
             .name("#status", "status")
             .value(":active", MerchantStatus::Active)
             .value(":none", 0)
             .value(":one", 1);
-        write.update(&key::merchant(id), change, refused)
+        write.update(&key::merchant(&store.owner_id), change, refused)
     }
 
     /// One store less of the account, if it is counted: one from before stores were is not.

@@ -3,13 +3,15 @@
 //! The app's item carries the sums, changed by arithmetic in the transaction that changes the
 //! review: a list needs no second read, and no review can be counted twice.
 
+use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Query, Write};
+use gateway::table::{Change, Write};
 use ground::event::{About, EXAMPLE_TIME, Example};
 use ground::id::{AppId, ReviewId, StoreId};
 use ground::key::{self, IndexKey};
+use ground::pointer::Pointer;
 use ground::rating::{Rating, Reply};
 use ground::resource::Resource;
 use identity::store::Store;
@@ -101,17 +103,22 @@ impl AppReview {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The review of this id.
+    /// What leads to it from its id; made, and deleted, with it.
+    pub fn pointer(&self) -> Pointer {
+        Pointer::new(key::app_review_pointer(&self.app_id, &self.id), self.key())
+    }
+
+    /// The review of `of` with this id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn find(app: &gateway::app::App, id: &ReviewId) -> Result<Self, Problem> {
-        let (index, listed) = key::app_review_by_id(id);
-        let found = app.table.all::<Self>(&Query::index(index, listed.pk), 1).await?;
-        // The index only says where it is; what it is like now is read consistently.
-        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
+    pub async fn find(app: &App, of: &AppId, id: &ReviewId) -> Result<Self, Problem> {
+        let (pointer, listed) = (key::app_review_pointer(of, id), key::app_review_by_id(id));
+        let key = Pointer::follow(app, &pointer, listed).await?;
+        // The store may have taken it back meanwhile, and written another one.
         let review: Option<Self> = app.table.get(&key).await?;
-        review.filter(|review| review.id == *id).ok_or_else(|| Code::NotFound.into())
+        let review = review.filter(|review| review.id == *id && review.app_id == *of);
+        review.ok_or_else(|| Code::NotFound.into())
     }
 }
 

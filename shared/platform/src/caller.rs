@@ -251,7 +251,17 @@ async fn open_session_and_store(
 
 /// The merchant's only store; that there are more is told by the account's own count.
 async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
-    let stores = if account.stores > 1 { Vec::new() } else { own_stores(app, account).await? };
+    if account.stores > 1 {
+        return Err(Code::StoreRequired.into());
+    }
+    // An index may not have it yet.
+    if let Some(newest) = &account.newest_store_id {
+        let found: Option<Store> = app.table.get(&key::store(newest)).await?;
+        if let Some(store) = found.filter(|store| is_own(store, account)) {
+            return Ok(store);
+        }
+    }
+    let stores = own_stores(app, account).await?;
     match <[Store; 1]>::try_from(stores) {
         Ok([store]) => Ok(store),
         Err(_) => Err(Code::StoreRequired.into()),
@@ -272,8 +282,12 @@ pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Prob
     for store_key in keys {
         stores.extend(batch.take::<Store>(store_key)?);
     }
-    stores.retain(|store| store.owner_id == account.id && store.status != StoreStatus::Deleted);
+    stores.retain(|store| is_own(store, account));
     Ok(stores)
+}
+
+fn is_own(store: &Store, account: &Account) -> bool {
+    store.owner_id == account.id && store.status != StoreStatus::Deleted
 }
 
 impl Caller for Merchant {

@@ -1,16 +1,17 @@
 //! Submissions: a developer proposes a version of an app, automatic checks judge it, and an
 //! operator decides.
 
+use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
-use gateway::table::Query;
 use ground::event::About;
 use ground::fields::WebUrl;
 use ground::id::{AppId, MerchantId, SubmissionId};
 use ground::key::{self, IndexKey};
-use ground::resource::Resource;
+use ground::pointer::Pointer;
+use ground::resource::{Resource, load};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -235,16 +236,18 @@ impl Submission {
         next
     }
 
+    /// What leads to it from its id; made with it.
+    pub fn pointer(&self) -> Pointer {
+        Pointer::new(key::submission_pointer(&self.id), self.key())
+    }
+
     /// The submission of this id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn find(app: &gateway::app::App, id: &SubmissionId) -> Result<Self, Problem> {
-        let (index, listed) = key::submission_by_id(id);
-        let found = app.table.all::<Self>(&Query::index(index, listed.pk), 1).await?;
-        // The index only says where it is; what it is like now is read consistently.
-        let key = found.first().map(Item::key).ok_or(Code::NotFound)?;
-        app.table.get(&key).await?.ok_or_else(|| Code::NotFound.into())
+    pub async fn find(app: &App, id: &SubmissionId) -> Result<Self, Problem> {
+        let (pointer, listed) = (key::submission_pointer(id), key::submission_by_id(id));
+        load(app, &Pointer::follow(app, &pointer, listed).await?).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! How a submission ends when it is not approved, and what becomes of its developer's profile.
 
+use ground::id::SubmissionId;
+use ground::key;
 use support::{Shop, Value, json};
 
 const QUEUE: &str = "/v1/app-store/submissions";
@@ -52,6 +54,17 @@ async fn a_withdrawn_submission_leaves_the_queue_and_room_for_another() {
     let late = shop.operator.post(&format!("{QUEUE}/{id}/approve")).json(json!({})).await;
     late.expect(409).problem("invalid_state_transition");
     shop.developer.post(&list).json(again).await.expect(201);
+}
+
+#[tokio::test]
+async fn what_was_submitted_before_there_were_pointers_is_decided_too() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let (_, id) = submitted(&shop, "2.0.0").await;
+    let pointer = key::submission_pointer(&SubmissionId::parse(&id).unwrap());
+    shop.gateway.app().table.write().delete(&pointer).commit().await.unwrap();
+    assert_eq!(shop.gateway.items_of("pointer", "SUB#").await.len(), 1, "of the first submission");
+    let approved = shop.operator.post(&format!("{QUEUE}/{id}/approve")).json(json!({})).await;
+    assert_eq!(approved.expect(200).str("/status"), "approved");
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ use delivery::delivery::Delivery;
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::embedded::faults::{Fault, Faults};
-use support::{Client, Gateway, Market, Merchant, Receiver, Shop, cart, inr, json, unique};
+use support::{
+    Client, Gateway, Market, Merchant, Receiver, Shop, Shopper, cart, inr, json, unique,
+};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -280,5 +282,116 @@ async fn a_delivery_whose_writes_go_wrong_is_made_claimed_sent_and_settled_once(
             "{fault:?}"
         );
         assert_eq!(stored[0]["attempts"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+const LATE: (&str, Fault) = ("Query", Fault::Stale);
+
+/// Whether a list shows this, as late as its index is.
+async fn lists(client: &Client, path: &str, id: &str) -> bool {
+    client.get(path).await.expect(200).data().iter().any(|each| each["id"] == id)
+}
+
+#[tokio::test]
+async fn a_submission_is_decided_by_its_id_before_any_index_has_it() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    let faulty = Faulty::beside(&shop.gateway).await;
+    let (developer, operator) = (faulty.take(&shop.developer), faulty.take(&shop.operator));
+    faulty.will([LATE; 4]);
+    let path = format!("/v1/app-store/developers/apps/{}/submissions", shop.app.id);
+    let ask = support::Developer::submission_fields("2.0.0");
+    let id = developer.post(&path).json(ask).await.expect(201).str("/id");
+    let queue = "/v1/app-store/submissions";
+    let approve = format!("{queue}/{id}/approve");
+    operator.post(&approve).json(json!({})).await.expect(200);
+    assert!(!lists(&operator, &format!("{queue}?status=approved"), &id).await, "it is behind");
+    assert!(lists(&shop.operator, &format!("{queue}?status=approved"), &id).await);
+    shop.operator.post(&approve).json(json!({})).await.expect(409);
+}
+
+#[tokio::test]
+async fn a_review_of_an_app_is_answered_by_its_id_before_any_index_has_it() {
+    let shop = Shop::with_published_app(&["read_store"]).await;
+    shop.authorize().await;
+    let faulty = Faulty::beside(&shop.gateway).await;
+    let (developer, owner) = (faulty.take(&shop.developer), faulty.take(&shop.owner()));
+    faulty.will([LATE; 4]);
+    let path = format!("/v1/app-store/apps/{}/reviews", shop.app.id);
+    let ask = json!({"rating": 4, "body": "It does what it says."});
+    let id = owner.post(&path).json(ask).await.expect(201).str("/id");
+    let reply = format!("{path}/{id}/reply");
+    developer.post(&reply).json(json!({"body": "Thank you."})).await.expect(200);
+    assert!(!lists(&developer, &path, &id).await, "it is behind");
+    shop.owner().delete(&format!("{path}/{id}")).await.expect(204);
+    shop.developer.post(&reply).json(json!({"body": "A pity."})).await.expect(404);
+    assert_eq!(shop.gateway.items_of("pointer", "APP#").await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_review_of_a_product_is_decided_by_its_id_before_any_index_has_it() {
+    let market = Market::open().await;
+    let ask = json!({"title": "Mug", "handle": "mug", "status": "active", "variants": [{"price": inr(100)}]});
+    market.owner.post("/v1/products").json(ask).await.expect(201);
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let faulty = Faulty::beside(&market.gateway).await;
+    let (shopper, owner) = (faulty.take(&shopper), faulty.take(&market.owner));
+    faulty.will([LATE; 8]);
+    let path = format!("/v1/storefront/{}/products/mug/reviews", market.store.subdomain);
+    let ask = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
+    let id = shopper.post(&path).json(ask).await.expect(201).str("/id");
+    for (action, ask) in [("reply", json!({"body": "Thank you."})), ("approve", json!({}))] {
+        owner.post(&format!("/v1/reviews/{id}/{action}")).json(ask).await.expect(200);
+    }
+    assert!(!lists(&owner, "/v1/reviews", &id).await, "it is behind");
+    assert!(lists(&market.owner, "/v1/reviews", &id).await);
+}
+
+#[tokio::test]
+async fn a_merchants_only_store_is_known_before_any_index_has_it() {
+    let gateway = Gateway::start().await;
+    let faulty = Faulty::beside(&gateway).await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let client = faulty.take(&merchant);
+    faulty.will([LATE; 8]);
+    let open = async |name: &str| {
+        let ask = json!({"name": "A Shop", "subdomain": name, "currency": "INR", "country": "IN"});
+        client.post("/v1/stores").json(ask).await.expect(201).str("/id")
+    };
+    let lamp = || {
+        client
+            .post("/v1/products")
+            .json(json!({"title": "A Lamp", "variants": [{"price": inr(100)}]}))
+    };
+    let (one, other) = (unique("first"), unique("second"));
+    let first = open(&one).await;
+    lamp().await.expect(201);
+    assert!(!lists(&client, "/v1/stores", &first).await, "it is behind");
+    let second = open(&other).await;
+    lamp().await.expect(400).problem("store_required");
+    // The one that is left is not the newest.
+    let delete = client.delete(&format!("/v1/stores/{second}")).json(json!({"confirm": other}));
+    delete.await.expect(202);
+    faulty.faults.settle().await;
+    lamp().await.expect(201);
+    assert_eq!(gateway.items_of("product", &format!("STO#{first}")).await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_a_storefronts_list_names_is_found_before_a_glance_has_it() {
+    let market = Market::open().await;
+    let cups = json!({"name": "Cups"});
+    let picks = json!({"title": "Picks", "kind": "manual", "published": true, "product_ids": []});
+    for (kind, noun, operation, ask) in [
+        ("category", "categories", "Query", cups),
+        ("collection", "collections", "BatchGetItem", picks),
+    ] {
+        let faulty = Faulty::beside(&market.gateway).await;
+        let (owner, visitor) = (faulty.take(&market.owner), faulty.take(&market.gateway.client()));
+        faulty.will([(operation, Fault::Stale); 16]);
+        let made = owner.post(&format!("/v1/products/{noun}")).json(ask).await.expect(201);
+        let front = format!("/v1/storefront/{}", market.store.subdomain);
+        let handle = made.str("/handle");
+        visitor.get(&format!("{front}/{noun}/{handle}")).await.expect(200);
+        visitor.get(&format!("{front}/products?{kind}={handle}")).await.expect(200);
     }
 }

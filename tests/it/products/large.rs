@@ -218,7 +218,8 @@ async fn a_removed_product_takes_its_reviews_and_its_stock_with_it() {
         let approve = market.owner.post(&format!("/v1/reviews/{review}/approve")).json(json!({}));
         approve.await.expect(404).problem("not_found");
         let left: Vec<Value> = market.gateway.items("STO#").await;
-        let of_it = ["product", "variant", "sellable", "level", "review", "product_remainder"];
+        let of_it =
+            ["product", "variant", "sellable", "level", "review", "pointer", "product_remainder"];
         let left: Vec<&Value> = left
             .iter()
             .map(|item| &item["entity"])

@@ -66,7 +66,7 @@ pub async fn category(
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<CategoryBranch>, Problem> {
-    let tree = Tree::glance(&app, &caller.store().id).await?;
+    let tree = Tree::with(&app, &caller.store().id, &handle).await?;
     let category = tree.find(&handle).ok_or(Code::NotFound)?;
     Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(FRESH))
 }

@@ -17,7 +17,7 @@ use gateway::budget::has_read_enough;
 use gateway::item::Attributes;
 use gateway::page;
 use gateway::problem::{Code, Problem};
-use gateway::table::Scanned;
+use gateway::table::{Scanned, retry_from_glance};
 use ground::fields::Handle;
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
         let categories = match &ask.category {
             None => None,
             Some(handle) => {
-                let tree = Tree::glance(app, &store.id).await?;
+                let tree = Tree::with(app, &store.id, handle).await?;
                 let category = tree.find(handle).ok_or(Code::NotFound)?;
                 Some(tree.subtree(&category.id))
             }
@@ -220,7 +220,8 @@ pub async fn collection(
     handle: &Handle,
 ) -> Result<Collection, Problem> {
     let id = named(app, store, handle).await?;
-    published(app.table.peek(&key::collection(store, &id)).await?)
+    let key = &key::collection(store, &id);
+    retry_from_glance(|sight| async move { published(app.table.get_as(key, sight).await?) }).await
 }
 
 /// The same, with its list when it is a manual one.
@@ -230,9 +231,13 @@ async fn with_members(
     handle: &Handle,
 ) -> Result<(Collection, Option<Members>), Problem> {
     let id = named(app, store, handle).await?;
-    let (collection, members) = (key::collection(store, &id), key::collection_members(store, &id));
-    let mut found = app.table.glance(&[&collection, &members]).await?;
-    Ok((published(found.take(&collection)?)?, found.take(&members)?))
+    let (collection, members) =
+        (&key::collection(store, &id), &key::collection_members(store, &id));
+    retry_from_glance(|sight| async move {
+        let mut found = app.table.look(&[collection, members], sight).await?;
+        Ok((published(found.take(collection)?)?, found.take(members)?))
+    })
+    .await
 }
 
 async fn named(app: &App, store: &StoreId, handle: &Handle) -> Result<CollectionId, Problem> {

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Card, Product, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
+use crate::review::Review;
 use crate::search::{self, Token};
 
 /// Actions of one transaction.
@@ -222,12 +223,12 @@ impl DeferredWork {
         let partition = key::product(&self.store_id, &self.product_id).pk;
         let query = Query::partition(partition).begins_with(key::PRODUCT_REVIEWS);
         for _ in 0..REVIEWS.1 {
-            let found = app.table.keys(&query, REVIEWS.0).await?;
+            let found: Vec<Review> = app.table.all(&query, REVIEWS.0).await?;
             if found.is_empty() {
                 return Ok(true);
             }
-            let deletions: Vec<Deletion> =
-                found.into_iter().map(|key| (key, Condition::default())).collect();
+            let gone = found.iter().flat_map(|review| [review.key(), review.pointer().key()]);
+            let deletions: Vec<Deletion> = gone.map(|key| (key, Condition::default())).collect();
             delete(app, &deletions).await?;
         }
         Ok(false)

@@ -211,9 +211,13 @@ pub fn approved_reviews_of_product(
 ) -> IndexKey {
     gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
 }
-/// A review, found by its id; and all reviews of a store, because ids sort by time.
+/// A review, by its id; and all reviews of a store, because ids sort by time.
 pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
     gsi2(format!("STO#{store}#REVID"), id.as_str())
+}
+/// The pointer to a review: who decides on it does not name its product.
+pub fn review_pointer(store: &StoreId, id: &ReviewId) -> Key {
+    Key::new(format!("STO#{store}"), format!("RID#{id}"))
 }
 /// Media.
 pub fn media(store: &StoreId, id: &MediaId) -> Key {

@@ -52,9 +52,13 @@ pub fn submissions_of_status(status: &str) -> String {
 pub fn submissions_by_status(status: &str, at: Timestamp, id: &SubmissionId) -> IndexKey {
     gsi1(submissions_of_status(status), format!("{at}#{id}"))
 }
-/// A submission found by its id alone.
+/// A submission, by its id: for those from before there were pointers.
 pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
     gsi2(format!("SUB#{id}"), "A")
+}
+/// The pointer to a submission: operators name it by its id alone.
+pub fn submission_pointer(id: &SubmissionId) -> Key {
+    Key::new(format!("SUB#{id}"), "A")
 }
 /// The one review of an app by a store.
 pub fn app_review(app: &AppId, store: &StoreId) -> Key {
@@ -68,9 +72,13 @@ pub fn reviews_on_app(app: &AppId) -> String {
 pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
     gsi1(reviews_on_app(app), format!("{at}#{id}"))
 }
-/// A review found by its id alone.
+/// A review, by its id: for those from before there were pointers.
 pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
     gsi2(format!("REV#{id}"), "A")
+}
+/// The pointer to a review: who answers it does not name its store.
+pub fn app_review_pointer(app: &AppId, id: &ReviewId) -> Key {
+    Key::new(format!("APP#{app}"), format!("RID#{id}"))
 }
 /// An installation; its id follows from store and app, so the upsert is one keyed write.
 pub fn installation(id: &InstallationId) -> Key {
