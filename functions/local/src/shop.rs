@@ -31,6 +31,8 @@ const POLICY: &str = "default-src 'none'; img-src 'self' http: https: data:; sty
 #[derive(Debug, Default, Deserialize)]
 struct Asked {
     preview_token: Option<String>,
+    /// Which page of what is paginated.
+    page: Option<String>,
 }
 
 /// The pages, over this API.
@@ -61,7 +63,8 @@ async fn shown(
 ) -> Response {
     let visitor = visitor.map(|Extension(ip)| ip);
     let storefront = Storefront::new(&api, &address.subdomain, asked.preview_token, visitor);
-    match page(&storefront, &address).await {
+    let number = asked.page.and_then(|number| number.parse().ok()).unwrap_or(1);
+    match page(&storefront, &address, number).await {
         Ok((status, html)) => answer(status, html),
         Err(Fault::Refused(refused)) => {
             answer(refused.status, told(&refused.title, &refused.detail))
@@ -91,8 +94,9 @@ impl From<Refused> for Fault {
 async fn page(
     storefront: &Storefront<'_>,
     address: &Address,
+    number: usize,
 ) -> Result<(StatusCode, String), Fault> {
-    let data = storefront.data(format!("{PATH}/{}", address.subdomain)).await?;
+    let data = storefront.data(format!("{PATH}/{}", address.subdomain), number).await?;
     let locale = data.store.get("locale").and_then(Value::as_str).unwrap_or("en").to_owned();
     let theme = storefront.theme(locale).await?;
     let page = wanted(storefront, &data, &address.family, &address.handle).await?;

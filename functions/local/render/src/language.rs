@@ -61,6 +61,7 @@ const TAGS: &[(&str, Parse)] = &[
     ("echo", tags::text::echo),
     ("include", tags::file::include),
     ("increment", |arguments, language| stdlib::IncrementTag.parse(arguments, language)),
+    ("layout", tags::layout::parse),
     ("render", tags::file::render),
     ("section", tags::file::section),
     ("sections", tags::file::sections),
@@ -72,10 +73,13 @@ const BLOCKS: &[(&str, &str, ParseWithin)] = &[
         stdlib::CaseBlock.parse(arguments, block, language)
     }),
     ("for", "endfor", tags::repeat::parse),
+    ("form", "endform", tags::form::parse),
     ("if", "endif", |arguments, block, language| stdlib::IfBlock.parse(arguments, block, language)),
     ("ifchanged", "endifchanged", |arguments, block, language| {
         stdlib::IfChangedBlock.parse(arguments, block, language)
     }),
+    ("paginate", "endpaginate", tags::paginate::parse),
+    ("tablerow", "endtablerow", tags::table::parse),
     ("unless", "endunless", |arguments, block, language| {
         stdlib::UnlessBlock.parse(arguments, block, language)
     }),

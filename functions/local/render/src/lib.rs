@@ -11,8 +11,8 @@
 //! - **Bounded.** Steps, output, memory, depth and time are counted ([`Limits`]); a template that goes
 //!   on for too long ends with a [`Finding`], and so does one that makes the parser panic.
 //!
-//! The language is that of `liquid-core`, with tags and filters that shops' themes use. Not understood
-//! are `form`, `paginate`, `tablerow` and `layout`, which nothing here needs: they are findings.
+//! The language is that of `liquid-core`, with the tags and filters that shops' themes use. A form is
+//! shown and posts nowhere.
 
 mod filters;
 mod frame;
@@ -48,8 +48,6 @@ pub use theme::Theme;
 
 /// The stack that rendering has: enough for what [`Limits`] let it descend.
 const STACK: usize = 64 << 20;
-/// The layout around every page.
-const LAYOUT: &str = "layout/theme.liquid";
 
 /// Renders a page. It blocks for as long as it takes, [`Limits::time`] at most and a little: ask for it
 /// where that may be.
@@ -76,7 +74,8 @@ fn rendered(theme: Theme, page: &Page, data: &Data, limits: Limits) -> Result<St
         currency: data.store.get("currency").and_then(Json::as_str).unwrap_or("USD").to_owned(),
     };
     let globals = objects::globals(&theme, page, data);
-    let machine = Rc::new(Machine::new(theme, globals, context));
+    let place = machine::Place { page: data.page.max(1), address: data.address(page) };
+    let machine = Rc::new(Machine::new(theme, globals, context, place));
     let base = Base::new(Rc::clone(&machine));
     whole(&machine, page, &base).map_err(|error| machine.finding(&error))
 }
@@ -90,6 +89,7 @@ fn whole(machine: &Rc<Machine>, page: &Page, base: &dyn Runtime) -> LiquidResult
     } else {
         machine.render(&liquid, Vec::new(), &mut content, base)?;
     }
+    let Some(layout) = machine.layout() else { return Ok(content.into_string()) };
     let content = safe::html(&content.into_string());
     let mut whole = Bounded::page(&machine.meter);
     let values = vec![
@@ -97,7 +97,7 @@ fn whole(machine: &Rc<Machine>, page: &Page, base: &dyn Runtime) -> LiquidResult
         named("content_for_index", content.clone()),
         named("content_for_layout", content),
     ];
-    machine.render(LAYOUT, values, &mut whole, base)?;
+    machine.render(&layout, values, &mut whole, base)?;
     Ok(whole.into_string())
 }
 

@@ -29,6 +29,18 @@ pub(crate) struct Machine {
     within: RefCell<Vec<String>>,
     /// The file that was being rendered when the first fault was found.
     at_fault: Cell<Option<String>>,
+    /// Which page of what is paginated, and where that is.
+    pub(crate) place: Place,
+    /// The name of what is around the page; none for nothing.
+    layout: RefCell<Option<String>>,
+}
+
+/// Where a page is.
+pub(crate) struct Place {
+    /// Which page of what is paginated, from 1.
+    pub(crate) page: usize,
+    /// Its address, with its question mark if it has one.
+    pub(crate) address: String,
 }
 
 /// A template of the theme.
@@ -39,7 +51,12 @@ pub(crate) struct File {
 }
 
 impl Machine {
-    pub(crate) fn new(theme: Theme, globals: Object, context: language::Context) -> Self {
+    pub(crate) fn new(
+        theme: Theme,
+        globals: Object,
+        context: language::Context,
+        place: Place,
+    ) -> Self {
         Self {
             meter: Arc::clone(&context.meter),
             theme,
@@ -48,7 +65,26 @@ impl Machine {
             parsed: RefCell::default(),
             within: RefCell::default(),
             at_fault: Cell::default(),
+            place,
+            layout: RefCell::new(Some("theme".to_owned())),
         }
+    }
+
+    /// The address of another page of what is paginated.
+    pub(crate) fn address_of(&self, page: usize) -> String {
+        let address = &self.place.address;
+        let sign = if address.contains('?') { '&' } else { '?' };
+        format!("{address}{sign}page={page}")
+    }
+
+    /// What is around this page: the layout of this name, or nothing.
+    pub(crate) fn wrap_in(&self, name: Option<&str>) {
+        *self.layout.borrow_mut() = name.map(|name| name.trim_end_matches(".liquid").to_owned());
+    }
+
+    /// The path of the layout, if there is one around the page.
+    pub(crate) fn layout(&self) -> Option<String> {
+        self.layout.borrow().as_ref().map(|name| format!("layout/{name}.liquid"))
     }
 
     /// The template at this path, parsed.

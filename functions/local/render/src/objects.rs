@@ -23,6 +23,22 @@ pub struct Data {
     pub root: String,
     /// What each link carries on, with its question mark; empty, or `?preview_token=…`.
     pub query: String,
+    /// Which page of what is paginated, from 1; 0 is the first, too.
+    pub page: usize,
+}
+
+impl Data {
+    /// Where a page is.
+    pub(crate) fn address(&self, page: &Page) -> String {
+        let path = match page {
+            Page::Index | Page::NotFound => String::new(),
+            Page::Collections => "/collections".to_owned(),
+            Page::Collection(name) => format!("/collections/{name}"),
+            Page::Product(product) => format!("/products/{}", handle(product)),
+            Page::Text(text) => format!("/policies/{}", handle(text)),
+        };
+        format!("{}{path}{}", self.root, self.query)
+    }
 }
 
 /// Which page is shown.

@@ -25,6 +25,12 @@ pub(crate) fn page(
     runtime: &dyn Runtime,
 ) -> Result<()> {
     let theme = &machine.theme;
+    // `"layout": "bare"`, or `false`.
+    match theme.json(path).and_then(Result::ok).as_ref().and_then(|list| list.get("layout")) {
+        Some(Json::String(name)) => machine.wrap_in(Some(name)),
+        Some(Json::Bool(false)) => machine.wrap_in(None),
+        _ => {}
+    }
     if let Some(order) = theme.order.as_ref().filter(|_| path == "templates/index.json") {
         return all(machine, &theme.sections, order.iter().map(String::as_str), writer, runtime);
     }

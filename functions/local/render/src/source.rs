@@ -4,6 +4,7 @@
 //! has no tag for is resolved (`comment`, `liquid`, `schema`, `style`). The parser descends with each
 //! bracket of an expression and each `elsif`, without a limit of its own: both are counted here.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Bytes of a template.
@@ -144,6 +145,7 @@ impl Source {
         if arguments.len() > TAG && name != "liquid" {
             return Err(format!("`{name}` is longer than {TAG} bytes"));
         }
+        let arguments = &without_question_marks(arguments);
         if arguments.matches('[').count() > BRACKETS {
             return Err(format!("`{name}` has more than {BRACKETS} brackets"));
         }
@@ -226,6 +228,25 @@ fn block<'t>(text: &'t str, name: &str) -> Result<(&'t str, Tag<'t>), String> {
     Err(format!("`{name}` is not closed"))
 }
 
+/// `form.posted_successfully?` as the parser takes it: a name has no question mark there.
+fn without_question_marks(arguments: &str) -> Cow<'_, str> {
+    if !arguments.contains('?') {
+        return Cow::Borrowed(arguments);
+    }
+    let (mut within, mut before) = (None, ' ');
+    let kept = arguments.chars().filter(|&c| {
+        let ends_name = within.is_none() && c == '?' && (before.is_alphanumeric() || before == '_');
+        match within {
+            Some(quote) if quote == c => within = None,
+            None if c == '"' || c == '\'' => within = Some(c),
+            _ => {}
+        }
+        before = c;
+        !ends_name
+    });
+    Cow::Owned(kept.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::normalize;
@@ -244,6 +265,14 @@ mod tests {
         let source = normalize("{% raw %}{{ x }}{% if %}{% endraw %}y").unwrap();
         assert_eq!(source.text, "{% verbatim 0 %}y");
         assert_eq!(source.verbatim, ["{{ x }}{% if %}"]);
+    }
+
+    #[test]
+    fn a_question_mark_ends_a_name_and_no_text() {
+        assert_eq!(
+            text("{% if form.sent? and 'a?' == \"b?\" %}"),
+            "{% if form.sent and 'a?' == \"b?\" %}"
+        );
     }
 
     #[test]

@@ -252,6 +252,7 @@ mod tests {
             ],
             root: "/shop".to_owned(),
             query: "?preview_token=t".to_owned(),
+            page: 1,
         };
         (data, shown)
     }

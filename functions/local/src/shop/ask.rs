@@ -91,7 +91,7 @@ impl<'a> Storefront<'a> {
     }
 
     /// What every page shows of the store.
-    pub(crate) async fn data(&self, root: String) -> Result<Data, Refused> {
+    pub(crate) async fn data(&self, root: String, page: usize) -> Result<Data, Refused> {
         let store = self.json("").await?;
         let products = list(self.json(&format!("/products?limit={PAGE}")).await?);
         let mut collections = Vec::new();
@@ -107,7 +107,7 @@ impl<'a> Storefront<'a> {
             menus.push(self.json(&format!("/navigation/{}", segment(handle))).await?);
         }
         let query = self.query();
-        Ok(Data { store, products, collections, menus, root, query })
+        Ok(Data { store, products, collections, menus, root, query, page })
     }
 
     /// A file of a theme that was asked for just now: who may see the one may see the other.

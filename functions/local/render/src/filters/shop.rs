@@ -14,6 +14,7 @@ use crate::{safe, value};
 pub(crate) const FILTERS: &[(&str, Apply)] = &[
     ("asset_img_url", asset_url),
     ("asset_url", asset_url),
+    ("default_pagination", default_pagination),
     ("escape", escape),
     ("escape_once", escape),
     ("h", escape),
@@ -81,6 +82,24 @@ fn image_tag(call: &Call<'_>) -> Result<Value> {
     }
     html.push('>');
     Ok(safe::html(&html))
+}
+
+/// The links to other pages: `{{ paginate | default_pagination }}`.
+fn default_pagination(call: &Call<'_>) -> Result<Value> {
+    let pages = value::json(call.input);
+    let parts = pages.get("parts").and_then(Json::as_array);
+    let beside = |name: &str| pages.get(name).filter(|part| part.is_object());
+    let all = beside("previous").into_iter().chain(parts.into_iter().flatten());
+    let mut html = String::new();
+    for part in all.chain(beside("next")) {
+        let text = |name: &str| part.get(name).and_then(Json::as_str).unwrap_or_default();
+        let title = safe::escaped(text("title"));
+        let _ = match text("url") {
+            "" => write!(html, "<span class=\"page\">{title}</span> "),
+            url => write!(html, "<a class=\"page\" href=\"{}\">{title}</a> ", safe::escaped(url)),
+        };
+    }
+    Ok(safe::html(html.trim_end()))
 }
 
 fn stylesheet_tag(call: &Call<'_>) -> Result<Value> {

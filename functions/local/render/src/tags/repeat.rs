@@ -77,7 +77,7 @@ pub(crate) fn parse(
 }
 
 /// What follows `limit` or `offset`.
-fn argument(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
+pub(crate) fn argument(arguments: &mut TagTokenIter<'_>) -> Result<Expression> {
     arguments.expect_next("`:` expected.")?.expect_str(":").into_result()?;
     arguments.expect_next("A number expected.")?.expect_value().into_result()
 }
@@ -151,7 +151,7 @@ impl Evaluated<'_> {
     }
 }
 
-fn number(expression: &Expression, runtime: &dyn Runtime) -> Result<i64> {
+pub(crate) fn number(expression: &Expression, runtime: &dyn Runtime) -> Result<i64> {
     let value = expression.evaluate(runtime)?;
     let number = value.as_scalar().and_then(|scalar| scalar.to_integer());
     number.ok_or_else(|| Error::with_msg(format!("a whole number is expected, in `{expression}`")))
