@@ -1,17 +1,16 @@
 //! The catalogue: the apps that merchants can choose, and those a store has chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::caller::Public;
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Flag, Inbound, Path, Query, Text, Written, request};
+use gateway::request::{Flag, Path, Query, Text, Written, request};
 use gateway::table;
 use ground::fields::WebUrl;
 use ground::id::{AppId, InstallationId, MerchantId};
@@ -19,7 +18,7 @@ use ground::key;
 use ground::rating::Rating;
 use ground::scope;
 use platform::app::{AppStatus, Category, CommerceApp};
-use platform::caller::Owner;
+use platform::caller::{Owner, Visitor, WhenInstalled};
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
@@ -28,39 +27,6 @@ use serde::Serialize;
 
 /// Approved versions that an app's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
-
-/// Who looks at the catalogue: anybody; and with `installed=true` a store's owner, so that the
-/// page, its cursor and its cost are theirs.
-#[derive(Debug, Clone)]
-pub enum Visitor {
-    /// Anybody.
-    Public(Public),
-    /// The owner of the store whose apps are listed.
-    Owner(Box<Owner>),
-}
-
-gateway::caller_argument!(Visitor);
-
-impl Caller for Visitor {
-    fn access() -> Access {
-        Access::Public
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        if inbound.query_param("installed").as_deref() == Some("true") {
-            let owner = Owner::authenticate(app, inbound).await?;
-            return Ok(Self::Owner(Box::new(owner)));
-        }
-        Public::authenticate(app, inbound).await.map(Self::Public)
-    }
-
-    fn identity(&self) -> Identity {
-        match self {
-            Self::Public(public) => public.identity(),
-            Self::Owner(owner) => owner.identity(),
-        }
-    }
-}
 
 gateway::words! {
     /// The order of the catalogue. One order only: an index serves it, and a list that is sorted
@@ -171,12 +137,12 @@ fn bucket(installs: u64) -> &'static str {
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_owned` with `installed=true`.
 pub async fn list(
-    visitor: Visitor,
+    visitor: Visitor<WhenInstalled>,
     State(app): State<App>,
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
 ) -> Result<Page<CatalogueView>, Problem> {
-    if let (Visitor::Owner(owner), true) = (&visitor, query.installed.0.0) {
+    if let (Some(owner), true) = (visitor.owner(), query.installed.0.0) {
         return installed(owner, &app, &query, paging).await;
     }
     let partition = key::apps_of_status(AppStatus::Published.as_str());

@@ -6,11 +6,9 @@ use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{
-    AtMost, Body, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text, request,
-};
+use gateway::request::{Body, IfMatch, Path, Query, Ruled, Text, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
 use ground::fields::WebUrl;
@@ -19,6 +17,7 @@ use ground::key;
 use ground::resource::{Resource, load};
 use platform::app::{AppClient, Category, CommerceApp, Listing};
 use platform::caller::{Developer, Operator};
+use platform::review::{DecisionRequest, RefusalRequest};
 use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
     APP_SUBMITTED, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
@@ -209,42 +208,6 @@ pub async fn queue(
     let status = query.status.unwrap_or(SubmissionStatus::Submitted);
     let wanted = table::Query::index(Index::Gsi1, key::submissions_of_status(status.as_str()));
     paging.answer(&app, &wanted, |_| true, |each: Submission| each.view()).await
-}
-
-/// An operator's decision.
-#[request]
-#[derive(Debug, Clone)]
-pub struct DecisionRequest {
-    /// What the developer is told.
-    notes: Option<AtMost<Text<1, 2000>, 20>>,
-}
-
-impl DecisionRequest {
-    fn notes(self) -> Vec<String> {
-        self.notes.map(|notes| notes.0).unwrap_or_default().into_iter().map(String::from).collect()
-    }
-}
-
-/// Why an operator does not approve.
-#[request]
-#[derive(Debug)]
-pub struct RefusalRequest {
-    /// What the developer is told; at least one.
-    notes: AtMost<Text<1, 2000>, 20>,
-}
-
-impl RefusalRequest {
-    fn notes(self) -> Vec<String> {
-        self.notes.0.into_iter().map(String::from).collect()
-    }
-}
-
-impl Rules for RefusalRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
-        let is_empty = given.count("notes") == Some(0);
-        let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
-        is_empty.then(fault).into_iter().collect()
-    }
 }
 
 /// `POST /v1/app-store/submissions/{sid}/approve`: Approves a submission.

@@ -1,23 +1,21 @@
 //! The catalogue: the themes that stores can choose, and those a store has chosen.
 
-use std::sync::Arc;
-
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
 use gateway::app::App;
-use gateway::caller::{Access, Caller, Identity, Public};
+use gateway::caller::Public;
 use gateway::item::{Index, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page, Tagged};
-use gateway::request::{Flag, Inbound, Path, Query, Text, Written, request};
+use gateway::request::{Flag, Path, Query, Text, Written, request};
 use gateway::table::{self, Sight};
 use ground::fields::Handle;
 use ground::key;
 use ground::money::Money;
 use ground::scope::ReadThemes;
 use identity::store::Store;
-use platform::caller::{Owner, StoreAccess, presents_credential};
+use platform::caller::{StoreAccess, Visitor, WhenNamed};
 use schemars::JsonSchema;
 use serde::Serialize;
 use themes::contents::Contents;
@@ -32,41 +30,6 @@ use crate::on_store::{OnStore, take};
 
 /// Versions that a theme's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
-
-/// Who looks at the catalogue: anybody; and a store's owner, who is told what the store has.
-#[derive(Debug, Clone)]
-pub enum Visitor {
-    /// Anybody.
-    Public(Public),
-    /// The owner of a store.
-    Owner(Box<Owner>),
-}
-
-gateway::caller_argument!(Visitor);
-
-impl Caller for Visitor {
-    fn access() -> Access {
-        Access::Public
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let installed = inbound.query_param("installed").as_deref() == Some("true");
-        let names_store = inbound.headers.contains_key("x-service-store-id")
-            || inbound.query_param("store_id").is_some();
-        if installed || (names_store && presents_credential(inbound)) {
-            let owner = Owner::authenticate(app, inbound).await?;
-            return Ok(Self::Owner(Box::new(owner)));
-        }
-        Public::authenticate(app, inbound).await.map(Self::Public)
-    }
-
-    fn identity(&self) -> Identity {
-        match self {
-            Self::Public(public) => public.identity(),
-            Self::Owner(owner) => owner.identity(),
-        }
-    }
-}
 
 gateway::words! {
     /// Whether a theme costs anything.
@@ -132,15 +95,12 @@ pub struct ListedTheme {
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
 /// `store_not_owned` with `installed=true` or a store that is named.
 pub async fn list(
-    visitor: Visitor,
+    visitor: Visitor<WhenNamed>,
     State(app): State<App>,
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
 ) -> Result<Page<ListedTheme>, Problem> {
-    let store = match &visitor {
-        Visitor::Owner(owner) => Some(&owner.store),
-        Visitor::Public(_) => None,
-    };
+    let store = visitor.owner().map(|owner| &owner.store);
     if let (Some(store), true) = (store, query.installed.0.0) {
         return installed(store, &app, &query, paging).await;
     }
@@ -240,10 +200,11 @@ pub async fn show(
     let theme_key = key::theme(slug.as_str());
     let query = table::Query::partition(theme_key.pk.clone())
         .begins_with(key::THEME_VERSIONS)
-        .newest_first();
+        .newest_first()
+        .seen(Sight::Glance);
     let listed = |version: &ThemeVersion| version.published;
     let (theme, versions) = tokio::try_join!(
-        app.table.get::<Theme>(&theme_key),
+        app.table.peek::<Theme>(&theme_key),
         app.table.page(&query, VERSIONS_SHOWN, None, listed),
     )?;
     let theme = theme.filter(Theme::is_published).ok_or(Code::NotFound)?;

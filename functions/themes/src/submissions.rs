@@ -5,11 +5,9 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, Page};
-use gateway::request::{
-    AtMost, Body, Given, IfMatch, Judgement, Path, Ruled, Rules, Text, request,
-};
+use gateway::request::{AtMost, Body, IfMatch, Path, Ruled, Text, request};
 use gateway::table::{self, Write, retry};
 use ground::fields::WebUrl;
 use ground::id::{StoreId, ThemePackageId};
@@ -17,6 +15,7 @@ use ground::key;
 use ground::resource::{Resource, load};
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Developer, Operator};
+use platform::review::{DecisionRequest, RefusalRequest};
 use themes::status::{PackageAction, PackageStatus};
 use themes::theme::{Offer, Theme, ThemeVersion};
 use themes::upload::{
@@ -191,30 +190,6 @@ pub async fn queue(
     paging.answer(&app, &query, waits, |package| package.view()).await
 }
 
-/// An operator's decision.
-#[request]
-#[derive(Debug, Clone)]
-pub struct ApprovalRequest {
-    /// What the developer is told.
-    notes: Option<AtMost<Text<1, 2000>, 20>>,
-}
-
-/// Why an operator does not accept.
-#[request]
-#[derive(Debug)]
-pub struct RejectionRequest {
-    /// What the developer is told; at least one.
-    notes: AtMost<Text<1, 2000>, 20>,
-}
-
-impl Rules for RejectionRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
-        let is_empty = given.count("notes") == Some(0);
-        let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
-        is_empty.then(fault).into_iter().collect()
-    }
-}
-
 /// `POST /v1/themes/packages/{id}/approve`: Accepts a package: every store can install it.
 ///
 /// # Errors
@@ -224,9 +199,9 @@ pub async fn approve(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
     if_match: IfMatch,
-    Body(ask): Body<ApprovalRequest>,
+    Body(ask): Body<DecisionRequest>,
 ) -> Result<Json<PackageView>, Problem> {
-    let notes = texts(ask.notes.map(|notes| notes.0).unwrap_or_default());
+    let notes = ask.notes();
     retry(|| async {
         let now = app.clock.now();
         let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
@@ -255,9 +230,9 @@ pub async fn reject(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<RejectionRequest>>,
+    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
 ) -> Result<Json<PackageView>, Problem> {
-    let notes = texts(ask.notes.0);
+    let notes = ask.notes();
     retry(|| async {
         let now = app.clock.now();
         let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
@@ -270,8 +245,4 @@ pub async fn reject(
             .await
     })
     .await
-}
-
-fn texts(notes: Vec<Text<1, 2000>>) -> Vec<String> {
-    notes.into_iter().map(String::from).collect()
 }

@@ -78,12 +78,12 @@ impl<const STATUS: u16, T> Typed<STATUS, T> {
     /// For the asker to keep, and to ask whether it is still what this digest names.
     pub fn tagged(self, digest: &str) -> Tagged<Self> {
         let kept = self.header(header::CACHE_CONTROL, "private, no-cache");
-        Tagged(kept.header(header::ETAG, &format!("\"{digest}\"")))
+        Marked::new(kept.header(header::ETAG, &format!("\"{digest}\"")))
     }
 
     /// For nobody to keep.
     pub fn no_store(self) -> NoStore<Self> {
-        NoStore(Self { answer: self.answer.no_store(), ..self })
+        Marked::new(Self { answer: self.answer.no_store(), ..self })
     }
 }
 
@@ -222,51 +222,70 @@ impl<T: Described, E: Described> Reply for Page<T, E> {
     }
 }
 
-/// A reply that carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
+/// What a type says of a reply beside its status and its body.
+pub trait Mark: Send {
+    /// Says it of the operation.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation);
+}
+
+/// It carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
 #[derive(Debug, Clone)]
-pub struct NoStore<R>(R);
+pub struct Secret;
 
-impl<R: Reply> Reply for NoStore<R> {
-    fn as_answer(&self) -> &Answer {
-        self.0.as_answer()
-    }
-
-    fn into_answer(self) -> Answer {
-        self.0.into_answer()
-    }
-
-    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(self.0.map(change))
-    }
-
+impl Mark for Secret {
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
-        R::describe(operation);
         operation.stores_nothing();
     }
 }
 
-/// A reply whose `ETag` says what it shows, so that whoever has it is told so: 304 (RFC 9110 §13.1.2).
+/// Its `ETag` says what it shows, so that whoever has it is told so: 304 (RFC 9110 §13.1.2).
 #[derive(Debug, Clone)]
-pub struct Tagged<R>(R);
+pub struct OfContent;
 
-impl<R: Reply> Reply for Tagged<R> {
+impl Mark for OfContent {
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.is_tagged = true;
+    }
+}
+
+/// A reply with a mark.
+#[derive(Debug, Clone)]
+pub struct Marked<M, R> {
+    reply: R,
+    mark: PhantomData<fn() -> M>,
+}
+
+/// A reply that nobody may keep.
+pub type NoStore<R> = Marked<Secret, R>;
+/// A reply that is tagged by its content.
+pub type Tagged<R> = Marked<OfContent, R>;
+
+impl<M, R> Marked<M, R> {
+    const fn new(reply: R) -> Self {
+        Self { reply, mark: PhantomData }
+    }
+}
+
+impl<M: Mark, R: Reply> Reply for Marked<M, R> {
     fn as_answer(&self) -> &Answer {
-        self.0.as_answer()
+        self.reply.as_answer()
     }
 
     fn into_answer(self) -> Answer {
-        self.0.into_answer()
+        self.reply.into_answer()
     }
 
     fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
-        Self(self.0.map(change))
+        Self::new(self.reply.map(change))
     }
 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         R::describe(operation);
-        operation.is_tagged = true;
+        M::describe(operation);
     }
 }
 

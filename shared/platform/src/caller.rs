@@ -7,6 +7,7 @@ mod maker;
 mod named;
 mod overseen;
 mod shopper;
+mod visitor;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub use maker::Maker;
 use named::{named_store, no_such_store};
 pub use overseen::OverseenStore;
 pub use shopper::{Customer, Shopper};
+pub use visitor::{Personal, Visitor, WhenInstalled, WhenNamed};
 
 /// The cookie that carries a session where no `Authorization` header does.
 pub const SESSION_COOKIE: &str = "__Host-session";

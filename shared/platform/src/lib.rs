@@ -3,6 +3,7 @@
 //! - A [`developer`] publishes an [`app`]: a [`submission`] is reviewed by operators, an
 //!   [`app_review`] written by stores, and [`usage`] counted.
 //! - An [`installation`] is an app on a store; a [`grant`] is what its tokens come of.
+//! - [`review`]: what operators say of what developers propose.
 //! - [`caller`]: the first argument of every handler, and so who may call it; [`cross_origin`]: from
 //!   which web pages.
 
@@ -13,5 +14,6 @@ pub mod cross_origin;
 pub mod developer;
 pub mod grant;
 pub mod installation;
+pub mod review;
 pub mod submission;
 pub mod usage;
