@@ -24,7 +24,7 @@ use themes::finding::Finding;
 use themes::installed::InstalledThemeView;
 use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
-use themes::settings::{self, Content, Draft, MAX_CONTENT, Section};
+use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
 
 use crate::any_json::AnyJson;
 use crate::on_store::{OnStore, take};
@@ -109,7 +109,7 @@ pub struct DraftRequest {
     /// The settings of the whole theme, by their ids.
     settings: Option<AnyJson<Map<String, Value>>>,
     /// The sections of the first page, by names of the editor's.
-    sections: Option<AnyJson<BTreeMap<String, Section>>>,
+    sections: Option<AnyJson<BTreeMap<String, Element>>>,
     /// Their order.
     order: Option<AnyJson<Vec<String>>>,
     /// The version that this is a change of; or name it by `If-Match`.

@@ -57,6 +57,27 @@ struct Choice {
     is_paid: bool,
 }
 
+/// A theme on a store, and what the store may install of it.
+struct Considered {
+    before: OnStore,
+    choice: Result<Choice, Problem>,
+}
+
+impl Considered {
+    /// Reads it, in one round trip.
+    async fn read(
+        app: &App,
+        store: &Store,
+        slug: &Slug,
+        version: Option<&Version>,
+    ) -> Result<Self, Problem> {
+        let keys = ChoiceKeys::of(store, slug, version);
+        let (before, mut found) =
+            OnStore::read(app, &store.id, slug, &keys.all(), Sight::Settled).await?;
+        Ok(Self { before, choice: keys.choose(&mut found, store) })
+    }
+}
+
 /// The keys that a choice is made over.
 struct ChoiceKeys {
     theme: Key,
@@ -129,10 +150,8 @@ pub async fn install(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let keys = ChoiceKeys::of(store, &slug, ask.version.as_ref());
-        let (before, mut found) =
-            OnStore::read(&app, &store.id, &slug, &keys.all(), Sight::Settled).await?;
-        let choice = keys.choose(&mut found, store)?;
+        let read = Considered::read(&app, store, &slug, ask.version.as_ref()).await?;
+        let (before, choice) = (read.before, read.choice?);
         let known = before.known.as_ref();
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
         let content = first_content(&app, store, &choice.offer, &before, &slug, &ask).await?;
@@ -270,11 +289,10 @@ pub async fn upgrade(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let keys = ChoiceKeys::of(store, &slug, ask.version.as_ref());
-        let (before, mut found) =
-            OnStore::read(&app, &store.id, &slug, &keys.all(), Sight::Settled).await?;
+        let read = Considered::read(&app, store, &slug, ask.version.as_ref()).await?;
+        let before = read.before;
         let installed = before.installed()?;
-        let choice = keys.choose(&mut found, store)?;
+        let choice = read.choice?;
         let after = installed.at(&choice.offer, now);
         let content = before.draft.as_ref().and_then(|draft| draft.content.clone());
         let places = (&installed.contents, &choice.offer.contents);

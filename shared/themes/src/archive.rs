@@ -1,4 +1,4 @@
-//! Zips, read under bounds (PKWARE, APPNOTE.TXT 6.3.10).
+//! Zips, read under bounds (PKWARE's ZIP application note, version 6.3.10).
 //!
 //! Programs read broken zips in different ways: one believes the directory, another the headers
 //! beside the data, a third what it finds first. So that what is judged here is what anybody else

@@ -34,11 +34,11 @@ pub const MAX_SECTIONS: usize = 25;
 /// Faults of a draft that are named at most (our choice).
 const MAX_FAULTS: usize = 1_000;
 
-/// A block that stands in a section.
+/// What stands on a page: a section, or, in one, a block.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ThemeBlock")]
-pub struct Block {
-    /// Which kind of block.
+#[schemars(rename = "ThemeElement")]
+pub struct Element {
+    /// Which kind of section, or of block.
     #[serde(rename = "type")]
     pub kind: String,
     /// What the merchant calls it.
@@ -52,31 +52,7 @@ pub struct Block {
     pub settings: Map<String, Value>,
     /// Blocks in it, by a name of the editor's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub blocks: BTreeMap<String, Block>,
-    /// Their order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub block_order: Vec<String>,
-}
-
-/// A section that stands on a page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "ThemeSection")]
-pub struct Section {
-    /// Which kind of section.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// What the merchant calls it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Whether it is not shown.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub disabled: bool,
-    /// Its settings, each with a value.
-    #[serde(default)]
-    pub settings: Map<String, Value>,
-    /// Blocks in it, by a name of the editor's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub blocks: BTreeMap<String, Block>,
+    pub blocks: BTreeMap<String, Element>,
     /// Their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_order: Vec<String>,
@@ -89,7 +65,7 @@ pub struct Content {
     /// The settings of the whole theme.
     pub settings: Map<String, Value>,
     /// The sections of the first page, by a name of the editor's.
-    pub sections: BTreeMap<String, Section>,
+    pub sections: BTreeMap<String, Element>,
     /// Their order.
     pub order: Vec<String>,
 }

@@ -5,7 +5,7 @@ use rawzip::ZipSliceArchive;
 use super::entry::Entry;
 use crate::finding::{Code, Finding};
 
-/// Bytes of the end of the directory without its comment (APPNOTE.TXT §4.3.16).
+/// Bytes of the end of the directory without its comment (PKWARE's ZIP application note, §4.3.16).
 const END: usize = 22;
 /// Bytes of the pointer to the long format's end (§4.3.15).
 const ZIP64_LOCATOR: usize = 20;

@@ -10,7 +10,7 @@ use super::MAX_RATIO;
 use super::directory::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
 
-/// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (APPNOTE.TXT §4.4.4).
+/// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (PKWARE's ZIP application note, §4.4.4).
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 /// Bit 5: compressed patched data (§4.4.4), which is no file.
 const PATCH: u16 = 1 << 5;
@@ -198,7 +198,7 @@ fn judge_local(
     (record.local_header_offset(), end)
 }
 
-/// Bytes of the descriptor behind the data: its signature is optional (APPNOTE.TXT §4.3.9.3).
+/// Bytes of the descriptor behind the data: its signature is optional (PKWARE's ZIP application note, §4.3.9.3).
 fn descriptor_length(zip: &[u8], at: u64) -> u64 {
     let at = usize::try_from(at).unwrap_or(usize::MAX);
     let is_signed = zip.get(at..).is_some_and(|bytes| bytes.starts_with(b"PK\x07\x08"));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::judge::{Judge, block_type, weight};
-use super::{Block, Content, Difference, MAX_CONTENT, MAX_SECTIONS, Section, difference, value};
+use super::{Content, Difference, Element, MAX_CONTENT, MAX_SECTIONS, difference, value};
 use crate::finding::below;
 use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
 
@@ -96,7 +96,7 @@ impl Mover<'_> {
         Some(settings)
     }
 
-    fn sections(&mut self, content: &Content) -> (BTreeMap<String, Section>, Vec<String>) {
+    fn sections(&mut self, content: &Content) -> (BTreeMap<String, Element>, Vec<String>) {
         let mut sections = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Mover<'_> {
         (sections, order)
     }
 
-    fn section(&mut self, section: &Section, pointer: &str) -> Option<Section> {
+    fn section(&mut self, section: &Element, pointer: &str) -> Option<Element> {
         let new = self.new.section(&section.kind)?;
         let old = self.old.section(&section.kind);
         let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
@@ -129,16 +129,16 @@ impl Mover<'_> {
         let most = new.max_blocks.unwrap_or(MAX_BLOCKS);
         let given = (&section.blocks, section.block_order.as_slice());
         let (blocks, block_order) = self.blocks(allowed, given, most, pointer);
-        Some(Section { settings, blocks, block_order, ..section.clone() })
+        Some(Element { settings, blocks, block_order, ..section.clone() })
     }
 
     fn blocks(
         &mut self,
         (old, new): Allowed<'_>,
-        (blocks, block_order): (&BTreeMap<String, Block>, &[String]),
+        (blocks, block_order): (&BTreeMap<String, Element>, &[String]),
         most: u32,
         pointer: &str,
-    ) -> (BTreeMap<String, Block>, Vec<String>) {
+    ) -> (BTreeMap<String, Element>, Vec<String>) {
         let mut kept = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
@@ -169,9 +169,9 @@ impl Mover<'_> {
         &mut self,
         old: Option<&BlockType>,
         new: &BlockType,
-        block: &Block,
+        block: &Element,
         pointer: &str,
-    ) -> Option<Block> {
+    ) -> Option<Element> {
         let before: Vec<&Setting> = old.iter().flat_map(|old| &old.settings).collect();
         let after: Vec<&Setting> = new.settings.iter().collect();
         let at = below(pointer, "settings");
@@ -179,7 +179,7 @@ impl Mover<'_> {
         let allowed: Allowed<'_> = (old.map_or(&[], |old| &old.blocks), &new.blocks);
         let given = (&block.blocks, block.block_order.as_slice());
         let (blocks, block_order) = self.blocks(allowed, given, MAX_BLOCKS, pointer);
-        Some(Block { settings, blocks, block_order, ..block.clone() })
+        Some(Element { settings, blocks, block_order, ..block.clone() })
     }
 }
 

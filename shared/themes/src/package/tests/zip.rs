@@ -1,4 +1,4 @@
-//! A writer of zips that writes whatever it is told (PKWARE, APPNOTE.TXT 6.3.10).
+//! A writer of zips that writes whatever it is told (PKWARE's ZIP application note, version 6.3.10).
 
 use miniz_oxide::deflate::compress_to_vec;
 
