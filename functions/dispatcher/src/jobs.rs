@@ -1,7 +1,7 @@
-//! Jobs that ask payment providers: orders whose time to be paid is over, and payments with a call
-//! to a provider left to make. A provider may be slow, so a run of the schedule makes no call: it
-//! sends the keys of what is due to a queue, in batches, and as many workers as are needed process
-//! them.
+//! Jobs that ask payment providers: orders whose time to be paid is over, payments with a call to a
+//! provider left to make, and purchases of themes that nobody has verified. A provider may be slow, so
+//! a run of the schedule makes no call: it sends the keys of what is due to a queue, in batches, and as
+//! many workers as are needed process them.
 //!
 //! - *A batch twice* (a message is delivered again, or the next run finds the same due marks): each
 //!   job is judged as the table has it, and written under its version. The second finds nothing due.
@@ -14,7 +14,8 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::outbox::{Due, SHARDS};
@@ -24,6 +25,7 @@ use sales::order::Order;
 use sales::payment::{Payment, ProviderDeadline};
 use sales::workflows::{expire_order, process_payment};
 use serde::{Deserialize, Serialize};
+use themes::purchase::{ThemePurchase, settlement};
 
 use crate::PARALLEL;
 use crate::sweep::{Tally, load, unless_lost};
@@ -49,6 +51,8 @@ pub(crate) enum JobKind {
     Orders,
     /// Payments with a call to their provider left to make.
     Payments,
+    /// Purchases of themes whose provider is to be asked about them.
+    Purchases,
 }
 
 impl JobKind {
@@ -57,6 +61,7 @@ impl JobKind {
         match due {
             Due::Order => Some(Self::Orders),
             Due::Payment => Some(Self::Payments),
+            Due::Purchase => Some(Self::Purchases),
             _ => None,
         }
     }
@@ -65,6 +70,7 @@ impl JobKind {
         match self {
             Self::Orders => Due::Order,
             Self::Payments => Due::Payment,
+            Self::Purchases => Due::Purchase,
         }
     }
 }
@@ -85,17 +91,20 @@ pub struct JobReport {
     pub orders: usize,
     /// Payments whose refund was asked for again, or whose money was sent back.
     pub payments: usize,
+    /// Purchases of themes whose provider was asked about them.
+    pub purchases: usize,
     /// Jobs that failed; they stay due.
     pub failures: usize,
 }
 
 impl JobReport {
-    /// Both.
+    /// The sum of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
             orders: self.orders.saturating_add(other.orders),
             payments: self.payments.saturating_add(other.payments),
+            purchases: self.purchases.saturating_add(other.purchases),
             failures: self.failures.saturating_add(other.failures),
         }
     }
@@ -159,32 +168,48 @@ async fn process(app: &App, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
     let deadline = &ProviderDeadline::since(app.clock.now());
     let mut tally = Tally::default();
-    // Boxed: what asks a provider is deep, and held by the whole function.
-    let outcomes: Vec<Result<bool, Problem>> = match batch.kind {
+    let outcomes = match batch.kind {
         JobKind::Orders => {
             let orders = load::<Order>(app, &keys, &mut tally).await?;
-            let each = |order: Order| {
-                Box::pin(async move { expire_order::process(app, &order, deadline).await })
-            };
-            futures_util::stream::iter(orders).map(each).buffer_unordered(AT_ONCE).collect().await
+            at_once(orders, |order| {
+                async move { expire_order::process(app, &order, deadline).await }.boxed()
+            })
+            .await
         }
         JobKind::Payments => {
             let payments = load::<Payment>(app, &keys, &mut tally).await?;
-            let each = |payment: Payment| {
-                Box::pin(async move { process_payment::process(app, &payment, deadline).await })
-            };
-            let payments = futures_util::stream::iter(payments).map(each);
-            payments.buffer_unordered(AT_ONCE).collect().await
+            at_once(payments, |payment| {
+                async move { process_payment::process(app, &payment, deadline).await }.boxed()
+            })
+            .await
+        }
+        JobKind::Purchases => {
+            let purchases = load::<ThemePurchase>(app, &keys, &mut tally).await?;
+            at_once(purchases, |purchase| {
+                async move { settlement::process(app, &purchase, deadline).await }.boxed()
+            })
+            .await
         }
     };
     for outcome in outcomes {
         tally.count(unless_lost(outcome));
     }
-    let (orders, payments) = match batch.kind {
-        JobKind::Orders => (tally.done, 0),
-        JobKind::Payments => (0, tally.done),
-    };
-    Ok(JobReport { orders, payments, failures: tally.failed })
+    let (done, failures) = (tally.done, tally.failed);
+    let report = JobReport { failures, ..JobReport::default() };
+    Ok(match batch.kind {
+        JobKind::Orders => JobReport { orders: done, ..report },
+        JobKind::Payments => JobReport { payments: done, ..report },
+        JobKind::Purchases => JobReport { purchases: done, ..report },
+    })
+}
+
+/// Does these jobs, several side by side. Boxed: what asks a provider is deep, and held by the whole
+/// function.
+async fn at_once<'a, T>(
+    jobs: Vec<T>,
+    job: impl Fn(T) -> BoxFuture<'a, Result<bool, Problem>>,
+) -> Vec<Result<bool, Problem>> {
+    futures_util::stream::iter(jobs).map(job).buffer_unordered(AT_ONCE).collect().await
 }
 
 #[cfg(test)]

@@ -44,12 +44,14 @@ pub struct SweepReport {
     pub mails: usize,
     /// Deleted stores whose grace ended.
     pub redactions: usize,
-    /// Orders and payments that were sent to the workers.
+    /// Orders, payments and purchases that were sent to the workers.
     pub handed_out: usize,
     /// Payments whose refund was asked for again, or whose money was sent back: by workers.
     pub payments: usize,
     /// Orders that were not paid in time, or whose payments were closed after their end: by workers.
     pub orders: usize,
+    /// Purchases of themes whose provider was asked about them: by workers.
+    pub purchases: usize,
     /// Deleted categories that were taken off products.
     pub categories: usize,
     /// Changes of products that were brought to their end.
@@ -65,6 +67,7 @@ impl SweepReport {
         Self {
             payments: self.payments.saturating_add(worked.payments),
             orders: self.orders.saturating_add(worked.orders),
+            purchases: self.purchases.saturating_add(worked.purchases),
             failures: self.failures.saturating_add(worked.failures),
             ..self
         }
@@ -96,7 +99,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             Due::Delivery => &mut report.deliveries,
             Due::Mail => &mut report.mails,
             Due::Redaction => &mut report.redactions,
-            Due::Payment | Due::Order => &mut report.handed_out,
+            Due::Payment | Due::Order | Due::Purchase => &mut report.handed_out,
             Due::Category => &mut report.categories,
             Due::Product => &mut report.products,
         };
@@ -150,7 +153,7 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
             Due::Mail => mails(app, chunk, &mut tally).await,
             Due::Redaction => redactions(app, chunk, &mut tally).await,
             // These go through the queue.
-            Due::Payment | Due::Order => Ok(()),
+            Due::Payment | Due::Order | Due::Purchase => Ok(()),
             Due::Category => categories(app, chunk, &mut tally).await,
             Due::Product => products(app, chunk, &mut tally).await,
         };

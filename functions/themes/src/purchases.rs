@@ -20,7 +20,9 @@ use serde::Serialize;
 use themes::license::Entitlement;
 use themes::licensed::{LicenseView, ThemeLicense};
 use themes::manifest::Slug;
-use themes::purchase::{self, OpenedPurchase, PurchaseUpdate, Sale, ThemePurchase};
+use themes::purchase::ThemePurchase;
+use themes::purchase::opening::{OpenedPurchase, Sale};
+use themes::purchase::settlement::{self, PurchaseUpdate};
 use themes::theme::Theme;
 
 /// Through whom to pay.
@@ -124,10 +126,10 @@ pub async fn verify(
     let payment = &found.payment;
     let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
     connected.verify_return(payment, &Returned::from(&ask))?;
-    let observed = &purchase::look(&app, &connected, &found).await?;
+    let observed = &settlement::look(&app, &connected, &found).await?;
     let (store_id, purchase_id, source) = (store, &ask.purchase_id, Source::Verify);
     let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
-    let known = purchase::record(&app, &connected, &slug, update).await?;
+    let known = settlement::record(&app, &connected, &slug, update).await?;
     let license = LicenseView::from(known.granted()?);
     Ok(Json::new(&Licensed { license }))
 }

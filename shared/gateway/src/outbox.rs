@@ -63,11 +63,13 @@ pub enum Due {
     Product,
     /// Refunds that no provider has confirmed, and money that is to go back.
     Payment,
+    /// Purchases of themes that may have been paid, and money of theirs that is to go back.
+    Purchase,
 }
 
 impl Due {
     /// Every kind, in the order a sweep takes them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Event,
         Self::Delivery,
         Self::Mail,
@@ -77,6 +79,7 @@ impl Due {
         // These ask others, who may be slow: nobody else waits for them.
         Self::Payment,
         Self::Order,
+        Self::Purchase,
     ];
 
     const fn name(self) -> &'static str {
@@ -89,6 +92,7 @@ impl Due {
             Self::Category => "CAT",
             Self::Product => "PRD",
             Self::Payment => "PAY",
+            Self::Purchase => "THP",
         }
     }
 

@@ -23,7 +23,7 @@ use sales::workflows::record_payment::{self, PaymentUpdate};
 use sales::workflows::refund_order;
 use schemars::JsonSchema;
 use serde::Serialize;
-use themes::purchase::{self, PurchaseUpdate};
+use themes::purchase::settlement::{self, PurchaseUpdate};
 
 use super::{Segment, named};
 
@@ -117,7 +117,7 @@ pub async fn receive(
     }
     if let Some(observed) = &notice.observed
         && let Some(found) =
-            purchase::of_reference(&app, &store, provider, &observed.reference).await?
+            settlement::of_reference(&app, &store, provider, &observed.reference).await?
     {
         let update = PurchaseUpdate {
             store_id: &found.store_id,
@@ -126,7 +126,7 @@ pub async fn receive(
             source: Source::Webhook,
             event: Some(&event),
         };
-        purchase::record(&app, &connected, &found.slug, update).await?;
+        settlement::record(&app, &connected, &found.slug, update).await?;
         return Ok(received());
     }
     app.table.write().put(&event).commit().await?;

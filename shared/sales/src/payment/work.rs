@@ -22,7 +22,8 @@ impl Payment {
     }
 
     /// The payment as it is tried again: due later, should that fail.
-    pub(crate) fn retried(&self, now: Timestamp) -> Self {
+    #[must_use]
+    pub fn retried(&self, now: Timestamp) -> Self {
         let tries = self.tries.saturating_add(1);
         Self { tries, tried_at: Some(now), ..self.changed(now) }
     }

@@ -1,0 +1,146 @@
+//! A purchase is opened with the payment provider of the theme's maker.
+
+use gateway::app::App;
+use gateway::clock::{HOUR, Timestamp};
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::reply::Reply;
+use ground::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
+use ground::key;
+use ground::money::Money;
+use ground::provider::ProviderName;
+use sales::payment::account::ProviderAccount;
+use sales::payment::provider::{Client, Provider};
+use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ThemePurchase;
+use crate::manifest::Slug;
+use crate::theme::Theme;
+
+/// How long a purchase can be paid (our choice).
+const PAYABLE_FOR: std::time::Duration = HOUR;
+
+/// Who buys what, and for how much.
+#[derive(Debug, Clone, Copy)]
+pub struct Sale<'a> {
+    /// The store that buys.
+    pub buyer: &'a StoreId,
+    /// The theme.
+    pub theme: &'a Theme,
+    /// Its price.
+    pub price: &'a Money,
+    /// The maker's store.
+    pub seller: &'a StoreId,
+}
+
+impl ThemePurchase {
+    /// Opens a purchase with the provider of the maker's store, and writes it; what it is paid with is
+    /// for `answer`.
+    ///
+    /// # Errors
+    /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.
+    pub async fn open<R: Reply>(
+        app: &App,
+        sale: Sale<'_>,
+        provider: ProviderName,
+        answer: impl Fn(&Self, Client) -> R,
+    ) -> Result<R, Problem> {
+        let account_key = key::payment_provider(sale.seller, provider.as_str());
+        let account: Option<ProviderAccount> = app.table.get(&account_key).await?;
+        let usable =
+            |account: &ProviderAccount| account.enabled && account.provider != ProviderName::Manual;
+        let account = account.filter(usable).ok_or(Code::UnknownProvider)?;
+        // Nobody is there to take it later: what is paid is taken at once.
+        let at_once =
+            ProviderAccount { capture_method: CaptureMethod::Automatic, ..account.clone() };
+        let key = app.secrets.payment_key().await?;
+        let connected = at_once.connect(&key)?;
+        let now = app.clock.now();
+        let id = ThemePurchaseId::mint(now);
+        let opening = Opening {
+            store_id: sale.seller.clone(),
+            order_id: OrderId::derive(&["theme purchase", id.as_str()]),
+            order_number: id.to_string(),
+            amount: sale.price.clone(),
+            expires_at: Some(now.plus(PAYABLE_FOR)),
+        };
+        if !sales::payment::can_take(provider, &opening.amount) {
+            return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
+        }
+        let payment_id = PaymentId::derive(&["theme purchase", id.as_str()]);
+        let at_provider = connected.open(app, &payment_id, &opening).await?;
+        let payment = Payment::begun(payment_id, &at_once, opening, at_provider, &key, now);
+        let purchase = Self {
+            id,
+            store_id: sale.buyer.clone(),
+            slug: sale.theme.slug.clone(),
+            payment,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        let client = connected.client(&purchase.payment, purchase.payment.client_secret(&key));
+        app.table
+            .write()
+            .create(&purchase, Code::VersionConflict)
+            .create(&purchase.reference(), Code::VersionConflict)
+            .check(&account.key(), account.stands(), Code::VersionConflict)
+            .answer(answer(&purchase, client), now)
+            .await
+    }
+}
+
+/// A purchase as the merchant's browser is given it, to pay.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OpenedPurchase {
+    /// The id: what `purchase/verify` takes.
+    id: ThemePurchaseId,
+    /// The same.
+    purchase_id: ThemePurchaseId,
+    /// The theme's name in URLs.
+    theme: Slug,
+    /// The store that buys.
+    store_id: StoreId,
+    /// Through whom.
+    provider: ProviderName,
+    /// What it was opened as with the provider.
+    provider_order_id: String,
+    /// What is to be paid.
+    amount: Money,
+    /// What has become of it.
+    status: PaymentStatus,
+    /// What the browser pays with.
+    client: Client,
+    /// How long it can be paid.
+    expires_at: Option<Timestamp>,
+    /// When it was begun.
+    created_at: Timestamp,
+    /// When it was changed last.
+    updated_at: Timestamp,
+    /// Counts writes.
+    version: u64,
+}
+
+impl OpenedPurchase {
+    /// The purchase, with what its payment is paid with.
+    pub fn of(purchase: &ThemePurchase, client: Client) -> Self {
+        let payment = &purchase.payment;
+        Self {
+            id: purchase.id.clone(),
+            purchase_id: purchase.id.clone(),
+            theme: purchase.slug.clone(),
+            store_id: purchase.store_id.clone(),
+            provider: payment.provider,
+            provider_order_id: payment.provider_reference.clone(),
+            amount: payment.amount.clone(),
+            status: payment.status,
+            client,
+            expires_at: payment.expires_at,
+            created_at: purchase.created_at,
+            updated_at: purchase.updated_at,
+            version: purchase.version,
+        }
+    }
+}

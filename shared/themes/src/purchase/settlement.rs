@@ -1,0 +1,253 @@
+//! What is learnt of a purchase (by the merchant's return, the provider's webhook, or because the
+//! provider was asked) is applied to it and to the licence in one transaction, and only forward.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Write, retry};
+use ground::id::{RefundId, StoreId, ThemePurchaseId};
+use ground::key;
+use ground::provider::ProviderName;
+use ground::resource::Resource;
+use sales::payment::connected::Connected;
+use sales::payment::load::connect;
+use sales::payment::provider::Provider;
+use sales::payment::provider_event::ProviderEvent;
+use sales::payment::{Observed, ObservedState, Payment, ProviderDeadline, Source};
+
+use super::{Licence, PurchaseReference, ThemePurchase};
+use crate::license::is_settled_by;
+use crate::licensed::{THEME_LICENSE_ENDED, THEME_LICENSED, ThemeLicense};
+use crate::manifest::Slug;
+
+/// Something that was learnt about a purchase.
+#[derive(Debug, Clone, Copy)]
+pub struct PurchaseUpdate<'a> {
+    /// The store that buys.
+    pub store_id: &'a StoreId,
+    /// The purchase.
+    pub purchase_id: &'a ThemePurchaseId,
+    /// What its provider says.
+    pub observed: &'a Observed,
+    /// How that was learnt.
+    pub source: Source,
+    /// The event that told it.
+    pub event: Option<&'a ProviderEvent>,
+}
+
+/// A purchase, and the store's licence for its theme.
+#[derive(Debug, Clone)]
+pub struct PurchaseWithLicense {
+    /// The purchase.
+    pub purchase: ThemePurchase,
+    /// The licence, whether it holds or has ended.
+    pub license: Option<ThemeLicense>,
+}
+
+impl PurchaseWithLicense {
+    async fn load(
+        app: &App,
+        update: &PurchaseUpdate<'_>,
+        slug: &Slug,
+    ) -> Result<(Self, bool), Problem> {
+        let purchase_key = key::theme_purchase(update.store_id, update.purchase_id);
+        let license_key = key::theme_license(update.store_id, slug.as_str());
+        let event_key = update.event.map(Item::key);
+        let keys: Vec<&Key> =
+            [&purchase_key, &license_key].into_iter().chain(event_key.as_ref()).collect();
+        let mut found = app.table.get_many(&keys).await?;
+        let purchase = found.take(&purchase_key)?.ok_or(Code::NotFound)?;
+        let license = found.take(&license_key)?;
+        let event: Option<ProviderEvent> =
+            event_key.as_ref().map(|key| found.take(key)).transpose()?.flatten();
+        Ok((Self { purchase, license }, event.is_some()))
+    }
+
+    /// The licence that the purchase has granted and that holds.
+    ///
+    /// # Errors
+    /// `amount_mismatch`: another amount was paid; `already_licensed`: the store had paid already;
+    /// `invalid_state_transition`: it is not paid, or the money has gone back.
+    pub fn granted(&self) -> Result<&ThemeLicense, Problem> {
+        let payment = &self.purchase.payment;
+        let active = self.license.as_ref().filter(|license| license.term.is_active());
+        match active {
+            Some(license) if license.purchase_id == self.purchase.id => Ok(license),
+            _ if !payment.captured.is_zero()
+                && !is_settled_by(&payment.amount, &payment.captured) =>
+            {
+                let shown = |money| serde_json::to_value(money).unwrap_or_default();
+                let problem = Code::AmountMismatch.with("expected", shown(&payment.amount));
+                Err(problem.with("received", shown(&payment.captured)))
+            }
+            Some(_) if !payment.captured.is_zero() => Err(Code::AlreadyLicensed.into()),
+            _ => Err(Problem::state(payment.status.as_str(), &[])),
+        }
+    }
+}
+
+/// Applies what was learnt to a purchase and its licence, once; what was paid in vain is sent back.
+///
+/// # Errors
+/// `not_found`.
+pub async fn record(
+    app: &App,
+    connected: &Connected,
+    slug: &Slug,
+    update: PurchaseUpdate<'_>,
+) -> Result<PurchaseWithLicense, Problem> {
+    let known = retry(|| Box::pin(record_once(app, slug, update))).await?;
+    if known.purchase.is_in_vain() {
+        send_back(app, connected, &known.purchase).await;
+    }
+    Ok(known)
+}
+
+async fn record_once(
+    app: &App,
+    slug: &Slug,
+    update: PurchaseUpdate<'_>,
+) -> Result<PurchaseWithLicense, Problem> {
+    let now = app.clock.now();
+    let (known, is_handled) = PurchaseWithLicense::load(app, &update, slug).await?;
+    if is_handled {
+        return Ok(known);
+    }
+    let write = app.table.write();
+    let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
+    let observed = known.purchase.payment.observe(update.observed, update.source, now);
+    let change = match observed {
+        Ok(change) => change,
+        // Of another currency: it says nothing about this payment.
+        Err(mismatch) if update.event.is_none() => return Err(mismatch),
+        Err(_) => None,
+    };
+    let Some(change) = change else {
+        write.commit().await?;
+        return Ok(known);
+    };
+    let purchase = known.purchase.paid_by(change.payment, now);
+    let (purchase, licence) = purchase.applied(known.license.as_ref(), now);
+    let write = write.replace(&purchase, Code::VersionConflict);
+    let (write, license) = licence.write(write, known.license, now);
+    write.commit().await?;
+    Ok(PurchaseWithLicense { purchase, license })
+}
+
+impl Licence {
+    fn write(
+        self,
+        write: Write,
+        before: Option<ThemeLicense>,
+        now: Timestamp,
+    ) -> (Write, Option<ThemeLicense>) {
+        let (license, topic) = match self {
+            Self::Granted(license) => (license, &THEME_LICENSED),
+            Self::Ended(license) => (license, &THEME_LICENSE_ENDED),
+            Self::Unchanged => {
+                // What was decided over it must still be so.
+                let write = match &before {
+                    Some(license) => write.check(
+                        &license.key(),
+                        Condition::is_at(license.version),
+                        Code::VersionConflict,
+                    ),
+                    None => write,
+                };
+                return (write, before);
+            }
+        };
+        let write = write.create_or_replace(&license, Code::VersionConflict);
+        (write.emit(license.event(topic, now)), Some(license))
+    }
+}
+
+/// Sends money back that grants nothing. What fails stays due.
+async fn send_back(app: &App, connected: &Connected, purchase: &ThemePurchase) {
+    let left = purchase.payment.captured.minus(&purchase.payment.refunded);
+    let Some(left) = left.filter(|left| !left.is_zero()) else { return };
+    let id = RefundId::derive(&["theme purchase", purchase.id.as_str()]);
+    if let Err(failure) = connected.refund(app, &purchase.payment, &id, &left).await {
+        tracing::warn!(cause = %failure, purchase = purchase.id.as_str(), "not sent back");
+    }
+}
+
+/// What a provider says about a purchase now; what is held is taken.
+///
+/// # Errors
+/// `provider_error`, `provider_timeout`.
+pub async fn look(
+    app: &App,
+    connected: &Connected,
+    purchase: &ThemePurchase,
+) -> Result<Observed, Problem> {
+    let payment = &purchase.payment;
+    let observed = connected.fetch(app, payment).await?;
+    let is_ours_to_take = observed.state == ObservedState::Authorized
+        && observed.amount.as_ref() == Some(&payment.amount);
+    if !is_ours_to_take {
+        return Ok(observed);
+    }
+    let provider_payment = observed.provider_payment.clone();
+    let carried = Payment { provider_payment, ..payment.clone() };
+    Ok(connected.capture(app, &carried, &payment.amount).await?.observed)
+}
+
+/// The purchase that a provider tells of; none when it is of another store's account, or nobody's.
+///
+/// # Errors
+/// 503.
+pub async fn of_reference(
+    app: &App,
+    seller: &StoreId,
+    provider: ProviderName,
+    reference: &str,
+) -> Result<Option<ThemePurchase>, Problem> {
+    let key = key::theme_purchase_reference(provider.as_str(), reference);
+    let found: Option<PurchaseReference> = app.table.get(&key).await?;
+    let Some(known) = found.filter(|known| known.seller_store_id == *seller) else {
+        return Ok(None);
+    };
+    app.table.get(&key::theme_purchase(&known.store_id, &known.purchase_id)).await
+}
+
+/// Asks the provider of a purchase whose time to be asked about has come, and applies what it says;
+/// what nobody has paid in its time is given up. Whether it was asked: of two sweeps, one goes on,
+/// because the mark is moved on first.
+///
+/// # Errors
+/// Those of the provider: the purchase is due again later. `version_conflict` when somebody else has
+/// it.
+pub async fn process(
+    app: &App,
+    purchase: &ThemePurchase,
+    deadline: &ProviderDeadline,
+) -> Result<bool, Problem> {
+    let (now, provider) = (app.clock.now(), purchase.payment.provider);
+    if purchase.due_at().is_none_or(|at| now < at) || deadline.has_passed(provider, now) {
+        return Ok(false);
+    }
+    let taken = purchase.retried(now);
+    app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
+    let asked = ask(app, &taken, now).await;
+    asked.inspect_err(|problem| deadline.note(provider, problem)).map(|()| true)
+}
+
+async fn ask(app: &App, purchase: &ThemePurchase, now: Timestamp) -> Result<(), Problem> {
+    let payment = &purchase.payment;
+    let connected = connect(app, &payment.store_id, payment.provider).await?;
+    let mut observed = look(app, &connected, purchase).await?;
+    if purchase.is_over(now) && observed.state != ObservedState::Captured {
+        // Should it be paid in this moment, this says so.
+        observed = connected.void(app, payment).await?;
+    }
+    let update = PurchaseUpdate {
+        store_id: &purchase.store_id,
+        purchase_id: &purchase.id,
+        observed: &observed,
+        source: Source::Sync,
+        event: None,
+    };
+    record(app, &connected, &purchase.slug, update).await.map(drop)
+}
