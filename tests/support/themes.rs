@@ -1,42 +1,24 @@
 //! Themes: archives as their makers make them, and a store that tries them.
 
+use std::io::Write as _;
+
+use rawzip::path::EntryPath;
 use serde_json::{Value, json};
 
 use crate::{Client, Developer, Gateway, Merchant, Operator, Reply, Store, unique};
 
-/// An archive of these files, stored as they are (APPNOTE.TXT §4.3).
+/// An archive of these files, whatever their names are, stored as they are.
 pub fn zip(files: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
     for (name, bytes) in files {
-        let offset = u32::try_from(archive.len()).expect("a small archive");
-        let size = u32::try_from(bytes.len()).expect("a small file").to_le_bytes();
-        let length = u16::try_from(name.len()).expect("a short name").to_le_bytes();
-        // Version, flags, method, time and date, checksum, sizes, lengths.
-        let (version, time) = ([20, 0], [0, 0, 0x21, 0x58]);
-        let checksum = crc32(bytes).to_le_bytes();
-        let head = [&version[..], &[0, 0, 0, 0], &time, &checksum, &size, &size, &length, &[0, 0]];
-        let head = head.concat();
-        archive.extend([b"PK\x03\x04", &head[..], name.as_bytes(), bytes].concat());
-        let place = offset.to_le_bytes();
-        // Made by; then the same; comment, disk, attributes, place.
-        let entry = [b"PK\x01\x02\x14\0", &head[..], &[0; 10], &place, name.as_bytes()];
-        directory.extend(entry.concat());
+        let path = EntryPath::verbatim(name.as_bytes());
+        let (mut entry, config) = archive.new_file(path).start().expect("an entry");
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(bytes).expect("it is written to memory");
+        let (_, descriptor) = writer.finish().expect("an entry");
+        entry.finish(descriptor).expect("an entry");
     }
-    let count = u16::try_from(files.len()).expect("few files").to_le_bytes();
-    let (size, place) = (directory.len(), archive.len());
-    let number = |length: usize| u32::try_from(length).expect("a small archive").to_le_bytes();
-    let end = [b"PK\x05\x06\0\0\0\0", &count[..], &count, &number(size), &number(place), &[0, 0]];
-    [archive, directory, end.concat()].concat()
-}
-
-/// CRC-32 as archives have it (ISO 3309).
-fn crc32(bytes: &[u8]) -> u32 {
-    let fold = |sum: u32, byte: &u8| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-            if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 }
-        })
-    };
-    !bytes.iter().fold(!0, fold)
+    archive.finish().expect("an archive")
 }
 
 /// What a theme is made of; change it at will.
