@@ -11,7 +11,6 @@ use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
 use gateway::request::{Argument, Exact, Inbound, Judgement, Query, Raw, Reads, request};
-use gateway::table;
 use ground::fields::Subdomain;
 use ground::key;
 use http::request::Parts;
@@ -40,9 +39,6 @@ const PRIVATE: &str = "private, no-store";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// Opened by itself, a file runs nothing and loads nothing.
 const NOTHING: &str = "default-src 'none'; sandbox";
-/// Releases whose files are still served when another is live: pages that were made of them may still
-/// be around (our choice).
-const SERVED_RELEASES: usize = 10;
 
 /// Anybody, at the theme of the storefront that the path names; with a preview's token also of one
 /// that is not open yet.
@@ -328,28 +324,26 @@ async fn find(
     caller: &ThemeViewer,
     digest: &Digest,
 ) -> Result<Option<StoredFile>, Problem> {
-    let shown = caller.shown(app).await?;
-    let contents = Contents::load(app, &shown.place).await?;
-    if let Some(stored) = contents.by_digest(digest) {
-        return Ok(Some(stored.clone()));
+    if let Some(token) = &caller.preview {
+        let session = PreviewSession::of(app, token).await?;
+        return within(app, &session.contents, digest).await;
     }
-    if caller.preview.is_some() {
-        return Ok(None);
+    let shown = published::live_place(app, caller.store()).await?.ok_or(Code::NotFound)?;
+    if let Some(stored) = within(app, &shown, digest).await? {
+        return Ok(Some(stored));
     }
-    let query = table::Query::partition(key::theme_releases(&caller.store().id))
-        .begins_with(key::theme_releases_of(shown.slug.as_str()))
-        .newest_first()
-        .seen(table::Sight::Glance);
-    let mut seen = vec![shown.place];
-    for release in app.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
-        if seen.contains(&release.contents) {
-            continue;
+    for place in published::last_places(app, caller.store()).await? {
+        if let Some(stored) = within(app, &place, digest).await? {
+            return Ok(Some(stored));
         }
-        let contents = Contents::load(app, &release.contents).await?;
-        if let Some(stored) = contents.by_digest(digest) {
-            return Ok(Some(stored.clone()));
-        }
-        seen.push(release.contents);
     }
     Ok(None)
+}
+
+async fn within(
+    app: &App,
+    place: &BlobRef,
+    digest: &Digest,
+) -> Result<Option<StoredFile>, Problem> {
+    Ok(Contents::load(app, place).await?.by_digest(digest).cloned())
 }

@@ -5,12 +5,15 @@
 //! the history has no gap. What is gone back to becomes a release of its own, with the contents and
 //! the digest of the old one.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use catalogue::blob::pinned::BlobRef;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use gateway::table::{Query, Sight, Write};
 use ground::event::{About, EXAMPLE_TIME, Example, sample};
 use ground::id::{MerchantId, StoreId, ThemeReleaseId};
 use ground::key;
@@ -148,6 +151,63 @@ impl ThemeRelease {
     }
 }
 
+/// How long a process remembers where the contents of releases lie (our choice): that never changes, but
+/// takes memory.
+const REMEMBERED: Duration = MINUTE.saturating_mul(5);
+/// Releases before the live one whose files are still served: pages that were made of them may still be
+/// around (our choice).
+const SERVED: usize = 10;
+
+/// Where the contents of a store's live release lie.
+#[derive(Debug)]
+struct LivePlace(BlobRef);
+
+/// Where those of the last releases lie, each once.
+#[derive(Debug)]
+struct LastPlaces(Vec<BlobRef>);
+
+/// Where the contents lie that a store's storefront is shown with; none before something was published.
+///
+/// # Errors
+/// 503.
+pub async fn live_place(app: &App, store: &Store) -> Result<Option<BlobRef>, Problem> {
+    let Some(shown) = &store.live_theme else { return Ok(None) };
+    let (name, now) = (name_of(store, shown), app.clock.now());
+    match app.cache.get::<LivePlace>(&name, now) {
+        Some(known) => Ok(Some(known.0.clone())),
+        None => Ok(live(app, store).await?.map(|release| release.contents)),
+    }
+}
+
+/// Where the contents of the last releases of a store's live theme lie, the newest first and each once.
+///
+/// # Errors
+/// 503.
+pub async fn last_places(app: &App, store: &Store) -> Result<Vec<BlobRef>, Problem> {
+    let Some(shown) = &store.live_theme else { return Ok(Vec::new()) };
+    let (name, now) = (name_of(store, shown), app.clock.now());
+    if let Some(known) = app.cache.get::<LastPlaces>(&name, now) {
+        return Ok(known.0.clone());
+    }
+    let query = Query::partition(key::theme_releases(&store.id))
+        .begins_with(key::theme_releases_of(&shown.slug))
+        .newest_first()
+        .seen(Sight::Glance);
+    let mut places: Vec<BlobRef> = Vec::new();
+    for release in app.table.all::<ThemeRelease>(&query, SERVED).await? {
+        if !places.contains(&release.contents) {
+            places.push(release.contents);
+        }
+    }
+    app.cache.keep(&name, Arc::new(LastPlaces(places.clone())), now, REMEMBERED);
+    Ok(places)
+}
+
+/// What is remembered of a release is of it alone: the next has another name.
+fn name_of(store: &Store, live: &LiveTheme) -> String {
+    format!("{}/{}/{}", store.id, live.slug, live.release)
+}
+
 /// The release that a store's storefront is shown in; none before something was published.
 ///
 /// # Errors
@@ -155,7 +215,13 @@ impl ThemeRelease {
 pub async fn live(app: &App, store: &Store) -> Result<Option<ThemeRelease>, Problem> {
     let Some(live) = &store.live_theme else { return Ok(None) };
     // A release is there since before the store named it, and never changes.
-    app.table.peek(&key::theme_release(&store.id, &live.slug, live.release)).await
+    let key = key::theme_release(&store.id, &live.slug, live.release);
+    let found: Option<ThemeRelease> = app.table.peek(&key).await?;
+    if let Some(release) = &found {
+        let place = Arc::new(LivePlace(release.contents.clone()));
+        app.cache.keep(&name_of(store, live), place, app.clock.now(), REMEMBERED);
+    }
+    Ok(found)
 }
 
 impl Resource for ThemeRelease {

@@ -16,7 +16,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write, retry};
+use gateway::table::{Change, Sight, Write, retry_from_glance};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -64,16 +64,19 @@ pub async fn pin(
     files: &BTreeMap<String, Bytes>,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
     let upload = gateway::id::mint("", app.clock.now());
-    retry(|| pin_once(app, files, &upload)).await
+    // What is pinned stays: a glance that shows it is enough, and one that does not is refused.
+    let upload = &upload;
+    retry_from_glance(|sight| pin_once(app, files, upload, sight)).await
 }
 
 async fn pin_once(
     app: &App,
     files: &BTreeMap<String, Bytes>,
     upload: &str,
+    sight: Sight,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
     let now = app.clock.now();
-    let known = descriptions(app, files.keys()).await?;
+    let known = descriptions(app, files.keys(), sight).await?;
     let mut places: BTreeMap<String, BlobRef> =
         known.iter().map(|(name, blob)| (name.clone(), BlobRef::from(blob))).collect();
     let mut batches = Batches::new(app);
@@ -109,10 +112,11 @@ async fn pin_once(
 async fn descriptions(
     app: &App,
     names: impl Iterator<Item = &String>,
+    sight: Sight,
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|hundred| async move {
-        let mut batch = app.table.get_many(&hundred.iter().collect::<Vec<_>>()).await?;
+        let mut batch = app.table.look(&hundred.iter().collect::<Vec<_>>(), sight).await?;
         let found = hundred.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });

@@ -138,12 +138,86 @@ pub const DELIVERY: Operation = Operation {
 /// What the schedule does in a minute in which nothing is due.
 pub const SWEEP: Operation = Operation {
     name: "sweep of a minute, nothing due",
-    reads: 80,
+    reads: 90,
     writes: 10,
     runs: Run::of(512, 60),
     ..EVENTS
 };
+/// What a storefront is shown in, for a renderer, as a process reads it that has nothing of it.
+pub const THEME: Operation = Operation {
+    name: "theme of a storefront, from the table",
+    reads: 15,
+    hottest_reads: 5,
+    runs: Run::of(512, 8),
+    bytes: 4_500,
+    ..LIST
+};
+/// A file of it that neither a browser nor a cache in front has.
+pub const THEME_FILE: Operation = Operation {
+    name: "file of a theme, 10 KB",
+    reads: 5,
+    runs: Run::of(512, 5),
+    bytes: 10_500,
+    ..THEME
+};
+/// A page of three themes.
+pub const CATALOGUE: Operation = Operation {
+    name: "theme catalogue, page of 3",
+    reads: 20,
+    hottest_reads: 5,
+    runs: Run::of(512, 6),
+    bytes: 3_000,
+    ..LIST
+};
+/// What an editor begins with.
+pub const EDITOR: Operation = Operation {
+    name: "theme editor, opened",
+    reads: 60,
+    writes: 0,
+    hottest_reads: 30,
+    hottest_writes: 0,
+    api_requests: 1,
+    runs: Run::of(512, 8),
+    queue_requests: 0,
+    bytes: 2_500,
+};
+/// A draft of less than a kilobyte.
+pub const SAVE_DRAFT: Operation = Operation {
+    name: "theme draft, saved",
+    reads: 40,
+    writes: 20,
+    hottest_reads: 20,
+    hottest_writes: 20,
+    runs: Run::of(512, 12),
+    bytes: 1_500,
+    ..EDITOR
+};
+/// The draft becomes a release.
+pub const PUBLISH: Operation = Operation {
+    name: "theme, published",
+    reads: 50,
+    writes: 130,
+    hottest_reads: 30,
+    hottest_writes: 40,
+    runs: Run::of(512, 25),
+    ..SAVE_DRAFT
+};
+/// A release is gone back to.
+pub const ROLL_BACK: Operation = Operation { name: "theme, rolled back", reads: 70, ..PUBLISH };
+/// A package of seven small files, of which nobody has uploaded one before, and its document.
+pub const UPLOAD: Operation = Operation {
+    name: "theme package of 7 small files, 1 new",
+    reads: 80,
+    writes: 220,
+    hottest_reads: 20,
+    hottest_writes: 40,
+    runs: Run::of(512, 60),
+    bytes: 1_500,
+    ..EDITOR
+};
 
 /// All of them, as the document lists them.
-pub const ALL: [Operation; 11] =
-    [LIST, KEPT_LIST, PAGE, CHECKOUT, MARK_PAID, FULFIL, REFUND, SIGN_IN, EVENTS, DELIVERY, SWEEP];
+pub const ALL: [Operation; 19] = [
+    LIST, KEPT_LIST, PAGE, CHECKOUT, MARK_PAID, FULFIL, REFUND, SIGN_IN, EVENTS, DELIVERY, SWEEP,
+    THEME, THEME_FILE, CATALOGUE, EDITOR, SAVE_DRAFT, PUBLISH, ROLL_BACK, UPLOAD,
+];
