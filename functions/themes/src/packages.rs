@@ -77,7 +77,7 @@ pub async fn upload(
         return Err(Code::InvalidPackage.with("findings", shown));
     };
     // Before anything is kept for it.
-    check_is_new(&app, &maker.merchant_id, &package).await?;
+    let before = check_is_new(&app, &maker.merchant_id, &package).await?;
     if asked.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;
@@ -88,30 +88,47 @@ pub async fn upload(
     let now = app.clock.now();
     let owner = &maker.merchant_id;
     let made = ThemePackage::uploaded(owner, &zip, &package, findings, contents, now);
-    retry(|| take(&app, &made)).await.map(Either::Left)
+    let taken = match take(&app, &made, before).await {
+        Err(problem) if problem.code == Code::VersionConflict => {
+            let key = key::theme(made.manifest.slug.as_str());
+            retry(|| async { take(&app, &made, app.table.get(&key).await?).await }).await
+        }
+        outcome => outcome,
+    };
+    taken.map(Either::Left)
 }
 
+/// The theme that the package is of, if there is one.
+///
 /// # Errors
 /// `version_exists`, `slug_taken`.
-async fn check_is_new(app: &App, owner: &MerchantId, package: &Package) -> Result<(), Problem> {
+async fn check_is_new(
+    app: &App,
+    owner: &MerchantId,
+    package: &Package,
+) -> Result<Option<Theme>, Problem> {
     let Manifest { slug, version, .. } = &package.manifest;
     let (theme_key, version_key) =
         (key::theme(slug.as_str()), key::theme_version(slug.as_str(), &version.sort_key()));
     let mut found = app.table.get_many(&[&theme_key, &version_key]).await?;
     let theme: Option<Theme> = found.take(&theme_key)?;
-    if theme.is_some_and(|theme| theme.owner_id != *owner) {
+    if theme.as_ref().is_some_and(|theme| theme.owner_id != *owner) {
         return Err(Code::SlugTaken.with("slug", slug.as_str()));
     }
     match found.take::<ThemeVersion>(&version_key)? {
         Some(_) => Err(Code::VersionExists.with("version", version.to_string())),
-        None => Ok(()),
+        None => Ok(theme),
     }
 }
 
-/// Writes the package, its version and its theme.
-async fn take(app: &App, made: &ThemePackage) -> Result<Created<UploadedPackage>, Problem> {
+/// Writes the package, its version and its theme. The theme comes first: who loses a race for its slug
+/// is told of that, whichever version they have.
+async fn take(
+    app: &App,
+    made: &ThemePackage,
+    before: Option<Theme>,
+) -> Result<Created<UploadedPackage>, Problem> {
     let now = app.clock.now();
-    let before: Option<Theme> = app.table.get(&key::theme(made.manifest.slug.as_str())).await?;
     let theme = match &before {
         Some(theme) => theme.with(made, now)?,
         None => Theme::begun(made, now),
@@ -120,8 +137,8 @@ async fn take(app: &App, made: &ThemePackage) -> Result<Created<UploadedPackage>
     let answer = Created::new(&UploadedPackage { package: made.view() }).version(made.revision);
     app.table
         .write()
-        .create(&ThemeVersion::of(made, now), exists)
         .create_or_replace(&theme, Code::VersionConflict)
+        .create(&ThemeVersion::of(made, now), exists)
         .create(made, Code::VersionConflict)
         .emit(made.event(&PACKAGE_UPLOADED, now))
         .answer(answer, now)

@@ -353,14 +353,23 @@ impl IfMatch {
     }
 
     fn of(headers: &HeaderMap) -> Result<Self, Problem> {
-        let Some(value) = headers.get("if-match") else { return Ok(Self(None)) };
+        let mut all = headers.get_all("if-match").iter();
+        let Some(value) = all.next() else { return Ok(Self(None)) };
+        if all.next().is_some() {
+            return Err(Code::InvalidHeader.detail("If-Match is given more than once."));
+        }
         let text = value.to_str().unwrap_or_default().trim();
         if text == "*" {
             return Ok(Self(None));
         }
-        let version = text.trim_matches('"').trim_start_matches('v').parse();
+        // One entity tag: between two quotes, or bare as people write it.
+        let within = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let tag = within.unwrap_or(text);
+        let digits = tag.strip_prefix('v').unwrap_or(tag);
+        let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+        let version = digits.parse().ok().filter(|_| is_number);
         let refused = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
-        version.map(|version| Self(Some(version))).map_err(|_| refused())
+        version.map(|version| Self(Some(version))).ok_or_else(refused)
     }
 }
 

@@ -1,0 +1,138 @@
+//! A theme of the shape of Shopify's public ones, the whole way: folders, comments before JSON, section
+//! groups, blocks of the theme, translated labels, and the tags that only Shopify has.
+
+use support::{ThemeShop, json, upload, zip};
+
+const COMMENT: &str = "/*\n * IMPORTANT: The contents of this file are auto-generated.\n */\n";
+
+const LAYOUT: &str = "<!doctype html>\n<html lang=\"{{ request.locale.iso_code }}\">\n<head>\n\
+    {{ content_for_header }}\n{{ 'base.css' | asset_url | stylesheet_tag }}\n\
+    <title>{{ page_title }}{% if current_tags %} &ndash; tagged{% endif %}</title>\n</head>\n<body>\n\
+    {% sections 'header-group' %}\n<main>{{ content_for_layout }}</main>\n</body>\n</html>\n";
+
+const HEADER: &str = "<header>{{ shop.name }}{%- form 'localization', id: 'FooterLocale', class: 'locale' -%}\
+    <button>{{ form.id }}</button>{%- endform -%}</header>\n{% schema %}\n{\"name\": \"t:sections.header.name\", \
+    \"settings\": [{\"type\": \"link_list\", \"id\": \"menu\", \"default\": \"main-menu\", \
+    \"label\": \"t:sections.header.menu\"}]}\n{% endschema %}\n";
+
+const BANNER: &str = "{%- liquid\n  assign size = section.settings.size\n  if size == blank\n    assign size = 'm'\n  \
+    endif\n-%}\n<div class=\"banner banner--{{ size }}\">{%- for block in section.blocks -%}\
+    <h2 {{ block.shopify_attributes }}>{{ block.settings.heading }}</h2>{%- endfor -%}</div>\n{% schema %}\n\
+    {\"name\": \"t:sections.banner.name\", \"tag\": \"section\", \"class\": \"section\", \
+    \"disabled_on\": {\"groups\": [\"header\", \"footer\"]}, \"settings\": [{\"type\": \"select\", \"id\": \"size\", \
+    \"options\": [{\"value\": \"s\", \"label\": \"S\"}, {\"value\": \"l\", \"label\": \"L\"}], \"default\": \"s\", \
+    \"label\": \"t:x\"}], \"blocks\": [{\"type\": \"heading\", \"name\": \"t:x\", \"limit\": 1, \"settings\": \
+    [{\"type\": \"inline_richtext\", \"id\": \"heading\", \"default\": \"Banner\", \"label\": \"t:x\"}]}, \
+    {\"type\": \"@app\"}], \"presets\": [{\"name\": \"t:sections.banner.name\", \"blocks\": \
+    [{\"type\": \"heading\"}]}]}\n{% endschema %}\n";
+
+const GRID: &str = "{%- paginate collection.products by 2 -%}\n<table>{% tablerow product in collection.products \
+    cols: 2 %}{% render 'card', product: product %}{% endtablerow %}</table>\n\
+    {%- if paginate.pages > 1 -%}<nav>{{ paginate | default_pagination }}</nav>{%- endif -%}\n\
+    <p>{{ paginate.current_page }} of {{ paginate.pages }}</p>\n{%- endpaginate -%}\n\
+    {% schema %}{\"name\": \"Grid\", \"settings\": []}{% endschema %}\n";
+
+fn files(slug: &str) -> Vec<(String, Vec<u8>)> {
+    let schema = json!([
+        {"name": "theme_info", "theme_name": "Shaped", "theme_version": "1.0.0", "theme_author": "Ann",
+         "theme_documentation_url": "https://example.com", "theme_support_url": "https://example.com"},
+        {"name": "t:settings_schema.colors.name", "settings": [
+            {"type": "color_scheme_group", "id": "color_schemes", "definition": [
+                {"type": "color", "id": "background", "label": "t:x", "default": "#FFFFFF"}],
+             "role": {"background": "background"}}]},
+    ]);
+    let schemes = json!({"scheme-1": {"settings": {"background": "#fff"}}});
+    let data = json!({"current": {"color_schemes": schemes}, "presets": {"Default": {}}});
+    let group = json!({"type": "header", "name": "Header group", "order": ["header"],
+        "sections": {"header": {"type": "header", "settings": {"menu": "main-menu"}}}});
+    let heading = json!({"type": "heading", "settings": {"heading": "Browse <em>all</em>"}});
+    let banner =
+        json!({"type": "banner", "blocks": {"h": heading}, "block_order": ["h"], "settings": {}});
+    let index = json!({"sections": {"banner": banner}, "order": ["banner"]});
+    let collection = json!({"sections": {"grid": {"type": "grid"}}, "order": ["grid"]});
+    let manifest = json!({"slug": slug, "name": "Shaped", "version": "2.0.0", "author": "Ann"});
+    [
+        ("theme.json", manifest.to_string()),
+        ("assets/base.css", "body{}".to_owned()),
+        ("assets/global.js", "'use strict';".to_owned()),
+        (
+            "blocks/group.liquid",
+            "{% schema %}{\"name\": \"Group\", \"settings\": []}{% endschema %}".to_owned(),
+        ),
+        ("config/settings_schema.json", schema.to_string()),
+        ("config/settings_data.json", format!("{COMMENT}{data}")),
+        ("layout/theme.liquid", LAYOUT.to_owned()),
+        ("layout/password.liquid", "{{ content_for_layout }}".to_owned()),
+        ("locales/en.default.json", format!("{COMMENT}{}", json!({"general": {"x": "X"}}))),
+        ("locales/en.default.schema.json", json!({"sections": {}}).to_string()),
+        ("locales/de.json", "{}".to_owned()),
+        ("sections/header.liquid", HEADER.to_owned()),
+        ("sections/header-group.json", format!("{COMMENT}{group}")),
+        ("sections/banner.liquid", BANNER.to_owned()),
+        ("sections/grid.liquid", GRID.to_owned()),
+        ("snippets/card.liquid", "<b>{{ product.title }}</b>".to_owned()),
+        ("templates/index.json", format!("{COMMENT}{index}")),
+        ("templates/collection.json", format!("{COMMENT}{collection}")),
+        ("templates/gift_card.liquid", "{% layout none %}{{ gift_card.code }}".to_owned()),
+        ("templates/customers/login.json", json!({"sections": {}, "order": []}).to_string()),
+    ]
+    .map(|(path, text)| (path.to_owned(), text.into_bytes()))
+    .into()
+}
+
+#[tokio::test]
+async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() {
+    let shop = ThemeShop::with_upload().await;
+    for number in 1..=3 {
+        let product = json!({"title": format!("Cup {number}"), "status": "active",
+            "variants": [{"price": {"amount": 500, "currency": "INR"}}]});
+        shop.owner.post("/v1/products").json(product).await.expect(201);
+    }
+    let taken = upload(&shop.merchant, zip(&files(&shop.slug))).await.expect(201);
+    assert_eq!(taken.int("/package/files"), 20, "{}", taken.text);
+    let installed = shop.post("install", json!({"version": "2.0.0"})).await.expect(201);
+    let heading = "/draft/sections/banner/blocks/h/settings/heading";
+    assert_eq!(installed.str(heading), "Browse <em>all</em>");
+    shop.post("publish", json!({"draft_version": 1})).await.expect(201);
+
+    let seen = |rest: &str| {
+        shop.gateway.advance(identity::storefront::KEPT);
+        shop.gateway.client().get(&format!("/_local/shop/{}{rest}", shop.store.subdomain))
+    };
+    let first = seen("").await.expect(200);
+    for part in [
+        "<h2 >Browse <em>all</em></h2>",
+        "class=\"banner banner--s\"",
+        "<form method=\"post\" accept-charset=\"UTF-8\" id=\"FooterLocale\" class=\"locale\">",
+        "<button>localization</button></form>",
+        "<meta name=\"robots\"",
+    ] {
+        assert!(first.text.contains(part), "{part} is not in {}", first.text);
+    }
+    let cells = |text: &str| text.matches("<td class=").count();
+    let page = seen("/collections/all").await.expect(200);
+    assert_eq!(cells(&page.text), 2, "{}", page.text);
+    assert!(page.text.contains("1 of 2") && page.text.contains("?page=2\">2</a>"), "{}", page.text);
+    let last = seen("/collections/all?page=2").await.expect(200);
+    assert_eq!(cells(&last.text), 1, "{}", last.text);
+    assert!(last.text.contains("2 of 2"), "{}", last.text);
+
+    let ask = json!({
+        "settings": {"color_schemes": {"scheme-1": {"settings": {"background": "#000000"}}}},
+        "sections": {"banner": {"type": "banner", "settings": {"size": "l"}, "block_order": ["h"],
+            "blocks": {"h": {"type": "heading", "settings": {"heading": "Sale"}}}}},
+        "order": ["banner"],
+    });
+    let path = shop.path("editor/draft");
+    let saved = shop.owner.put(&path).if_match("\"1\"").json(ask).await.expect(200);
+    let ask = json!({"draft_version": saved.int("/draft/version")});
+    shop.post("publish", ask).await.expect(201);
+    let second = seen("").await.expect(200);
+    assert!(
+        second.text.contains("banner--l") && second.text.contains(">Sale</h2>"),
+        "{}",
+        second.text
+    );
+    shop.post("rollback", json!({"release": 1})).await.expect(201);
+    assert_eq!(seen("").await.expect(200).text, first.text);
+}
