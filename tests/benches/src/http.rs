@@ -34,6 +34,11 @@ impl Ask {
         Self { method: "POST", path: path.into(), body: Some(body), ..Self::default() }
     }
 
+    /// A change.
+    pub fn patch(path: impl Into<String>, body: Value) -> Self {
+        Self { method: "PATCH", ..Self::post(path, body) }
+    }
+
     /// With a header more.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {

@@ -17,7 +17,7 @@ use crate::shops::{STOCK, Shop, text};
 /// was begun when the process was killed is begun again after its lease.
 const QUIET: Duration = Duration::from_secs(150);
 /// Faults that are shown.
-const SHOWN: usize = 20;
+const SHOWN: usize = 200;
 
 /// What was found.
 #[derive(Debug, Default)]

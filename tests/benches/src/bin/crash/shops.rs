@@ -17,6 +17,9 @@ const PASSWORD: &str = "correct horse battery";
 pub const STOCK: i64 = 10_000_000;
 /// Variants of a store.
 pub const VARIANTS: usize = 4;
+/// How long an unpaid order keeps its stock, in minutes: the longest that a store may let it, so that none
+/// gives it back while stock and orders are compared.
+const PAYMENT_WINDOW: u64 = 1_440;
 /// How often what is refused for now is asked again.
 const TRIES: u32 = 400;
 
@@ -71,6 +74,9 @@ impl Shop {
         shop.id = text(&store, "/id")?;
         let activate = format!("/v1/stores/{}/activate", shop.id);
         shop.ask(&mut connection, Ask::post(activate, json!({}))).await?;
+        let settings = json!({"checkout": {"payment_window_minutes": PAYMENT_WINDOW}});
+        let path = format!("/v1/stores/{}/settings", shop.id);
+        shop.ask(&mut connection, Ask::patch(path, settings)).await?;
         let locations = shop.ask(&mut connection, Ask::get("/v1/inventory/locations")).await?;
         shop.location = text(&locations, "/data/0/id")?;
         for number in 0..VARIANTS {
