@@ -12,7 +12,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
 use gateway::request::{Argument, Exact, Inbound, Judgement, Query, Raw, Reads, request};
 use ground::fields::Subdomain;
-use ground::key;
 use http::request::Parts;
 use http::{HeaderName, header};
 use identity::store::Store;
