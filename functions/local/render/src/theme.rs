@@ -32,7 +32,8 @@ impl Theme {
     /// The JSON at this path, or why it is none.
     pub(crate) fn json(&self, path: &str) -> Option<Result<Json, String>> {
         let text = self.text(path)?;
-        Some(serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}")))
+        let text = behind_comments(&text);
+        Some(serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}")))
     }
 
     /// The texts of the page's language and those of the theme's own, whichever there are.
@@ -53,4 +54,16 @@ impl Theme {
         let default = default.and_then(|path| read(path));
         [own.unwrap_or_default(), default.unwrap_or_default()]
     }
+}
+
+/// The text behind the comments that editors of themes put before JSON; the whole where one is not closed.
+fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(comment) = rest.strip_prefix("/*") {
+        match comment.split_once("*/") {
+            Some((_, behind)) => rest = behind.trim_start(),
+            None => return text,
+        }
+    }
+    rest
 }
