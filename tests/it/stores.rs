@@ -128,6 +128,26 @@ async fn the_only_store_need_not_be_named() {
 }
 
 #[tokio::test]
+async fn the_store_that_is_left_need_not_be_named_in_any_family() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    merchant.open_store().await;
+    let newest = merchant.open_store().await;
+    let delete = merchant.delete(&format!("/v1/stores/{}", newest.id));
+    delete.json(json!({"confirm": newest.subdomain})).await.expect(202);
+    for path in [
+        "/v1/products",
+        "/v1/orders",
+        "/v1/payments",
+        "/v1/themes?installed=true",
+        "/v1/app-store/installations",
+        "/v1/operations/outbox",
+    ] {
+        merchant.get(path).await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn a_store_the_index_still_lists_is_read_again() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
