@@ -36,7 +36,7 @@ bench *options:
     target/release/benches --plots docs {{ options }}
 
 # The functions' packages.
-functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p app-store -p operations -p dispatcher -p webhooks -p mail"
+functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p themes-family -p app-store -p operations -p dispatcher -p webhooks -p mail"
 
 # Build every function as it is deployed, and feed each binary every sample event and odd ones.
 binaries *options:
