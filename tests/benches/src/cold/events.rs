@@ -83,6 +83,9 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
         family("payments", as_owner("/v1/payments/providers"), |n| {
             request("/v1/payments/providers", &[], n)
         }),
+        family("themes", as_owner("/v1/themes/packages"), |n| {
+            request("/v1/themes/packages", &[], n)
+        }),
         family("app-store", as_anybody("/v1/app-store/apps"), |n| {
             request("/v1/app-store/installations", &[], n)
         }),
