@@ -78,8 +78,7 @@ async fn a_store_without_a_theme_and_one_that_is_not_there_say_so() {
 #[tokio::test]
 async fn a_hostile_template_ends_in_time_with_a_finding() {
     for (layout, code) in [
-        // On a machine with much else to do its time is over first.
-        ("{% for i in (1..1000000000) %}{% endfor %}", "too_"),
+        ("{% for i in (1..1000000000) %}{% endfor %}", "too_many_steps"),
         (
             "{% assign s = 'xxxxxxxx' %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}",
             "memory_exceeded",

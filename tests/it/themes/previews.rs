@@ -52,9 +52,9 @@ async fn a_token_shows_one_draft_as_it_was() {
 async fn a_token_past_its_time_of_another_store_or_revoked_is_refused() {
     let shop = ThemeShop::open().await;
     let (short, long) = (begin(&shop, 60).await, begin(&shop, 600).await);
-    shop.gateway.advance(Duration::from_secs(45));
+    shop.gateway.advance(Duration::from_secs(58));
     look(&shop, &short.token).await.expect(200);
-    shop.gateway.advance(Duration::from_secs(15));
+    shop.gateway.advance(Duration::from_secs(2));
     look(&shop, &short.token).await.expect(410).problem("preview_expired");
     let path = |preview: &Preview| shop.path(&format!("preview-session/{}", preview.id));
     shop.owner.get(&path(&short)).await.expect(410).problem("preview_expired");
