@@ -20,7 +20,7 @@ ROOT = system.ROOT
 API = "http://127.0.0.1:3000"
 PROVIDERS = "http://127.0.0.1:3100"
 RECEIVERS = ["4900", "4901"]
-INSTALL = "python3 -m venv $WORK/venv && $WORK/venv/bin/pip install -q standardwebhooks"
+INSTALL = "python3 -m venv $WORK/venv && $WORK/venv/bin/pip install -q standardwebhooks joserfc"
 # Before the text of each document.
 STRICT = """set -euo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -48,10 +48,10 @@ class Document:
 DOCUMENTS = [
     Document("README.md", 1, [API], [r'"handle":', r'"has_more":', r'"email":"demo@example\.com"']),
     Document(
-        "docs/quickstart.md", 15, [API, PROVIDERS, *RECEIVERS, INSTALL],
+        "docs/quickstart.md", 16, [API, PROVIDERS, *RECEIVERS, INSTALL],
         [r"^verified by standardwebhooks: store\.updated$", r"^verified by openssl$", r"^paid$",
          r"^refunded$", r"^the draft is in the preview$", r"^the draft is live$",
-         r"^it is rolled back$"],
+         r"^it is rolled back$", r"^verified by joserfc: ", r"^the evidence is the report's$"],
     ),
 ]
 

@@ -1,4 +1,11 @@
-//! Operations: webhooks and what happened to them.
+//! Operations: webhooks and what happened to them, how the platform is doing, and what operators try on
+//! the canary store.
 
+mod canary;
+mod drills;
 mod events;
+mod evidence;
+mod load_tests;
+mod reports;
+mod runtime;
 mod webhooks;

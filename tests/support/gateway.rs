@@ -119,6 +119,11 @@ impl Gateway {
         self.system.sweep().await
     }
 
+    /// Looks how the platform is doing, as the schedule does once a minute.
+    pub async fn look(&self) -> dispatcher::Watched {
+        self.system.look().await.expect("there is a dispatcher")
+    }
+
     /// Waits until every event is handed out, and no mail is on its way.
     pub async fn quiet(&self) {
         let is_on_its_way = |item: &Value| {

@@ -39,7 +39,7 @@ const AT_ONCE: usize = 10;
 /// younger, and the next run's.
 const PER_SHARD: usize = 2_000;
 /// The queue between the schedule and the workers.
-pub const QUEUE: QueueName = QueueName("DUE_QUEUE_URL");
+pub const QUEUE: QueueName = reliability::queues::DUE;
 /// Batches that may wait in the queue before a run sends more. What waits there would be sent again.
 const ENOUGH: u64 = 250;
 

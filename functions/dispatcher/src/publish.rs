@@ -8,15 +8,16 @@
 
 use std::time::Duration;
 
+use commerce::audience::Audience;
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
+use gateway::canary::FaultKind;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use ground::event::{Event, EventGroup};
 
 use crate::PARALLEL;
-use crate::audience::Audience;
 use crate::outcome::{Outcome, mark};
 use crate::pending_events;
 
@@ -51,6 +52,7 @@ pub async fn publish(app: &App, group: &EventGroup) -> Result<(), Problem> {
 
 /// Publishes groups of events side by side, each for itself: answers with what became of each.
 pub(crate) async fn publish_all(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
+    let groups = unless_stalled(app, groups).await;
     let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
     let audience = Audience::of(app, &pending).await;
     let waves: Vec<Vec<EventGroup>> = groups.chunks(WAVE).map(<[EventGroup]>::to_vec).collect();
@@ -60,6 +62,14 @@ pub(crate) async fn publish_all(app: &App, groups: Vec<EventGroup>) -> Vec<Outco
         .collect()
         .await;
     outcomes.into_iter().flatten().collect()
+}
+
+/// Without the canary store's events while they are made to wait: they stay pending, and due.
+async fn unless_stalled(app: &App, mut groups: Vec<EventGroup>) -> Vec<EventGroup> {
+    if groups.iter().any(EventGroup::is_canarys) && app.table.injects(FaultKind::RelayStall).await {
+        groups.retain(|group| !group.is_canarys());
+    }
+    groups
 }
 
 /// Groups as they are now, as far as something of them is pending: of what happened a while ago, the

@@ -10,6 +10,7 @@ use std::time::Duration;
 use catalogue::category::CategoryDrain;
 use catalogue::product::DeferredWork;
 use delivery::delivery::{Delivery, DeliveryMessage};
+use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -56,6 +57,8 @@ pub struct SweepReport {
     pub categories: usize,
     /// Changes of products that were brought to their end.
     pub products: usize,
+    /// Long work whose step was put back on the queue.
+    pub runs: usize,
     /// Pieces of work that failed; they stay due.
     pub failures: usize,
 }
@@ -102,6 +105,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             Due::Payment | Due::Order | Due::Purchase => &mut report.handed_out,
             Due::Category => &mut report.categories,
             Due::Product => &mut report.products,
+            Due::Run => &mut report.runs,
         };
         for tally in outcomes {
             *slot = slot.saturating_add(tally.done);
@@ -156,6 +160,7 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
             Due::Payment | Due::Order | Due::Purchase => Ok(()),
             Due::Category => categories(app, chunk, &mut tally).await,
             Due::Product => products(app, chunk, &mut tally).await,
+            Due::Run => runs(app, chunk, &mut tally).await,
         };
         tally.count(outcome.map(|()| false));
     }
@@ -240,6 +245,15 @@ async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem
     let messages: Vec<_> =
         ids.map(|mail_id| (mail::MailMessage { mail_id }, Duration::ZERO)).collect();
     app.queue(mail::QUEUE).send(&messages).await?;
+    tally.done = tally.done.saturating_add(messages.len());
+    Ok(())
+}
+
+/// Long work whose message was lost: the step that the message brings moves the mark on.
+async fn runs(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let steps = keys.iter().filter_map(RunMessage::of);
+    let messages: Vec<_> = steps.map(|step| (step, Duration::ZERO)).collect();
+    app.queue(run::QUEUE).send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())
 }

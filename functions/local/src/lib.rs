@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use dispatcher::SweepReport;
+use dispatcher::{SweepReport, Watched};
 use functions::Functions;
 use gateway::app::App;
 use gateway::embedded::{self, AnyError, Embedded};
@@ -194,6 +194,14 @@ impl System {
         let dispatcher = host.app();
         let report = dispatcher::sweep(dispatcher).await;
         report.and(pumps::work_off(&self.embedded, dispatcher).await)
+    }
+
+    /// What the schedule does besides: looks how the platform is doing, and opens and resolves incidents.
+    ///
+    /// # Errors
+    /// A template without a dispatcher.
+    pub async fn look(&self) -> Result<Watched, AnyError> {
+        Ok(dispatcher::look(self.functions.of("dispatcher")?.app()).await)
     }
 
     /// Stops: no new requests, the running ones finish, then the pumps and the AWS end. What a

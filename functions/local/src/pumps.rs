@@ -16,6 +16,7 @@ use gateway::app::App;
 use gateway::embedded::emulators::REGION;
 use gateway::embedded::{AnyError, Embedded, TABLE};
 use gateway::item::Index;
+use gateway::metrics::minute_of;
 use gateway::queue::QueueName;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
@@ -45,6 +46,8 @@ const WEBHOOKS: (usize, usize) = (5, 100);
 const SLOW_WEBHOOKS: (usize, usize) = (10, 50);
 /// Mails of a call, and calls at once.
 const MAILS: (usize, usize) = (1, 4);
+/// Steps of long work that one call is given, and calls at once, as the event source mapping has them.
+const STEPS: (usize, usize) = (1, 5);
 /// Batches of due work worked on at once: fewer than a deployment has workers, for these share one
 /// machine.
 const BATCHES_AT_ONCE: usize = 8;
@@ -81,6 +84,9 @@ pub(crate) fn start(
     let app = functions.of("mail")?.app();
     let mails = queue(ground::mail::QUEUE, app, MAILS);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
+    let app = functions.of("runner")?.app();
+    let steps = queue(delivery::run::QUEUE, app, STEPS);
+    tasks.spawn(steps.pump(|app, event| async move { runner::handle(&app, event).await }));
     if let Some(every) = sweep_every {
         let due = queue(dispatcher::QUEUE, dispatcher, (1, BATCHES_AT_ONCE));
         tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
@@ -362,8 +368,15 @@ fn lambda_message(message: Message, url: &str) -> SqsMessage {
 async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut looked_at = None;
     loop {
         ticks.tick().await;
+        let minute = minute_of(dispatcher.clock.now());
+        if looked_at != Some(minute) {
+            looked_at = Some(minute);
+            let app = dispatcher.clone();
+            contain(async move { dispatcher::look(&app).await }).await;
+        }
         if is_anything_due(&embedded, &dispatcher).await {
             let app = dispatcher.clone();
             let swept = contain(async move { dispatcher::sweep(&app).await }).await;

@@ -14,7 +14,7 @@ use gateway::reply::{Accepted, Json, NoContent, Page};
 use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
 use gateway::table;
 use ground::event::EventGroup;
-use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
+use ground::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::StoreAccess;
@@ -39,6 +39,8 @@ pub(crate) struct DeliveriesQuery {
     event_id: Option<EventId>,
     /// Only those of events of this name.
     event_type: Option<Text<1, 100>>,
+    /// Only those that this replay made.
+    replay_id: Option<ReplayId>,
     /// Only those made at or after this time; at most 30 days before `until`.
     since: Option<Timestamp>,
     /// Only those made at or before this time.
@@ -68,6 +70,7 @@ pub(crate) async fn list(
             && query.status.is_none_or(|status| delivery.status == status)
             && query.subscription_id.as_ref().is_none_or(|id| delivery.subscription_id == *id)
             && query.event_id.as_ref().is_none_or(|id| delivery.event_id == *id)
+            && query.replay_id.as_ref().is_none_or(|id| delivery.replay_id.as_ref() == Some(id))
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
     paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await

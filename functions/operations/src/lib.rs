@@ -1,24 +1,28 @@
 //! `/v1/operations` — webhook subscriptions and deliveries, the catalogue of events, the outbox,
-//! limits and the audit log.
+//! replays, limits and the audit log; how the platform is doing, and the evidence of it with reports over it.
 
 mod actions;
 mod audit;
 mod deliveries;
 mod event_types;
+mod evidence;
 mod limits;
 mod outbox;
-mod range;
+pub mod page;
 mod receipts;
 mod recover;
+mod reports;
+mod runtime;
 mod subscriptions;
 mod verify;
 
 use gateway::budget::Cost;
 use gateway::routes::Routes;
+use ground::range;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
-    webhooks().merge(platform())
+    webhooks().merge(platform()).merge(runtime::routes()).merge(proof())
 }
 
 /// Webhooks: what was sent, and where to.
@@ -69,4 +73,15 @@ fn platform() -> Routes {
         .post("/v1/operations/outbox/{id}/discard", Cost::WRITE, outbox::discard)
         .get("/v1/operations/rate-limits", Cost::READ, limits::show)
         .get("/v1/operations/audit-log", Cost::List, audit::list)
+}
+
+/// What the platform can prove of itself.
+fn proof() -> Routes {
+    Routes::default()
+        .get("/v1/operations/certification-reports", Cost::List, reports::list)
+        .post("/v1/operations/certification-reports", Cost::BULK, reports::issue)
+        .get("/v1/operations/certification-reports/{id}", Cost::READ, reports::show)
+        .get("/v1/operations/reliability-evidence", Cost::List, evidence::list)
+        .get("/v1/operations/reliability-evidence/verify", Cost::BULK, evidence::verify)
+        .get("/v1/operations/reliability-evidence/{id}", Cost::READ, evidence::show)
 }

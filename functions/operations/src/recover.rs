@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use axum::extract::State;
 use delivery::delivery::{Delivery, DeliveryStatus};
+use delivery::replay::{DEFAULT_RATE, MOST, MOST_RANGE, ReplayAsk, ReplayKind, ReplayView};
 use delivery::subscription::{HealthWord, Stats};
 use gateway::app::App;
-use gateway::clock::{DAY, HOUR, Timestamp};
+use gateway::clock::{HOUR, Timestamp};
 use gateway::item::Index;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Given, Judgement, Path, Ruled, Rules, request};
-use gateway::table::{Query, Write};
+use gateway::table::Query;
 use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, WriteWebhooks};
@@ -21,16 +22,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::range::{self, TimeRange};
+use crate::runtime;
 use crate::subscriptions::find;
 
-/// Deliveries one call recovers.
-const MOST: usize = 10_000;
-/// How far back.
-const MOST_RANGE: Duration = DAY.saturating_mul(14);
-/// Deliveries written in one transaction, each with its place in its lane.
-const CHUNK: usize = 50;
-/// Deliveries whose messages are sent at once; the sweep sends the others'.
-const AT_ONCE: usize = 100;
 /// What statistics look back on.
 const WINDOW: Duration = HOUR.saturating_mul(24);
 /// Deliveries of a day that statistics count.
@@ -50,15 +44,6 @@ impl Rules for RecoverRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
         if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
     }
-}
-
-/// What begins again.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Recovered {
-    /// Deliveries whose attempts begin again.
-    matched: usize,
-    /// Whether there are more: ask again.
-    has_more: bool,
 }
 
 /// The last 24 hours of a subscription.
@@ -85,107 +70,33 @@ struct Durations {
     p95: Option<u64>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/recover`: Begins the attempts again of every
-/// delivery of the range that ended without success.
+/// `POST /v1/operations/webhook-subscriptions/{id}/recover`: Begins a replay of what has failed to reach the
+/// subscription in the range.
 ///
-/// Asking twice recovers once,
-/// because what is on its way again no longer matches.
+/// Asking twice recovers once, because what was sent again no longer matches.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` while the subscription is off; `range_too_wide` as a fault
-/// of its field.
+/// `not_found`; `invalid_state_transition` while the subscription is off; `replay_running`;
+/// `range_too_wide` as a fault of its field.
 pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     Ruled(Body(ask)): Ruled<Body<RecoverRequest>>,
-) -> Result<Accepted<Recovered>, Problem> {
-    let subscription = find(&app, &caller, &id).await?;
-    if !subscription.is_enabled() {
-        let actions = subscription.allowed_actions();
-        return Err(Problem::state(subscription.status.as_str(), &actions));
-    }
+) -> Result<Accepted<ReplayView>, Problem> {
     let now = app.clock.now();
     let floor = caller.store.created_at;
     let range = TimeRange::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
-    let scope = key::event_scope(Some(&caller.store.id), None);
-    let lost = lost(&app, &scope, &id, range).await?;
-    let mut recovered: Vec<Delivery> = Vec::new();
-    for chunk in lost.chunks(CHUNK) {
-        recovered.extend(write(&app, chunk, now).await?);
-    }
-    let soon: Vec<_> = recovered
-        .iter()
-        .take(AT_ONCE)
-        .map(|delivery| (delivery.message(), Duration::ZERO))
-        .collect();
-    if let Err(problem) = app.queue(delivery::delivery::QUEUE).send(&soon).await {
-        tracing::warn!(cause = %problem, "messages not queued");
-    }
-    let has_more = lost.len() >= MOST;
-    Ok(Accepted::new(&Recovered { matched: recovered.len(), has_more }))
-}
-
-/// What ended without success in the range and still has its payload.
-async fn lost(
-    app: &App,
-    scope: &str,
-    id: &SubscriptionId,
-    range: TimeRange,
-) -> Result<Vec<Delivery>, Problem> {
-    let mut found = Vec::new();
-    for day in range.days() {
-        for status in DeliveryStatus::LOST {
-            let query = Query::index(Index::Gsi6, key::deliveries_in(scope, status.as_str(), day))
-                .ends_with(key::to_subscription(id))
-                .whole();
-            let mut start = None;
-            loop {
-                let room = MOST.saturating_sub(found.len());
-                if room == 0 {
-                    return Ok(found);
-                }
-                let is_meant = |delivery: &Delivery| {
-                    delivery.status == status
-                        && range.holds(delivery.created_at)
-                        && delivery.expunged_at.is_none()
-                        && !delivery.test
-                };
-                let page =
-                    app.table.page::<Delivery>(&query, room.min(500), start, is_meant).await?;
-                found.extend(page.items);
-                start = page.next;
-                if start.is_none() {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn begin_again(write: Write, delivery: &Delivery) -> Write {
-    delivery.enter_lane(write.replace(delivery, Code::VersionConflict))
-}
-
-/// Writes a chunk at once, or, when one of it has changed meanwhile, each by itself.
-async fn write(app: &App, chunk: &[Delivery], now: Timestamp) -> Result<Vec<Delivery>, Problem> {
-    let recovered: Vec<Delivery> = chunk.iter().map(|delivery| delivery.recovered(now)).collect();
-    let together = recovered.iter().fold(app.table.write(), begin_again);
-    match together.commit().await {
-        Ok(()) => return Ok(recovered),
-        Err(problem) if problem.code == Code::VersionConflict => {}
-        Err(problem) => return Err(problem),
-    }
-    let mut written = Vec::new();
-    for delivery in recovered {
-        match begin_again(app.table.write(), &delivery).commit().await {
-            Ok(()) => written.push(delivery),
-            Err(problem) if problem.code == Code::VersionConflict => {}
-            Err(problem) => return Err(problem),
-        }
-    }
-    Ok(written)
+    let ask = ReplayAsk {
+        kind: ReplayKind::Recover,
+        subscription_id: Some(id),
+        event_types: Vec::new(),
+        range: Some(range),
+        delivery_ids: Vec::new(),
+        max_count: MOST,
+        rate_per_second: DEFAULT_RATE,
+    };
+    runtime::begin(&app, &caller, ask, now).await
 }
 
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats`: Counts the deliveries of the last 24 hours by

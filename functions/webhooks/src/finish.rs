@@ -12,6 +12,7 @@ use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
 
 use crate::begin::Job;
+use crate::count;
 use crate::send::{SentAttempt, UNSEALABLE};
 
 /// What a delivery has to report about its receiver.
@@ -55,6 +56,7 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
         Err(problem) => return Err(problem),
     }
     log(&delivery);
+    count::note(app, &delivery, &sent);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
         let report = report_of(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);

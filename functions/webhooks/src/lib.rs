@@ -38,6 +38,7 @@
 //! A message that cannot be read is reported as failed and ends in the dead-letter queue.
 
 mod begin;
+mod count;
 mod finish;
 mod inputs;
 mod send;
@@ -66,6 +67,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     let work = join_all(groups.map(|group| handle_group(app, group)));
     let (outcomes, used) = table::metered(app.clock.now(), work).await;
     tracing::debug!(messages = event.records.len(), ?used, "batch");
+    count::write_down(app).await;
     let mut response = SqsBatchResponse::default();
     for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {

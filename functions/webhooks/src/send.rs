@@ -5,9 +5,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use delivery::delivery::{AttemptOutcome, DeliveryAttempt, headers};
 use gateway::app::App;
+use gateway::canary::FaultKind;
 use gateway::clock::Timestamp;
-use gateway::egress::{Destination, Incoming, Outgoing};
+use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::seal::SealKey;
+use ground::id::StoreId;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
@@ -54,8 +56,12 @@ async fn post(
     now: Timestamp,
 ) -> Result<Incoming, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
+    let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
+    if is_canarys && app.table.injects(FaultKind::ReceiverDown).await {
+        return Err(AttemptOutcome::from(SendError::Connect));
+    }
     let destination = Destination::parse(&subscription.url, app.egress.policy())
-        .map_err(|refusal| AttemptOutcome::from(gateway::egress::SendError::Blocked(refusal)))?;
+        .map_err(|refusal| AttemptOutcome::from(SendError::Blocked(refusal)))?;
     let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
     let Some((keys, custom)) = opened else {
         tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");

@@ -1,10 +1,13 @@
 //! What is above every room: [`topics`] is the catalogue of what they announce, and
-//! [`event_filter`] what a request may name of it.
+//! [`event_filter`] what a request may name of it. [`audience`] says who is told of an event, and
+//! [`replays`] what of it is sent again.
 //!
 //! ```text
-//! gateway → ground → identity → catalogue → sales → themes ─┐
-//!                           └→ platform → delivery ─────────┴→ commerce
+//! gateway → ground → identity → catalogue → sales → themes ───────┐
+//!                           └→ platform → delivery → reliability ─┴→ commerce
 //! ```
 
+pub mod audience;
 pub mod event_filter;
+pub mod replays;
 pub mod topics;

@@ -11,6 +11,7 @@ use catalogue::navigation;
 use catalogue::policy;
 use catalogue::product;
 use catalogue::review;
+use delivery::replay;
 use delivery::subscription;
 use ground::event::Entry;
 use identity::customer;
@@ -22,6 +23,7 @@ use platform::app_review;
 use platform::developer;
 use platform::installation;
 use platform::submission;
+use reliability::incident;
 use sales::gift_card;
 use sales::order;
 use sales::payment;
@@ -62,6 +64,8 @@ const DECLARED: &[&[Entry]] = &[
     developer::TOPICS,
     merchant::TOPICS,
     subscription::TOPICS,
+    incident::TOPICS,
+    replay::TOPICS,
 ];
 
 /// Every topic, in document order.

@@ -7,6 +7,8 @@
 //! claim leaves it where it is; and what lists show by status is in an index only while a delivery is in
 //! trouble. So one that succeeds at once costs three units to make, one to claim, and two to settle.
 //!
+//! A replay makes another delivery of the same event, and marks the one whose place that takes.
+//!
 //! ```text
 //! pending ─► delivering ─► succeeded
 //!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
@@ -19,6 +21,7 @@ mod hold;
 mod lane;
 mod message;
 mod places;
+mod replayed;
 mod retry;
 mod signing;
 mod speed;
@@ -88,9 +91,6 @@ gateway::words! {
 }
 
 impl DeliveryStatus {
-    /// Those that ended without success and can be recovered.
-    pub const LOST: [Self; 3] = [Self::Exhausted, Self::Cancelled, Self::Blocked];
-
     /// Whether lists by this status have an index of their own: those of the others are the ordinary
     /// list, of which nearly all have succeeded.
     pub const fn is_trouble(self) -> bool {
@@ -122,6 +122,9 @@ pub struct Delivery {
     pub replay_id: Option<ReplayId>,
     /// The delivery that it repeats.
     pub redelivery_of: Option<DeliveryId>,
+    /// The delivery that a replay made in its place, after it ended without success.
+    #[serde(default)]
+    pub replayed_by: Option<DeliveryId>,
     /// Whether it is a test: attempted once, and not held against the receiver.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
@@ -129,11 +132,6 @@ pub struct Delivery {
     pub status: DeliveryStatus,
     /// Attempts begun.
     pub attempt: u32,
-    /// Attempts begun before the present run: a recovered delivery starts its schedule again.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub run_after: u32,
-    /// When the present run began, if it is not the first.
-    pub run_began_at: Option<Timestamp>,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
     /// Its lane, when its subscription wants the events about an entity in order.
@@ -215,11 +213,10 @@ impl Delivery {
             app_id: subscription.app_id.clone(),
             replay_id: None,
             redelivery_of: None,
+            replayed_by: None,
             test: false,
             status: DeliveryStatus::Pending,
             attempt: 0,
-            run_after: 0,
-            run_began_at: None,
             next_attempt_at: Some(now),
             lane: Lane::of(event, subscription),
             turn_at: None,
@@ -248,11 +245,10 @@ impl Delivery {
         Self { id: DeliveryId::derive(&cause), lane: None, ..Self::new(event, subscription, now) }
     }
 
-    /// Whether the present run has no attempt left, or has taken too long.
+    /// Whether no attempt is left, or it has taken too long.
     pub fn is_spent(&self, now: Timestamp) -> bool {
-        let made = self.attempt.saturating_sub(self.run_after);
         let most = if self.test { 1 } else { MAX_ATTEMPTS };
-        made >= most || self.run_began_at.unwrap_or(self.created_at).plus(LIFETIME) <= now
+        self.attempt >= most || self.created_at.plus(LIFETIME) <= now
     }
 
     /// The status under which it is listed because all is not well. One that is attempted again stays
@@ -260,10 +256,7 @@ impl Delivery {
     fn trouble(&self) -> Option<DeliveryStatus> {
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Succeeded => None,
-            DeliveryStatus::Delivering => {
-                let is_again = self.attempt.saturating_sub(self.run_after) > 1;
-                is_again.then_some(DeliveryStatus::Retrying)
-            }
+            DeliveryStatus::Delivering => (self.attempt > 1).then_some(DeliveryStatus::Retrying),
             status => Some(status),
         }
     }
@@ -324,8 +317,7 @@ impl Delivery {
         draw: u32,
         now: Timestamp,
     ) -> Self {
-        let made = self.attempt.saturating_sub(self.run_after);
-        let next = slot(made)
+        let next = slot(self.attempt)
             .filter(|_| !self.test)
             .map(|slot| now.plus(wait(slot, outcome.retry_after, draw)));
         let (status, next) = match (outcome.verdict, next) {
@@ -344,22 +336,6 @@ impl Delivery {
             last_status_code: outcome.status_code,
             last_error: outcome.error.clone(),
             last_duration_ms: u64::try_from(took.as_millis()).ok(),
-            ..self.changed(now)
-        }
-    }
-
-    /// The delivery with a new run of attempts, for the sweep to pick up at once.
-    #[must_use]
-    pub fn recovered(&self, now: Timestamp) -> Self {
-        Self {
-            status: DeliveryStatus::Pending,
-            run_after: self.attempt,
-            run_began_at: Some(now),
-            next_attempt_at: Some(now),
-            turn_at: None,
-            held_by: None,
-            lease_until: None,
-            due_at: Some(now),
             ..self.changed(now)
         }
     }
@@ -387,11 +363,6 @@ impl Delivery {
 /// on time when that is too far away for a message.
 fn due_for(next: Timestamp, now: Timestamp) -> Timestamp {
     if now.until(next) <= queue::MAX_DELAY { next.plus(QUEUE_GRACE) } else { next }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::egress::Egress;
 use crate::kept::Kept;
+use crate::metrics::Metrics;
 use crate::queue::{Queue, QueueName};
 use crate::secrets::Secrets;
-use crate::table::{Conflicts, Table};
+use crate::table::{Conflicts, Table, Throttles};
 
 /// Time to connect to a service of AWS (docs/platform.md §1).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -57,6 +58,8 @@ pub struct Parts {
     pub admissions: Admissions,
     /// What is held of budgets.
     pub leases: Leases,
+    /// What is counted of what this process does.
+    pub metrics: Metrics,
 }
 
 impl Deref for App {
@@ -110,6 +113,7 @@ impl App {
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
         dynamodb.set_endpoint_url(to.dynamodb.clone());
         dynamodb = dynamodb.retry_classifier(Conflicts);
+        dynamodb.push_interceptor(SharedInterceptor::new(Throttles));
         let mut sqs = aws_sdk_sqs::config::Builder::from(aws);
         sqs.set_endpoint_url(to.sqs.clone());
         let mut secrets = aws_sdk_secretsmanager::config::Builder::from(aws);
@@ -124,6 +128,7 @@ impl App {
                 aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
                 config.table.share(),
                 kept.clone(),
+                clock.clone(),
             ),
             sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
             secrets: Secrets::new(
@@ -136,6 +141,7 @@ impl App {
             kept,
             admissions: Admissions::default(),
             leases: Leases::default(),
+            metrics: Metrics::default(),
             clock,
             config,
         }))
@@ -143,7 +149,7 @@ impl App {
 
     /// The queue of this name.
     pub fn queue(&self, name: QueueName) -> Queue {
-        Queue::new(self.sqs.clone(), self.config.queue_url(name))
+        Queue::new(self.sqs.clone(), self.config.queue_url(name), self.table.clone())
     }
 
     /// The service in a Lambda: everything from the environment.

@@ -63,6 +63,11 @@ impl Timestamp {
         self.to_string().chars().take(10).filter(|c| *c != '-').collect()
     }
 
+    /// The UTC month as `yyyymm`.
+    pub fn month(self) -> String {
+        self.day().chars().take(6).collect()
+    }
+
     /// Parses the date of an HTTP header (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
     pub fn parse_http_date(text: &str) -> Option<Self> {
         let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
@@ -172,7 +177,7 @@ mod tests {
         assert_eq!(time.to_string(), "2026-11-21T07:00:00.007Z");
         assert_eq!(Timestamp::parse("2026-11-21T07:00:00.007Z"), Some(time));
         assert_eq!(Timestamp::parse("2026-11-21T08:00:00.007+01:00"), Some(time));
-        assert_eq!(time.day(), "20261121");
+        assert_eq!((time.day(), time.month()), ("20261121".to_owned(), "202611".to_owned()));
         assert_eq!(time.seconds_until(time.plus(Duration::from_millis(1))), 1);
         assert_eq!(time.seconds_until(time.minus(MINUTE)), 0);
     }

@@ -26,6 +26,8 @@ pub struct Config {
     pub admin_origins: Setting<Vec<String>>,
     /// E-mail addresses whose accounts are platform operators once they are proven.
     pub operators: Setting<Vec<String>>,
+    /// Whether failover drills and load tests may run on the canary store.
+    pub drills_allowed: Setting<bool>,
     /// Development: `Server-Timing` is shown.
     pub development: bool,
     /// Whether `X-Forwarded-For` is believed: behind a proxy that writes it. Never in a Lambda, where
@@ -149,6 +151,10 @@ impl Config {
             base_url: Setting::new("BASE_URL", given("BASE_URL").map(url)),
             admin_origins: list("ADMIN_ORIGINS"),
             operators: list("OPERATOR_EMAILS"),
+            drills_allowed: Setting::new(
+                "DRILLS_ALLOWED",
+                given("DRILLS_ALLOWED").map(|text| text == "true"),
+            ),
             development,
             trust_proxy: false,
             egress: if development { Policy::development() } else { Policy::strict() },
@@ -186,6 +192,7 @@ impl Config {
         let lists = [&self.admin_origins, &self.operators];
         let texts = texts.into_iter().filter_map(Setting::used);
         let lists = lists.into_iter().filter_map(Setting::used);
-        texts.chain(lists).chain(self.named.used()).collect()
+        let flags = self.drills_allowed.used();
+        texts.chain(lists).chain(flags).chain(self.named.used()).collect()
     }
 }

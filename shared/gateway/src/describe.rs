@@ -240,6 +240,12 @@ impl<'a> Operation<'a> {
         self.success(status, Some(Content { media_type: "*/*", schema }));
     }
 
+    /// It answers so, with a text of this media type.
+    pub(crate) fn answers_text(&mut self, status: u16, media_type: &'static str) {
+        let schema = json_schema!({"type": "string"});
+        self.success(status, Some(Content { media_type, schema }));
+    }
+
     /// It answers with a page of a list of `T`, with the members of `E` beside it.
     pub(crate) fn answers_page<T: JsonSchema, E: JsonSchema>(&mut self) {
         let (item, page) = (

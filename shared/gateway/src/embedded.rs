@@ -47,6 +47,8 @@ pub const SLOW_WEBHOOK_QUEUE: &str = "slow-webhooks";
 pub const MAIL_QUEUE: &str = "mail";
 /// The queue of due work.
 pub const DUE_QUEUE: &str = "due";
+/// The queue of long work.
+pub const RUNNER_QUEUE: &str = "runner";
 /// What the name of every secret begins with, as a stack's name does in a deployment.
 pub const SECRETS: &str = "service/";
 /// The secrets, by what the template calls them.
@@ -62,12 +64,13 @@ const SECRET_NAMES: [(&str, &str); 9] = [
     ("MailServer", documents::MAIL_SERVER),
 ];
 /// Every variable that is made of a reference: what [`Embedded::app`] has.
-const EVERYTHING: [(&str, &str); 18] = [
+const EVERYTHING: [(&str, &str); 20] = [
     ("TABLE_NAME", "Table"),
     ("WEBHOOK_QUEUE_URL", "WebhookQueue"),
     ("SLOW_WEBHOOK_QUEUE_URL", "SlowWebhookQueue"),
     ("MAIL_QUEUE_URL", "MailQueue"),
     ("DUE_QUEUE_URL", "DueQueue"),
+    ("RUNNER_QUEUE_URL", "RunnerQueue"),
     ("SIGNING_KEYS_SECRET", "SigningKeys"),
     ("RECEIPT_KEYS_SECRET", "ReceiptKeys"),
     ("SHARED_KEYS_SECRET", "SharedKeys"),
@@ -81,6 +84,7 @@ const EVERYTHING: [(&str, &str); 18] = [
     ("ADMIN_ORIGINS", "AdminOrigins"),
     ("OPERATOR_EMAILS", "OperatorEmails"),
     ("MAIL_FROM", "MailFrom"),
+    ("DRILLS_ALLOWED", "AllowDrills"),
 ];
 /// Six times the queue functions' time limit, as deployed (docs/platform.md §2).
 const VISIBILITY: Duration = Duration::from_mins(3);
@@ -114,6 +118,8 @@ pub struct Options {
     pub payment_base_urls: PaymentBaseUrls,
     /// How long a received message is hidden from other receivers.
     pub visibility: Duration,
+    /// Whether failover drills and load tests may run.
+    pub drills_allowed: bool,
     /// What goes wrong between the functions and their table.
     pub faults: Option<faults::Plan>,
 }
@@ -134,6 +140,7 @@ impl Default for Options {
             mail_server: None,
             payment_base_urls: PaymentBaseUrls::default(),
             visibility: VISIBILITY,
+            drills_allowed: true,
             faults: None,
         }
     }
@@ -191,6 +198,7 @@ impl Embedded {
         let slow = emulators.create_queue(SLOW_WEBHOOK_QUEUE, options.visibility).await?;
         let mail = emulators.create_queue(MAIL_QUEUE, options.visibility).await?;
         let due = emulators.create_queue(DUE_QUEUE, options.visibility).await?;
+        let runner = emulators.create_queue(RUNNER_QUEUE, options.visibility).await?;
         let endpoints = Endpoints {
             dynamodb: Some(emulators.dynamodb_endpoint().to_owned()),
             sqs: Some(emulators.sqs_endpoint().to_owned()),
@@ -209,6 +217,8 @@ impl Embedded {
             ("MailDeadLetters", mail.dead_letter_url),
             ("DueQueue", due.url),
             ("DueDeadLetters", due.dead_letter_url),
+            ("RunnerQueue", runner.url),
+            ("RunnerDeadLetters", runner.dead_letter_url),
         ]);
         resources.extend(SECRET_NAMES.map(|(name, secret)| (name, format!("{SECRETS}{secret}"))));
         let parameters = BTreeMap::from([
@@ -216,6 +226,7 @@ impl Embedded {
             ("AdminOrigins", options.admin_origins.join(",")),
             ("OperatorEmails", options.operators.join(",")),
             ("MailFrom", options.mail_from),
+            ("AllowDrills", options.drills_allowed.to_string()),
         ]);
         let settings = Settings {
             clock: options.clock,

@@ -9,7 +9,8 @@
 //! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
 //! - Outside: [`queue`], [`secrets`], [`egress`]; what comes back in from there is [`bridged`].
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
-//! - What a handler can reach is [`app`]; what is known of its request is [`context`].
+//! - What a handler can reach is [`app`]; what is known of its request is [`context`]; what is counted of
+//!   all of them is [`metrics`].
 
 pub mod answer;
 pub mod app;
@@ -17,6 +18,7 @@ pub mod bridged;
 pub mod budget;
 pub mod cache;
 pub mod caller;
+pub mod canary;
 pub mod clock;
 pub mod config;
 pub mod context;
@@ -31,6 +33,7 @@ pub mod item;
 pub mod kept;
 pub mod lambda;
 pub mod log;
+pub mod metrics;
 pub mod outbox;
 pub mod page;
 pub mod password;

@@ -8,9 +8,12 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::time::Duration;
 
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
 use crate::clock::{MINUTE, Timestamp};
 use crate::item::{Index, Key};
-use crate::table::{Query, Write};
+use crate::problem::Problem;
+use crate::table::{Query, Table, Write};
 
 /// Something that a transaction announces.
 pub trait Outgoing {
@@ -61,6 +64,8 @@ pub enum Due {
     Category,
     /// What changes of products have left to do.
     Product,
+    /// Long work that takes its next step.
+    Run,
     /// Refunds that no provider has confirmed, and money that is to go back.
     Payment,
     /// Purchases of themes that may have been paid, and money of theirs that is to go back.
@@ -69,13 +74,14 @@ pub enum Due {
 
 impl Due {
     /// Every kind, in the order a sweep takes them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Event,
         Self::Delivery,
         Self::Mail,
         Self::Redaction,
         Self::Category,
         Self::Product,
+        Self::Run,
         // These ask others, who may be slow: nobody else waits for them.
         Self::Payment,
         Self::Order,
@@ -91,6 +97,7 @@ impl Due {
             Self::Order => "ORD",
             Self::Category => "CAT",
             Self::Product => "PRD",
+            Self::Run => "RUN",
             Self::Payment => "PAY",
             Self::Purchase => "THP",
         }
@@ -100,7 +107,7 @@ impl Due {
     /// shard.
     pub fn mark(self, id: &str, at: Timestamp) -> (Index, Key) {
         let shard = id.chars().last().filter(|c| SHARDS.contains(*c)).unwrap_or('0');
-        (Index::Gsi3, Key::new(format!("DUE#{}#{shard}", self.name()), format!("{at}#{id}")))
+        (Index::Gsi3, Key::new(self.partition(shard), format!("{at}#{id}")))
     }
 
     /// How long work that was tried so often in vain is left alone: a minute, twice as long each
@@ -109,9 +116,29 @@ impl Due {
         MINUTE.saturating_mul(1 << tries.min(9))
     }
 
+    /// When the first work of this kind is due, or was: of all that is to be done. The index is late, by
+    /// little.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn first(self, table: &Table) -> Result<Option<Timestamp>, Problem> {
+        let firsts: Vec<Option<String>> = stream::iter(SHARDS.chars())
+            .map(|shard| async move {
+                table.first_place(&Query::index(Index::Gsi3, self.partition(shard))).await
+            })
+            .buffer_unordered(SHARDS.len())
+            .try_collect()
+            .await?;
+        let time = |place: String| Timestamp::parse(place.split('#').next()?);
+        Ok(firsts.into_iter().flatten().filter_map(time).min())
+    }
+
+    fn partition(self, shard: char) -> String {
+        format!("DUE#{}#{shard}", self.name())
+    }
+
     /// What is due by `now` on one shard, oldest first.
     pub fn query(self, shard: char, now: Timestamp) -> Query {
-        Query::index(Index::Gsi3, format!("DUE#{}#{shard}", self.name()))
-            .between("0", format!("{now}#~"))
+        Query::index(Index::Gsi3, self.partition(shard)).between("0", format!("{now}#~"))
     }
 }

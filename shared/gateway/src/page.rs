@@ -258,7 +258,8 @@ impl<E: Serialize> Paging<E> {
             partition.is_some_and(|name| name == query.partition_key())
         };
         let first = queries.iter().position(is_here).ok_or(Code::InvalidCursor)?;
-        let in_partition = start.contains_key("PK").then(|| start.clone());
+        // The beginning of a partition has no sort key.
+        let in_partition = start.contains_key("SK").then(|| start.clone());
         Ok((first, in_partition))
     }
 

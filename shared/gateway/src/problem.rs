@@ -92,6 +92,8 @@ catalogue! {
     MfaRequired = 403 "mfa_required" "A second factor is needed.";
     EmailUnverified = 403 "email_unverified" "Confirm the e-mail address of the account first.";
     AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
+    ProductionLocked = 403 "production_locked" "This deployment lets no failover drill run.";
+    SandboxOnly = 403 "sandbox_only" "Load tests run on the canary store alone, where the deployment lets them.";
     PurchaseRequired = 403 "purchase_required" "Only who has bought the product may review it.";
     // 404
     NotFound = 404 "not_found" "There is no such resource.";
@@ -127,6 +129,7 @@ catalogue! {
     SubscriptionLimit = 409 "subscription_limit" "The store has reached its number of webhook subscriptions.";
     DeliveryInFlight = 409 "delivery_in_flight" "The delivery is being attempted right now.";
     PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
+    ReplayRunning = 409 "replay_running" "A replay is under way on this store.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
     StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
     MenuLimit = 409 "menu_limit" "The store has reached its number of menus.";
@@ -180,6 +183,8 @@ catalogue! {
     AlreadyCurrent = 409 "already_current" "The storefront shows this already.";
     AlreadyLicensed = 409 "already_licensed" "The store has a licence for this theme.";
     ThemeIsFree = 409 "theme_is_free" "The theme costs nothing.";
+    DrillRunning = 409 "drill_running" "A failover drill or a load test is running on the canary store.";
+    IncidentOpen = 409 "incident_open" "There is an open incident; nothing is made to fail meanwhile.";
     NotForSale = 409 "not_for_sale" "The theme cannot be bought now.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";
@@ -193,6 +198,7 @@ catalogue! {
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
     MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill could touch more than it may.";
     InvalidPackage = 422 "invalid_package" "The file is not a theme that can be taken.";
     // 429
     RateLimited = 429 "rate_limited" "The budget for this caller is used up for now.";

@@ -356,3 +356,63 @@ impl Reply for File {
         operation.answers_bytes(StatusCode::OK.as_u16());
     }
 }
+
+/// A kind of text that is not JSON.
+pub trait TextType {
+    /// Its media type.
+    const MEDIA_TYPE: &'static str;
+    /// As `Content-Type` says it, with its parameters.
+    const CONTENT_TYPE: &'static str;
+}
+
+/// A page to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Html;
+
+impl TextType for Html {
+    const MEDIA_TYPE: &'static str = "text/html";
+    const CONTENT_TYPE: &'static str = "text/html; charset=utf-8";
+}
+
+/// A signed statement as a compact JWS (RFC 7515 §9.2.1).
+#[derive(Debug, Clone, Copy)]
+pub struct Jose;
+
+impl TextType for Jose {
+    const MEDIA_TYPE: &'static str = "application/jose";
+    const CONTENT_TYPE: &'static str = Self::MEDIA_TYPE;
+}
+
+/// 200 with a text of this type.
+#[derive(Debug, Clone)]
+pub struct TextOf<T> {
+    answer: Answer,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T: TextType> TextOf<T> {
+    /// This text.
+    pub fn new(text: String) -> Self {
+        let answer = Answer::bytes(T::CONTENT_TYPE, text.into_bytes());
+        Self { answer, kind: PhantomData }
+    }
+}
+
+impl<T: TextType> Reply for TextOf<T> {
+    fn as_answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    fn into_answer(self) -> Answer {
+        self.answer
+    }
+
+    fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self {
+        Self { answer: change(self.answer), ..self }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.answers_text(StatusCode::OK.as_u16(), T::MEDIA_TYPE);
+    }
+}

@@ -5,6 +5,7 @@
 //! is judged before any of them is extracted ([`Argument`]). Unknown fields, unknown parameters and
 //! repeated ones are refused.
 
+mod accept;
 mod arguments;
 mod fields;
 mod json;
@@ -22,6 +23,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
+pub use accept::Accept;
 pub use arguments::{Argument, Given, Judgement, NoFields, Reads, Ruled, Rules};
 pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
 pub use gateway_macros::request;

@@ -29,15 +29,16 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
-pub(crate) use conflict::Conflicts;
+pub(crate) use conflict::{Conflicts, Throttles};
 pub use meter::{Metered, metered};
 pub use pace::Pass;
 pub use places::Place;
 pub use query::Query;
-pub use read::{Batch, Scanned};
+pub use read::{Batch, Scanned, WalkPlace};
 pub use sight::{Sight, is_to_be_settled, retry_from_glance};
-pub use write::{Change, Changed, Condition, Write, retry};
+pub use write::{Change, Changed, Condition, Write, retry, retry_up_to};
 
+use crate::clock::Clock;
 use crate::config::Setting;
 use crate::context::Context;
 use crate::kept::Kept;
@@ -49,12 +50,14 @@ pub struct Table {
     client: Client,
     name: Arc<Setting<String>>,
     kept: Kept,
+    /// Until when a fault is injected.
+    pub(crate) clock: Clock,
 }
 
 impl Table {
     /// A table of this name behind the client; a write ends what is `kept` of it.
-    pub fn new(client: Client, name: Setting<String>, kept: Kept) -> Self {
-        Self { client, name: Arc::new(name), kept }
+    pub fn new(client: Client, name: Setting<String>, kept: Kept, clock: Clock) -> Self {
+        Self { client, name: Arc::new(name), kept, clock }
     }
 
     /// The client, for the rate bucket and the idempotency record: their writes are single
@@ -86,6 +89,8 @@ pub(crate) struct TableUse {
     pub(crate) capacity_tenths: u64,
     /// Writes of rate buckets: a unit each.
     pub(crate) charges: u32,
+    /// How often the table refused a call for now, whether or not it took it when asked again.
+    pub(crate) throttles: u32,
 }
 
 /// What was read for the list that a request asks for.

@@ -39,7 +39,7 @@ pub const MAX_BODY: usize = 64 * 1024;
 /// How long events are kept.
 pub const KEPT: std::time::Duration = DAY.saturating_mul(30);
 /// The stream hands an event on within this time; after it, the sweep does.
-const STREAM_GRACE: std::time::Duration = MINUTE;
+pub const STREAM_GRACE: std::time::Duration = MINUTE;
 
 /// Whether a subscription's filter takes an event: by exact name, `order.*` or `*`.
 pub fn matches(filter: &str, name: &str) -> bool {

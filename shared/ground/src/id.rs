@@ -5,7 +5,7 @@
 //! one thing. They are a `UUIDv8` (RFC 9562 §5.8) of a SHA-256; an order's, and those of its payments,
 //! begin with the order's number, so that they lead to it.
 
-use gateway::id;
+use gateway::{canary, id};
 
 gateway::ids! {
     /// A merchant account.
@@ -32,6 +32,8 @@ gateway::ids! {
     DeliveryId = "dlv_";
     /// A replay of deliveries.
     ReplayId = "rpl_";
+    /// An incident.
+    IncidentId = "inc_";
     /// A one-time-code challenge.
     ChallengeId = "otp_";
     /// A mail on its way.
@@ -88,6 +90,14 @@ gateway::ids! {
     ThemeLicenseId = "lic_";
     /// A purchase of a theme.
     ThemePurchaseId = "tpu_";
+    /// A record of the reliability evidence.
+    EvidenceId = "evd_";
+    /// A certification report.
+    ReportId = "rep_";
+    /// A failover drill.
+    DrillId = "drl_";
+    /// A load test.
+    LoadTestId = "lod_";
 }
 
 /// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
@@ -110,7 +120,37 @@ pub const DERIVED: &[(&str, &str)] = &[
         "the store and the theme's slug: a theme is installed once on a store",
     ),
     (ThemeReleaseId::PREFIX, "the store, the theme's slug and the release's number"),
+    (EvidenceId::PREFIX, "the record's kind, what it is about, and the outcome: it is stated once"),
 ];
+
+/// The digits of what is the canary's: older than anything that was minted.
+const CANARY: &str = "0000000000007000800000000000ca0a";
+
+impl MerchantId {
+    /// The account that the canary store belongs to.
+    pub fn canary() -> Self {
+        Self(format!("{}{CANARY}", Self::PREFIX))
+    }
+}
+
+impl SubscriptionId {
+    /// The canary store's webhook subscription.
+    pub fn canary() -> Self {
+        Self(format!("{}{CANARY}", Self::PREFIX))
+    }
+}
+
+impl StoreId {
+    /// The canary store's: drills and load tests are made on it, and on no other.
+    pub fn canary() -> Self {
+        Self(format!("{}{CANARY}", Self::PREFIX))
+    }
+
+    /// Whether it is the canary store's.
+    pub fn is_canary(&self) -> bool {
+        self.as_str() == canary::STORE
+    }
+}
 
 impl OrderId {
     /// The id of a store's order with this number (without the store's prefix, which may change).
@@ -159,6 +199,16 @@ mod tests {
         let of_other = PaymentId::of_order(&foreign, &["stripe", "0"]);
         assert_ne!(payment, of_other, "another order of the same number");
         assert_eq!(PaymentId::parse(payment.as_str()), Some(payment));
+    }
+
+    #[test]
+    fn the_canarys_ids_are_well_formed_and_its_stores_is_the_one_that_adapters_know() {
+        let store = StoreId::canary();
+        assert_eq!(store.as_str(), canary::STORE);
+        assert!(store.is_canary() && !StoreId::derive(&["a"]).is_canary());
+        assert_eq!(MerchantId::parse(MerchantId::canary().as_str()), Some(MerchantId::canary()));
+        let subscription = SubscriptionId::canary();
+        assert_eq!(SubscriptionId::parse(subscription.as_str()), Some(subscription));
     }
 
     #[test]

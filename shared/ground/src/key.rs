@@ -6,6 +6,7 @@ mod catalogue;
 mod delivery;
 mod identity;
 mod platform;
+mod reliability;
 mod sales;
 mod themes;
 
@@ -15,6 +16,7 @@ pub use catalogue::*;
 pub use delivery::*;
 pub use identity::*;
 pub use platform::*;
+pub use reliability::*;
 pub use sales::*;
 pub use themes::*;
 

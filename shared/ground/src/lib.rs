@@ -4,6 +4,7 @@
 //! - [`key`]: every key of the table, a file per room.
 //! - [`event`]: what happened, and how a noun declares its [`topics!`]; [`mail`]: what is written to
 //!   people. Both are put out in the transaction of the change that they tell of.
+//! - [`range`]: a range of time, as the day partitions that hold it.
 //! - [`resource`]: what is shown with a version, and how a change of it is written and announced.
 //! - [`pointer`]: where the item of an id is, when its key follows from something else.
 //! - What two rooms share: [`image`], [`provider`], [`rating`].
@@ -17,6 +18,7 @@ pub mod mail;
 pub mod money;
 pub mod pointer;
 pub mod provider;
+pub mod range;
 pub mod rating;
 pub mod resource;
 pub mod scope;

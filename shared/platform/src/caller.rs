@@ -5,7 +5,9 @@ mod app;
 mod leaving;
 mod maker;
 mod named;
+mod observer;
 mod overseen;
+mod overseer;
 mod shopper;
 mod visitor;
 
@@ -38,7 +40,9 @@ pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
 pub use maker::Maker;
 use named::{named_store, no_such_store};
+pub use observer::Observer;
 pub use overseen::OverseenStore;
+pub use overseer::Overseer;
 pub use shopper::{Customer, Shopper};
 pub use visitor::{Personal, Visitor, WhenInstalled, WhenNamed};
 
@@ -386,6 +390,13 @@ impl<S: Required> Caller for StoreAccess<S> {
             StoreActor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
             StoreActor::App(app) => app_identity(app, &self.store.id),
         }
+    }
+}
+
+impl<S> StoreAccess<S> {
+    /// A store's owner, who may do anything there.
+    fn of_owner(store: Store, owner: MerchantId) -> Self {
+        Self { store, actor: StoreActor::Merchant(owner), scope: PhantomData }
     }
 }
 

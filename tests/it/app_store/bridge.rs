@@ -20,10 +20,11 @@ const CREDENTIALS: [&str; 14] = [
 
 /// What has such a word in its path and is open all the same, because a plain call with the same
 /// token does it too, or because it tells what everybody may know.
-const OPEN: [(&str, &str); 9] = [
+const OPEN: [(&str, &str); 10] = [
     ("POST", "/v1/operations/webhook-subscriptions/{id}/secret/rotate"),
     ("POST", "/v1/operations/webhook-subscriptions/{id}/secret/promote"),
     ("GET", "/v1/operations/outbox/verify"),
+    ("GET", "/v1/operations/reliability-evidence/verify"),
     ("GET", "/v1/inventory/levels/{item}/{location}/verify"),
     ("GET", "/v1/app-store/oauth/jwks"),
     ("GET", "/v1/app-store/oauth/metadata"),

@@ -31,7 +31,7 @@ impl Kind {
     fn of(binary: &str) -> Self {
         match binary {
             "dispatcher" => Self::Dispatcher,
-            "webhooks" | "mail" => Self::Queue,
+            "webhooks" | "mail" | "runner" => Self::Queue,
             family => {
                 assert!(local::families().iter().any(|(name, _)| *name == family), "{family}");
                 Self::Family

@@ -65,6 +65,12 @@ const INTERFACE: &[(&str, &str)] = &[
     ("GET", "/v1/operations/webhook-deliveries"),
     ("GET", "/v1/operations/webhook-subscriptions"),
     ("POST", "/v1/operations/webhook-subscriptions"),
+    ("GET", "/v1/operations/runtime/overview"),
+    ("GET", "/v1/operations/runtime/incidents"),
+    ("POST", "/v1/operations/runtime/incidents"),
+    ("GET", "/v1/operations/runtime/replays"),
+    ("POST", "/v1/operations/runtime/replays"),
+    ("POST", "/v1/operations/runtime/failover-drills"),
 ];
 
 #[test]
@@ -159,6 +165,7 @@ fn filled(row: &Row, store: &str) -> String {
         ("{handle}", "main".to_owned()),
         ("{slug}", "plain-linen".to_owned()),
         ("{number}", "1".to_owned()),
+        ("{name}", "webhooks".to_owned()),
         ("{type}", "store.updated".to_owned()),
         ("{sid}", format!("sub_{zeroes}")),
         ("{rid}", format!("rev_{zeroes}")),
@@ -177,6 +184,12 @@ fn filled(row: &Row, store: &str) -> String {
         path if path.contains("/webhook-subscriptions/") => format!("whs_{zeroes}"),
         path if path.contains("/webhook-deliveries/") => format!("dlv_{zeroes}"),
         path if path.contains("/outbox/") => format!("evt_{zeroes}"),
+        path if path.contains("/incidents/") => format!("inc_{zeroes}"),
+        path if path.contains("/replays/") => format!("rpl_{zeroes}"),
+        path if path.contains("/certification-reports/") => format!("rep_{zeroes}"),
+        path if path.contains("/reliability-evidence/") => format!("evd_{zeroes}"),
+        path if path.contains("/failover-drills/") => format!("drl_{zeroes}"),
+        path if path.contains("/load-tests/") => format!("lod_{zeroes}"),
         _ => zeroes,
     };
     path.replace("{id}", &id)

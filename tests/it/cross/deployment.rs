@@ -87,7 +87,7 @@ async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
         ("MailServer", &["Mail"]),
         ("MfaKey", &["Auth"]),
         ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Storefront", "Themes"]),
-        ("WebhookKey", &["AppStore", "Operations", "SlowWebhooks", "Webhooks"]),
+        ("WebhookKey", &["AppStore", "Operations", "Runner", "SlowWebhooks", "Webhooks"]),
         ("GiftCardKey", &["Orders", "Products", "Storefront"]),
     ] {
         assert_eq!(who_may("secretsmanager:GetSecretValue", secret), readers, "{secret}");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ::themes::licensed::ThemeLicense;
 use ::themes::manifest::Slug;
+use gateway::clock::DAY;
 use gateway::problem::Code;
 use gateway::request::FromText;
 use ground::id::{DERIVED, PREFIXES, StoreId, ThemePurchaseId};
@@ -30,6 +31,11 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/operations/event-types/{type}",
     "/v1/operations/outbox/verify",
     "/v1/operations/rate-limits",
+    "/v1/operations/runtime/overview",
+    "/v1/operations/runtime/queues",
+    "/v1/operations/runtime/queues/{name}",
+    "/v1/operations/runtime/queues/{name}/dlq",
+    "/v1/operations/reliability-evidence/verify",
     "/v1/operations/webhook-deliveries/{id}/attempts",
     "/v1/operations/webhook-deliveries/{id}/receipt",
     "/v1/operations/webhook-subscriptions/{id}/stats",
@@ -255,6 +261,26 @@ async fn platform(world: &mut World, shop: &Platform) {
     })
     .await;
     let event = owner.get("/v1/operations/outbox").await.expect(200).str("/data/0/id");
+    let replay = json!({"kind": "range", "since": world.market.store.view["created_at"]});
+    let replay = world.make("/v1/operations/runtime/replays", replay).await.str("/id");
+    let runtime = "/v1/operations/runtime";
+    let (drills, tests) = (format!("{runtime}/failover-drills"), format!("{runtime}/load-tests"));
+    let ask = json!({
+        "kind": "receiver_down", "hypothesis": "It recovers.", "duration_s": 1, "rto_s": 60,
+        "rpo_events": 0, "confirm": true,
+    });
+    let drill = operator.post(&drills).key("drill").json(ask).await.expect(202).str("/id");
+    operator.post(&format!("{drills}/{drill}/abort")).json(json!({})).await.expect(200);
+    let ask = json!({"duration_s": 1, "requests_per_second": 1});
+    let test = operator.post(&tests).json(ask).await.expect(202).str("/id");
+    operator.post(&format!("{tests}/{test}/abort")).json(json!({})).await.expect(200);
+    // No drill begins while one is open.
+    let incident = json!({
+        "title": "Late", "severity": "low", "components": ["outbox"],
+        "store_id": world.market.store.id,
+    });
+    let incidents = "/v1/operations/runtime/incidents";
+    let incident = operator.post(incidents).json(incident).await.expect(201).str("/id");
     world.add("/v1/app-store/apps", &visitor, &[]);
     world.add("/v1/app-store/apps/{id}", &visitor, &[app]);
     world.add("/v1/app-store/apps/{id}/reviews", &visitor, &[app]);
@@ -270,15 +296,32 @@ async fn platform(world: &mut World, shop: &Platform) {
         &[app, &submission],
     );
     let approved = "/v1/app-store/submissions?status=approved".to_owned();
-    world.asked.push(("/v1/app-store/submissions", operator, approved));
+    world.asked.push(("/v1/app-store/submissions", operator.clone(), approved));
+    world.add("/v1/operations/runtime/incidents", &owner, &[]);
+    world.add("/v1/operations/runtime/incidents/{id}", &operator, &[&incident]);
+    world.add("/v1/operations/runtime/failover-drills", &operator, &[]);
+    world.add("/v1/operations/runtime/failover-drills/{id}", &operator, &[&drill]);
+    world.add("/v1/operations/runtime/load-tests", &operator, &[]);
+    world.add("/v1/operations/runtime/load-tests/{id}", &operator, &[&test]);
     world.add("/v1/auth/sessions", &merchant, &[]);
     world.add("/v1/auth/me", &merchant, &[]);
     world.add("/v1/operations/webhook-subscriptions", &owner, &[]);
     world.add("/v1/operations/webhook-subscriptions/{id}", &owner, &[&hook]);
     world.add("/v1/operations/webhook-deliveries", &owner, &[]);
     world.add("/v1/operations/webhook-deliveries/{id}", &owner, &[&delivery]);
+    world.add("/v1/operations/runtime/replays", &owner, &[]);
+    world.add("/v1/operations/runtime/replays/{id}", &owner, &[&replay]);
     world.add("/v1/operations/outbox", &owner, &[]);
     world.add("/v1/operations/outbox/{id}", &owner, &[&event]);
+    let now = world.market.gateway.now();
+    let period = json!({"from": now.minus(DAY), "to": now});
+    let issue = operator.post("/v1/operations/certification-reports");
+    let report = issue.json(json!({"period": period})).await.expect(202);
+    let evidence = report.str("/evidence_id");
+    world.add("/v1/operations/certification-reports", &owner, &[]);
+    world.add("/v1/operations/certification-reports/{id}", &owner, &[&report.str("/id")]);
+    world.add("/v1/operations/reliability-evidence", &owner, &[]);
+    world.add("/v1/operations/reliability-evidence/{id}", &owner, &[&evidence]);
 }
 
 /// What themes show.

@@ -11,8 +11,12 @@ use gateway::routes::Row;
 use http::Method;
 use support::{Client, Market, Reply, Shop, Shopper, Value, json, unique};
 
-/// Rows whose body is not ours to judge: a provider's event.
-const FOREIGN: [&str; 1] = ["/v1/storefront/{subdomain}/payments/{provider}/webhook"];
+/// Rows whose body is not ours to judge: a provider's event, and our own to the canary's receiver, whose
+/// signature is over its bytes.
+const FOREIGN: [&str; 2] = [
+    "/v1/operations/runtime/canary/deliveries",
+    "/v1/storefront/{subdomain}/payments/{provider}/webhook",
+];
 
 /// Somebody of every kind, at one store.
 struct Callers {
@@ -74,6 +78,12 @@ impl Callers {
             ("/webhook-subscriptions/", "whs"),
             ("/webhook-deliveries/", "dlv"),
             ("/outbox/", "evt"),
+            ("/incidents/", "inc"),
+            ("/replays/", "rpl"),
+            ("/failover-drills/", "drl"),
+            ("/load-tests/", "lod"),
+            ("/certification-reports/", "rep"),
+            ("/reliability-evidence/", "evd"),
             ("/installations/", "ins"),
             ("/apps/", "app"),
             ("/packages/", "pkg"),
@@ -105,6 +115,7 @@ impl Callers {
             ("{slug}", "plain-linen".to_owned()),
             ("{number}", "1".to_owned()),
             ("{sha256}", "0".repeat(64)),
+            ("{name}", "webhooks".to_owned()),
         ] {
             path = path.replace(name, &value);
         }

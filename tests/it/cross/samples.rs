@@ -146,6 +146,12 @@ async fn queue_batches_answer_with_exactly_the_messages_that_failed() {
     let event: SqsEvent = serde_json::from_value(poison).unwrap();
     let answer = serde_json::to_value(mail::handle(app, event).await).unwrap();
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "poison"}]}));
+    for (name, event) in samples("runner") {
+        let event: SqsEvent = serde_json::from_value(event).unwrap();
+        let last = event.records[1].message_id.clone();
+        let answer = serde_json::to_value(runner::handle(app, event).await).unwrap();
+        assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": last}]}), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod pace;
 mod receipts;
 mod receivers;
 mod records;
+mod replays;
 mod subscriptions;
 
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::metrics;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::seal;
@@ -32,7 +33,7 @@ pub(super) async fn redeem(
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
     code.judge(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {
-        tokens::revoke_grant(app, &code.digest).await?;
+        replayed(app, &code).await?;
         return Err(Code::InvalidGrant.into());
     }
     if !code.is_open(now) {
@@ -43,10 +44,21 @@ pub(super) async fn redeem(
         // Somebody else's redemption may have won meanwhile: then this one is the replay.
         let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
-            tokens::revoke_grant(app, &code.digest).await?;
+            replayed(app, &code).await?;
         }
     }
     outcome
+}
+
+/// Whoever comes second is a thief, or was robbed: the grant ends. Counted at once, for it is rare, and a rule
+/// waits for it.
+async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
+    tokens::revoke_grant(app, &code.digest).await?;
+    let now = app.clock.now();
+    if let Err(problem) = metrics::note_code_replay(&app.table, metrics::CODE_FAMILY, now).await {
+        tracing::warn!(cause = %problem, "a code that came again is not counted");
+    }
+    Ok(())
 }
 
 /// Code → redeemed with its grant, installation, tokens and event: one transaction.

@@ -55,7 +55,14 @@ pub(super) fn of(
     let mut responses: Map<String, Value> = Map::new();
     for answer in &operation.answers {
         let response = example.response.as_ref().filter(|_| example.status == answer.status);
-        responses.insert(answer.status.to_string(), success(answer, row, response));
+        let described = success(answer, row, response);
+        match responses.get_mut(&answer.status.to_string()) {
+            // The same answer in another form.
+            Some(known) => join(known, described),
+            None => {
+                responses.insert(answer.status.to_string(), described);
+            }
+        }
     }
     if operation.is_tagged || row.method == Method::GET && row.access == Access::Public {
         let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
@@ -92,9 +99,9 @@ pub(super) fn of(
     members
 }
 
-/// Adds the contents of a refusal to those of an answer with the same status.
-fn join(success: &mut Value, mut refusal: Value) {
-    if let Some(contents) = refusal.get_mut("content").and_then(Value::as_object_mut)
+/// Adds the contents of an answer or a refusal to those of an answer with the same status.
+fn join(success: &mut Value, mut other: Value) {
+    if let Some(contents) = other.get_mut("content").and_then(Value::as_object_mut)
         && let Some(known) = success.get_mut("content").and_then(Value::as_object_mut)
     {
         known.append(contents);

@@ -140,19 +140,26 @@ fn gone_and_blocked_end_a_delivery_at_once() {
 }
 
 #[test]
-fn a_recovered_delivery_starts_its_schedule_again_and_keeps_its_attempts() {
+fn a_replay_makes_another_delivery_with_a_schedule_of_its_own_and_always_the_same() {
     let mut spent = delivery().ended(DeliveryStatus::Exhausted, "timeout", NOW);
     spent.attempt = MAX_ATTEMPTS;
-    let again = spent.recovered(NOW);
-    assert_eq!(again.turn(11, NOW), Turn::Ready);
-    assert!(!again.is_spent(NOW) && due(&again));
-    let failed = again.claimed(NOW).with_outcome(
+    let (replay, other) = (ReplayId::derive(&["one"]), ReplayId::derive(&["other"]));
+    let id = |replay| Delivery::replayed_id(&spent.event_id, &spent.subscription_id, replay);
+    assert_eq!(id(&replay), id(&replay));
+    assert!(id(&replay) != id(&other) && id(&replay) != spent.id);
+    let replaced = spent.replaced_by(&id(&replay), NOW);
+    assert_eq!((replaced.status, &replaced.replayed_by), (spent.status, &Some(id(&replay))));
+    assert_eq!((replaced.attempt, replaced.is_ended_by_replay()), (MAX_ATTEMPTS, false));
+    // What was still to be attempted is attempted in the other.
+    let retried = delivery().claimed(NOW).with_outcome(
         &AttemptOutcome::failed("dns"),
         Duration::ZERO,
-        1 << 31,
+        0,
         NOW,
     );
-    assert_eq!(failed.next_attempt_at, Some(NOW.plus(Duration::from_secs(5))));
+    let ended = retried.replaced_by(&id(&replay), NOW);
+    assert_eq!(ended.status, DeliveryStatus::Cancelled);
+    assert!(ended.is_ended_by_replay() && !due(&ended));
 }
 
 #[test]

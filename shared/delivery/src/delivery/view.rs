@@ -36,6 +36,8 @@ ground::view! {
         replay_id: Option<ReplayId>,
         /// The delivery that it repeats.
         redelivery_of: Option<DeliveryId>,
+        /// The delivery that a replay made in its place, after it ended without success.
+        replayed_by: Option<DeliveryId>,
         /// Whether it is a test.
         test: bool,
         /// Whether the payload was removed.

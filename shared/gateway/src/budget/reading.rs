@@ -71,7 +71,7 @@ mod tests {
             [(Cost::List, 3_800, false), (Cost::List, 3_801, true), (Cost::WRITE, 24_600, false)]
         {
             let context = Context::new(&HeaderMap::new(), "/", Timestamp::from_millis(0));
-            context.keep(TableUse { trips: 1, capacity_tenths: tenths, charges: 0 });
+            context.keep(TableUse { trips: 1, capacity_tenths: tenths, charges: 0, throttles: 0 });
             let enough = context.scope(async move {
                 begin(cost);
                 has_read_enough()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::future::join;
 use http::{HeaderValue, Method, header};
 
 use crate::answer;
@@ -13,6 +14,7 @@ use crate::bridged;
 use crate::budget::{self, ActualCost, Charge};
 use crate::context::Context;
 use crate::cors;
+use crate::metrics::{Outcome, Subject, family_of};
 use crate::problem::Problem;
 use crate::request::{ClientIp, ip_prefix};
 use crate::routes::CrossOrigin;
@@ -36,17 +38,18 @@ pub(super) async fn edge(
     context.keep(untouched);
     let answered = Arc::clone(&context);
     let asked = method.clone();
-    let mut response = context
-        .scope(async move {
-            if let Some(Unreadable(problem)) = request.extensions_mut().remove() {
-                return problem.into_response();
-            }
-            match cors::preflight(&method, request.headers()) {
-                Some(preflight) => preflight.into_response(),
-                None => next.run(request).await,
-            }
-        })
-        .await;
+    let handled = context.scope(async move {
+        if let Some(Unreadable(problem)) = request.extensions_mut().remove() {
+            return problem.into_response();
+        }
+        match cors::preflight(&method, request.headers()) {
+            Some(preflight) => preflight.into_response(),
+            None => next.run(request).await,
+        }
+    });
+    // Outside of the request's context: it neither asked for this nor pays for it.
+    let written_down = app.metrics.flush(&app.table, answered.started());
+    let (mut response, ()) = join(handled, written_down).await;
     cors::apply(
         (&app.config, cross_origin),
         (&asked, answered.path()),
@@ -78,10 +81,13 @@ fn believe_proxy(app: &App, request: &mut Request) {
 }
 
 fn finish(app: &App, context: &Context, method: &Method, response: &mut Response) {
-    let TableUse { trips, capacity_tenths, charges } = context.kept().unwrap_or_default();
+    let TableUse { trips, capacity_tenths, charges, throttles } =
+        context.kept().unwrap_or_default();
     let (charge, actual) = (context.kept::<Charge>(), context.kept::<ActualCost>());
     let took = context.started().until(app.clock.now());
     let status = response.status().as_u16();
+    let family = Subject::of(family_of(context.path()));
+    app.metrics.note(family, app.clock.now(), Outcome::answered(status, took, throttles));
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(context.request_id()) {
         headers.insert("x-request-id", id);

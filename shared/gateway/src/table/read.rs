@@ -1,6 +1,7 @@
 //! Reads: one item, many items in one round trip, and pages of a partition.
 
 mod pages;
+mod walk;
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,6 +13,7 @@ use crate::item::{self, Attributes, Index, Item, Key};
 use crate::problem::Problem;
 
 pub use pages::Scanned;
+pub use walk::Place as WalkPlace;
 
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
 /// still have a next key (docs/platform.md §1).
@@ -162,6 +164,14 @@ impl Table {
             }
         }
         Ok(keys)
+    }
+
+    /// The sort key of the first row of an index; none where it has none.
+    pub(crate) async fn first_place(&self, query: &Query) -> Result<Option<String>, Problem> {
+        let (found, _) = self.query_once(query, 0, None).await?;
+        let name = query.index.map_or("SK", |index| index.key_names().1);
+        let place = found.first().and_then(|row| row.get(name)?.as_s().ok());
+        Ok(place.cloned())
     }
 
     async fn query_once(

@@ -6,8 +6,10 @@ mod in_place;
 
 use std::time::Duration;
 
+use super::conflict::count_throttle;
 use super::{Table, back_off, count, unavailable};
 use crate::answer::Answer;
+use crate::canary::{self, FaultKind};
 use crate::clock::Timestamp;
 use crate::context::Context;
 use crate::idempotency::Claim;
@@ -240,6 +242,9 @@ impl Write {
             return Ok(());
         }
         let (actions, refusals): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
+        if actions.iter().any(is_canarys) {
+            self.table.unless_throttled().await?;
+        }
         let outcome = self.table.send(&actions, &refusals).await;
         // Also after a failure, which may be a reply that was lost.
         self.table.kept.forget(actions.iter().filter_map(partition));
@@ -248,6 +253,17 @@ impl Write {
 }
 
 impl Table {
+    /// Lets a write of the canary store's go ahead.
+    ///
+    /// # Errors
+    /// 503 while the table is made to refuse them.
+    async fn unless_throttled(&self) -> Result<(), Problem> {
+        if self.injects(FaultKind::TableThrottled).await {
+            return Err(Problem::unavailable("injected: the canary's writes are throttled"));
+        }
+        Ok(())
+    }
+
     /// Sends a transaction, again while it meets others.
     async fn send(
         &self,
@@ -286,6 +302,12 @@ impl Table {
     }
 }
 
+/// Whether an action changes something of the canary store's.
+fn is_canarys(action: &TransactWriteItem) -> bool {
+    action.put().is_some_and(|put| canary::is_item(put.item()))
+        || partition(action).is_some_and(canary::is_partition)
+}
+
 /// The partition of the item that an action changes.
 fn partition(action: &TransactWriteItem) -> Option<&str> {
     let put = action.put().map(Put::item);
@@ -319,8 +341,12 @@ fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Failu
             problem.unwrap_or_else(|| Code::VersionConflict.into()),
         ));
     }
-    let passing = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
-    if passing.iter().any(|code| reasons.iter().any(|reason| says(reason, code))) {
+    let has = |code: &str| reasons.iter().any(|reason| says(reason, code));
+    if ["ThrottlingError", "ProvisionedThroughputExceeded"].into_iter().any(has) {
+        count_throttle();
+        return FailureKind::TryAgain;
+    }
+    if has("TransactionConflict") {
         return FailureKind::TryAgain;
     }
     FailureKind::Failed
@@ -332,7 +358,16 @@ fn says(reason: &CancellationReason, code: &str) -> bool {
 
 /// Runs `attempt` again while it ends in `version_conflict`: for read-decide-write on an item
 /// that several requests change at once. Bounded, with full jitter.
-pub async fn retry<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+pub async fn retry<T, F, Fut>(attempt: F) -> Result<T, Problem>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, Problem>>,
+{
+    retry_up_to(ATTEMPTS, attempt).await
+}
+
+/// As [`retry`], so many times: for an item that everybody has to write, one after the other.
+pub async fn retry_up_to<T, F, Fut>(most: u32, mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
@@ -340,7 +375,7 @@ where
     let mut tries = 0;
     loop {
         match attempt().await {
-            Err(problem) if problem.code == Code::VersionConflict && tries < ATTEMPTS => {
+            Err(problem) if problem.code == Code::VersionConflict && tries < most => {
                 back_off(tries, BASE, CAP).await;
                 tries = tries.saturating_add(1);
             }

@@ -137,6 +137,11 @@ impl EventGroup {
         self.events.iter().filter(|event| event.state == OutboxState::Pending)
     }
 
+    /// Whether they happened on the canary store.
+    pub fn is_canarys(&self) -> bool {
+        self.events.iter().any(|event| event.store_id.as_ref().is_some_and(StoreId::is_canary))
+    }
+
     /// When they happened.
     pub const fn created_at(&self) -> Timestamp {
         self.created_at

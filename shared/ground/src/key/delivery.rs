@@ -4,7 +4,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
 
 use super::{IndexKey, gsi5, gsi6};
-use crate::id::{AppId, DeliveryId, EventId, MailId, StoreId, SubscriptionId};
+use crate::id::{AppId, DeliveryId, EventId, MailId, ReplayId, StoreId, SubscriptionId};
 
 // Events and webhooks.
 
@@ -128,6 +128,24 @@ pub fn places_of_host(host: &str, queue: &str) -> Key {
 /// The places of whoever subscribed, on a queue of deliveries.
 pub fn places_of_scope(scope: &str, queue: &str) -> Key {
     Key::new(format!("PLC#{scope}"), queue)
+}
+/// A replay of deliveries.
+pub fn replay(id: &ReplayId) -> Key {
+    Key::new(format!("{REPLAYS}{id}"), "A")
+}
+/// What partition keys of replays begin with.
+pub const REPLAYS: &str = "RPL#";
+/// The replay that is under way on a store.
+pub fn replay_under_way(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "RPL")
+}
+/// The partition of a store's replays, in the index that lists them.
+pub fn replays_on(store: &StoreId) -> String {
+    format!("STO#{store}#RPL")
+}
+/// A store's replays by time.
+pub fn replays_of_store(store: &StoreId, at: Timestamp, id: &ReplayId) -> IndexKey {
+    gsi5(replays_on(store), format!("{at}#{id}"))
 }
 /// A mail on its way.
 pub fn mail(id: &MailId) -> Key {

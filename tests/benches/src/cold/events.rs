@@ -95,6 +95,7 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
         worker("dispatcher", sample("dispatcher/schedule")?),
         worker("webhooks", first_message(sample("webhooks/messages")?)),
         worker("mail", first_message(sample("mail/messages")?)),
+        worker("runner", first_message(sample("runner/messages")?)),
     ])
 }
 

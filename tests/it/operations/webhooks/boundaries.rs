@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use delivery::delivery::Delivery;
+use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::subscription::Subscription;
-use gateway::clock::{DAY, HOUR, MINUTE};
+use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
 use support::{Behaviour, Gateway, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, is_signed_by};
@@ -90,6 +90,13 @@ async fn only(watched: &Watched) -> Delivery {
     serde_json::from_value(item).unwrap()
 }
 
+/// The delivery with its next attempt due.
+fn due_now(delivery: Delivery, now: Timestamp) -> Delivery {
+    let (status, version) = (DeliveryStatus::Pending, delivery.version + 1);
+    let (next_attempt_at, due_at) = (Some(now), Some(now));
+    Delivery { status, version, next_attempt_at, due_at, claim: None, ..delivery }
+}
+
 /// A delivery whose tenth attempt fails, of a subscription that counts `exhausted` and has failed
 /// for `failing`; answers with what becomes of the subscription.
 async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
@@ -108,8 +115,7 @@ async fn after_one_more(exhausted: u32, failing: Duration) -> Value {
     let mut subscription: Subscription = app.table.get(&key).await.unwrap().unwrap();
     subscription.health.exhausted_since_success = exhausted;
     subscription.health.failing_since = Some(now.minus(failing));
-    let ninth = Delivery { attempt: 9, next_attempt_at: Some(now), ..delivery.recovered(now) };
-    let ninth = Delivery { attempt: 9, run_after: 0, ..ninth };
+    let ninth = Delivery { attempt: 9, ..due_now(delivery, now) };
     app.table.write().put(&subscription).put(&ninth).commit().await.unwrap();
     watched.gateway.sweep().await;
     watched.delivery_in("exhausted").await;
@@ -164,8 +170,8 @@ async fn an_exhausted_delivery_is_never_attempted_again_by_itself() {
     watched.delivery_in("retrying").await;
     let app = watched.gateway.app();
     let now = watched.gateway.now();
-    let delivery = only(&watched).await.recovered(now);
-    let ninth = Delivery { attempt: 8, run_after: 0, ..delivery };
+    let delivery = due_now(only(&watched).await, now);
+    let ninth = Delivery { attempt: 8, ..delivery };
     app.table.write().put(&ninth).commit().await.unwrap();
     watched.gateway.sweep().await;
     watched.receiver.wait_for(2).await;

@@ -214,9 +214,12 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     let path = format!("{SUBSCRIPTIONS}/{id}/recover");
     let recovered = owner().await.post(&path).json(ask).await.expect(202);
     assert_eq!(recovered.int("/matched"), 1, "the expunged one has nothing to send");
+    assert_eq!(recovered.int("/skipped/payload_expunged"), 1);
+    let all_made = || async { (stored(&watched).await.len() == 4).then_some(()) };
+    eventually(DEADLINE, all_made).await;
     watched.rename_as(&owner().await, "Fourth").await;
     eventually(DEADLINE, || async {
-        let fourth = stored(&watched).await.into_iter().nth(3)?;
+        let fourth = stored(&watched).await.into_iter().nth(4)?;
         (fourth.held_by.map(delivery::delivery::Hold::as_str) == Some("entity")).then_some(())
     })
     .await;

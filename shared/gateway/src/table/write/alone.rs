@@ -15,6 +15,7 @@ use aws_sdk_dynamodb::types::{
 };
 
 use super::{ATTEMPTS, BASE, CAP, Change, Condition, expression};
+use crate::canary;
 use crate::item::{self, Attributes, Item, Key};
 use crate::problem::Problem;
 use crate::table::{Table, back_off, count, unavailable};
@@ -49,6 +50,9 @@ impl Table {
 
     async fn put_alone<T: Item>(&self, item: &T, condition: Condition) -> Result<bool, Problem> {
         let attributes = item::attributes(item)?;
+        if canary::is_item(&attributes) {
+            self.unless_throttled().await?;
+        }
         let (text, names, values) = expression(condition);
         let mut attempt = 0;
         loop {
@@ -88,6 +92,9 @@ impl Table {
     /// # Errors
     /// 503 when the table cannot be reached.
     pub async fn change<T: Item>(&self, key: &Key, change: Change) -> Result<Changed<T>, Problem> {
+        if canary::is_partition(&key.pk) {
+            self.unless_throttled().await?;
+        }
         let (text, names, values) = expression(change.condition);
         let mut attempt = 0;
         loop {

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use commerce::topics;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
@@ -13,22 +12,24 @@ use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::{Batch, Query};
 use ground::event::Event;
-use ground::id::{AppId, StoreId};
+use ground::id::{AppId, StoreId, SubscriptionId};
 use ground::key;
 use platform::app::Stop;
 use platform::installation::Installation;
 
-use crate::PARALLEL;
+use crate::topics;
 
 /// Subscriptions read of one partition: a store's limit, or an app's own.
 const MOST: usize = 60;
+/// Partitions read side by side.
+const PARALLEL: usize = 8;
 /// Installations that one round trip reads, each with the mark that stops its app.
 const INSTALLATIONS: usize = 50;
 
 /// The subscriptions of some partitions, and the installations of the apps that made them. What could
 /// not be read is a fault of the events that it is needed for, and of no other.
 #[derive(Debug, Default)]
-pub(crate) struct Audience {
+pub struct Audience {
     subscriptions: HashMap<String, Result<Vec<Subscription>, Problem>>,
     installations: HashMap<(StoreId, AppId), Result<Option<Installation>, Problem>>,
 }
@@ -42,9 +43,17 @@ fn partitions_of(event: &Event) -> impl Iterator<Item = String> + use<> {
 
 impl Audience {
     /// Reads who may be told of these events.
-    pub(crate) async fn of(app: &App, events: &[&Event]) -> Self {
-        let partitions: BTreeSet<String> =
-            events.iter().flat_map(|event| partitions_of(event)).collect();
+    pub async fn of(app: &App, events: &[&Event]) -> Self {
+        let partitions = events.iter().flat_map(|event| partitions_of(event));
+        Self::read(app, partitions.collect()).await
+    }
+
+    /// Reads who may be told of the events of a store by subscriptions on it.
+    pub async fn of_store(app: &App, store: &StoreId) -> Self {
+        Self::read(app, [key::store(store).pk].into()).await
+    }
+
+    async fn read(app: &App, partitions: BTreeSet<String>) -> Self {
         let subscriptions: HashMap<String, Result<Vec<Subscription>, Problem>> =
             stream::iter(partitions)
                 .map(|partition| async move {
@@ -62,7 +71,7 @@ impl Audience {
     }
 
     /// Whether all was asked for that says who is told of an event.
-    pub(crate) fn knows(&self, event: &Event) -> bool {
+    pub fn knows(&self, event: &Event) -> bool {
         partitions_of(event).all(|partition| self.subscriptions.contains_key(&partition))
     }
 
@@ -70,26 +79,69 @@ impl Audience {
     ///
     /// # Errors
     /// Why it cannot be told who takes it.
-    pub(crate) fn deliveries(
-        &self,
-        event: &Event,
-        now: Timestamp,
-    ) -> Result<Vec<Delivery>, Problem> {
+    pub fn deliveries(&self, event: &Event, now: Timestamp) -> Result<Vec<Delivery>, Problem> {
         let payload = Payload::from(event);
-        let scope = topics::scope_of(&event.name);
         let mut deliveries = Vec::new();
         for partition in partitions_of(event) {
-            let found = self.subscriptions.get(&partition);
-            let found =
-                found.map_or_else(|| Err(Problem::unavailable("not read")), Clone::clone)?;
-            for subscription in &found {
-                let installation = self.installation(event, subscription)?;
-                if subscription.takes(event, scope, installation) && subscription.wants(&payload) {
-                    deliveries.push(Delivery::new(event, subscription, now));
-                }
-            }
+            let mut taken = self.takers(event, &partition)?;
+            taken.retain(|subscription| subscription.wants(&payload));
+            let made = taken.into_iter();
+            deliveries.extend(made.map(|subscription| Delivery::new(event, subscription, now)));
         }
         Ok(deliveries)
+    }
+
+    /// Those of a store's subscriptions that take an event of it now. Of one whose payload was removed
+    /// no filter can tell.
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn on_store(&self, store: &StoreId, event: &Event) -> Result<Vec<&Subscription>, Problem> {
+        let payload = Payload::from(event);
+        let mut taken = self.takers(event, &key::store(store).pk)?;
+        taken.retain(|subscription| event.is_expunged() || subscription.wants(&payload));
+        Ok(taken)
+    }
+
+    /// The subscription of a store, if it may be told of this event by name: its filters aside, and
+    /// what it was subscribed to.
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn reader(
+        &self,
+        store: &StoreId,
+        id: &SubscriptionId,
+        event: &Event,
+    ) -> Result<Option<&Subscription>, Problem> {
+        let mut found = self.found(&key::store(store).pk)?.iter();
+        let subscription = found.find(|found| found.id == *id && found.is_enabled());
+        let Some(subscription) = subscription else { return Ok(None) };
+        let installation = self.installation(event, subscription)?;
+        let may = subscription.may_read(topics::scope_of(&event.name), installation);
+        Ok(may.then_some(subscription))
+    }
+
+    /// The subscriptions of a partition.
+    fn found(&self, partition: &str) -> Result<&[Subscription], Problem> {
+        match self.subscriptions.get(partition) {
+            Some(Ok(found)) => Ok(found),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(Problem::unavailable("not read")),
+        }
+    }
+
+    /// Those of them that take an event, filters aside.
+    fn takers(&self, event: &Event, partition: &str) -> Result<Vec<&Subscription>, Problem> {
+        let scope = topics::scope_of(&event.name);
+        let mut taken = Vec::new();
+        for subscription in self.found(partition)? {
+            let installation = self.installation(event, subscription)?;
+            if subscription.takes(event, scope, installation) {
+                taken.push(subscription);
+            }
+        }
+        Ok(taken)
     }
 
     /// The installation of the app that made a subscription, on the event's store.

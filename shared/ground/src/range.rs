@@ -7,19 +7,22 @@ use gateway::item::Index;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{Given, Judgement};
 use gateway::table::Query;
+use serde::{Deserialize, Serialize};
 
 /// How far back lists go: everything that is kept (our choice: 30 days).
-pub(crate) const KEPT: Duration = DAY.saturating_mul(30);
+pub const KEPT: Duration = DAY.saturating_mul(30);
 
 /// From `since` to `until`, both included.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeRange {
-    since: Timestamp,
-    until: Timestamp,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeRange {
+    /// Its first moment.
+    pub since: Timestamp,
+    /// Its last moment.
+    pub until: Timestamp,
 }
 
 /// What is wrong with `since` and `until` as they are given.
-pub(crate) fn broken(given: Given<'_>, case: &Judgement<'_>, most: Duration) -> Vec<FieldError> {
+pub fn broken(given: Given<'_>, case: &Judgement<'_>, most: Duration) -> Vec<FieldError> {
     let (since, until) = (given.get("since"), given.get("until"));
     let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
     if is_odd("since", since.is_some()) || is_odd("until", until.is_some()) {
@@ -36,7 +39,7 @@ impl TimeRange {
     ///
     /// # Errors
     /// `invalid_range`, `range_too_wide`.
-    pub(crate) fn of(
+    pub fn of(
         since: Option<Timestamp>,
         until: Option<Timestamp>,
         most: Duration,
@@ -58,7 +61,7 @@ impl TimeRange {
     }
 
     /// An instant of each UTC day of the range, the newest first.
-    pub(crate) fn days(self) -> Vec<Timestamp> {
+    pub fn days(self) -> Vec<Timestamp> {
         let mut days = vec![self.until];
         let mut day = self.until;
         while day.day() > self.since.day() {
@@ -69,18 +72,22 @@ impl TimeRange {
     }
 
     /// One query for each day of an index, where sort keys begin with the time.
-    pub(crate) fn queries(
-        self,
-        index: Index,
-        partition: impl Fn(Timestamp) -> String,
-    ) -> Vec<Query> {
+    pub fn queries(self, index: Index, partition: impl Fn(Timestamp) -> String) -> Vec<Query> {
         let (low, high) = (self.since.to_string(), format!("{}~", self.until));
         let query = |day| Query::index(index, partition(day)).between(&low, &high).newest_first();
         self.days().into_iter().map(query).collect()
     }
 
+    /// One query for each partition of each day of an index, the oldest day first, where sort keys begin
+    /// with the time.
+    pub fn walk(self, index: Index, partitions: impl Fn(Timestamp) -> Vec<String>) -> Vec<Query> {
+        let (low, high) = (self.since.to_string(), format!("{}~", self.until));
+        let query = |partition| Query::index(index, partition).between(&low, &high);
+        self.days().into_iter().rev().flat_map(partitions).map(query).collect()
+    }
+
     /// Whether `at` is in it.
-    pub(crate) fn holds(self, at: Timestamp) -> bool {
+    pub fn holds(self, at: Timestamp) -> bool {
         self.since <= at && at <= self.until
     }
 }

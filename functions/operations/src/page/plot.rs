@@ -1,0 +1,227 @@
+//! Plots as SVG: lines over time with what happened on the way, and bars against a limit.
+//!
+//! `plotters` draws them. It writes colours as numbers, and what a page writes should follow its
+//! reader's light or dark: what is drawn in [`INK`] becomes the text's own colour.
+
+use std::error::Error;
+use std::ops::Range;
+
+use gateway::clock::Timestamp;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+/// Size of a plot, in its own units.
+const SIZE: (u32, u32) = (720, 260);
+/// Height of a bar with its label.
+const BAR: u32 = 44;
+/// What becomes the colour of the text.
+const INK: RGBColor = RGBColor(1, 1, 1);
+/// Lines, told apart by those who see few colours too (Okabe and Ito).
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+];
+/// What marks something that happened, or a limit.
+const MARK: RGBColor = RGBColor(213, 94, 0);
+/// All of something, in percent.
+const WHOLE: u64 = 100;
+
+/// A measurement.
+#[derive(Debug, Clone, Copy)]
+pub struct Point {
+    /// When.
+    pub at: Timestamp,
+    /// What, in the plot's unit.
+    pub value: u64,
+}
+
+/// Measurements of one thing, in the order of time.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// What was measured.
+    pub name: String,
+    /// The measurements.
+    pub points: Vec<Point>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// When.
+    pub at: Timestamp,
+    /// What, in a word or two.
+    pub label: String,
+}
+
+/// A share of a limit.
+#[derive(Debug, Clone)]
+pub struct Bar {
+    /// What was measured.
+    pub label: String,
+    /// How much of the limit it was, in percent.
+    pub percent: u64,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone)]
+pub enum Drawing {
+    /// Lines over time, in this unit.
+    Lines {
+        /// What the values count.
+        unit: String,
+        /// The lines.
+        series: Vec<Series>,
+        /// What happened meanwhile.
+        marks: Vec<Mark>,
+    },
+    /// Bars against a limit.
+    Bars(Vec<Bar>),
+}
+
+/// A plot.
+#[derive(Debug, Clone)]
+pub struct Plot {
+    /// What it shows, in a sentence.
+    pub title: String,
+    /// The drawing.
+    pub drawing: Drawing,
+}
+
+type Drawn = Result<(), Box<dyn Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+impl Plot {
+    /// Lines over time.
+    pub fn lines(title: &str, unit: &str, series: Vec<Series>, marks: Vec<Mark>) -> Self {
+        let drawing = Drawing::Lines { unit: unit.to_owned(), series, marks };
+        Self { title: title.to_owned(), drawing }
+    }
+
+    /// Bars against a limit.
+    pub fn bars(title: &str, bars: Vec<Bar>) -> Self {
+        Self { title: title.to_owned(), drawing: Drawing::Bars(bars) }
+    }
+
+    /// The plot; none where there is nothing to draw.
+    pub(super) fn svg(&self) -> Option<String> {
+        let (mut svg, height) = (String::new(), self.height()?);
+        {
+            let area = SVGBackend::with_string(&mut svg, (SIZE.0, height)).into_drawing_area();
+            let drawn = match &self.drawing {
+                Drawing::Lines { unit, series, marks } => lines(&area, unit, series, marks),
+                Drawing::Bars(bars) => draw_bars(&area, bars),
+            };
+            drawn.and_then(|()| Ok(area.present()?)).ok()?;
+        }
+        Some(svg.replace("#010101", "currentColor"))
+    }
+
+    fn height(&self) -> Option<u32> {
+        match &self.drawing {
+            Drawing::Lines { series, .. } => {
+                series.iter().any(|it| !it.points.is_empty()).then_some(SIZE.1)
+            }
+            Drawing::Bars(bars) => {
+                let count = u32::try_from(bars.len()).ok().filter(|count| *count > 0)?;
+                Some(count.saturating_mul(BAR).saturating_add(BAR))
+            }
+        }
+    }
+}
+
+/// What the axes hold: all points and marks, and a little more.
+fn ranges(series: &[Series], marks: &[Mark]) -> (Range<i64>, Range<u64>) {
+    let points = || series.iter().flat_map(|series| &series.points);
+    let times = points().map(|it| it.at).chain(marks.iter().map(|it| it.at));
+    let times: Vec<i64> = times.map(Timestamp::millis).collect();
+    let first = times.iter().min().copied().unwrap_or_default();
+    let last = times.iter().max().copied().unwrap_or_default();
+    let highest = points().map(|it| it.value).max().unwrap_or_default();
+    let above = highest.saturating_add(highest.div_ceil(5)).max(1);
+    (first..last.max(first.saturating_add(1_000)), 0..above)
+}
+
+fn text(size: i32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&INK)
+}
+
+fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Drawn {
+    let (times, values) = ranges(series, marks);
+    let top = values.end;
+    let mut chart = ChartBuilder::on(area)
+        .margin(10)
+        .margin_right(36)
+        .x_label_area_size(28)
+        .y_label_area_size(64)
+        .build_cartesian_2d(times, values)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(INK.mix(0.15))
+        .axis_style(INK.mix(0.5))
+        .label_style(text(13))
+        .axis_desc_style(text(13))
+        .x_labels(6)
+        .y_labels(5)
+        .x_label_formatter(&|at| time_of_day(*at))
+        .y_desc(unit)
+        .draw()?;
+    for mark in marks {
+        let at = mark.at.millis();
+        chart.draw_series([PathElement::new([(at, 0), (at, top)], MARK.stroke_width(2))])?;
+        chart.draw_series([Text::new(format!("\u{a0}{}", mark.label), (at, top), text(13))])?;
+    }
+    for (line, colour) in series.iter().zip(COLOURS.iter().cycle()) {
+        let points = line.points.iter().map(|point| (point.at.millis(), point.value));
+        let legend = move |(x, y): (i32, i32)| {
+            PathElement::new([(x, y), (x.saturating_add(16), y)], colour.stroke_width(3))
+        };
+        chart
+            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .label(&line.name)
+            .legend(legend);
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .border_style(TRANSPARENT)
+        .label_font(text(13))
+        .draw()?;
+    Ok(())
+}
+
+/// Bars are cut off at twice the limit; what they say in numbers is not.
+fn draw_bars(area: &Area<'_>, bars: &[Bar]) -> Drawn {
+    let (left, right) = (10_i32, 700_i32);
+    let limit = left.midpoint(right);
+    let place = |percent: u64| {
+        let length = i64::from(limit.saturating_sub(left));
+        let share = i64::try_from(percent.min(WHOLE.saturating_mul(2))).unwrap_or_default();
+        let reached = share.saturating_mul(length).div_euclid(100);
+        left.saturating_add(i32::try_from(reached).unwrap_or_default())
+    };
+    let row = i32::try_from(BAR)?;
+    let mut top = 6_i32;
+    for bar in bars {
+        let colour = if bar.percent > WHOLE { MARK } else { COLOURS[2] };
+        let label = format!("{}: {} %", bar.label, bar.percent);
+        area.draw(&Text::new(label, (left, top), text(14)))?;
+        let (upper, lower) = (top.saturating_add(18), top.saturating_add(30));
+        area.draw(&Rectangle::new([(left, upper), (right, lower)], INK.mix(0.08).filled()))?;
+        let end = place(bar.percent).max(left.saturating_add(2));
+        area.draw(&Rectangle::new([(left, upper), (end, lower)], colour.filled()))?;
+        top = top.saturating_add(row);
+    }
+    area.draw(&PathElement::new([(limit, 6), (limit, top)], INK.stroke_width(2)))?;
+    area.draw(&Text::new("target", (limit.saturating_add(6), top), text(13)))?;
+    Ok(())
+}
+
+/// Hours, minutes and seconds in UTC.
+fn time_of_day(millis: i64) -> String {
+    Timestamp::from_millis(millis).to_string().chars().skip(11).take(8).collect()
+}

@@ -1,0 +1,63 @@
+//! `/v1/operations/runtime`: how the platform is doing, and what is done about it. A merchant sees the
+//! numbers of their own store, an operator those of the platform, or of a store that they name.
+
+mod canary;
+mod drills;
+mod incidents;
+mod load_tests;
+mod overview;
+mod queues;
+mod replays;
+
+use gateway::budget::Cost;
+use gateway::routes::Routes;
+
+pub(crate) use replays::begin;
+
+/// What is below `/v1/operations/runtime`.
+pub(crate) fn routes() -> Routes {
+    overview().merge(queues()).merge(incidents()).merge(replays()).merge(trials())
+}
+
+fn overview() -> Routes {
+    Routes::default().get("/v1/operations/runtime/overview", Cost::BULK, overview::show)
+}
+
+fn queues() -> Routes {
+    Routes::default()
+        .get("/v1/operations/runtime/queues", Cost::SEARCH, queues::list)
+        .get("/v1/operations/runtime/queues/{name}", Cost::READ, queues::show)
+        .get("/v1/operations/runtime/queues/{name}/dlq", Cost::SEARCH, queues::dead_letters)
+        .post("/v1/operations/runtime/queues/{name}/dlq/redrive", Cost::BULK, queues::redrive)
+}
+
+fn incidents() -> Routes {
+    Routes::default()
+        .get("/v1/operations/runtime/incidents", Cost::List, incidents::list)
+        .post("/v1/operations/runtime/incidents", Cost::WRITE, incidents::open)
+        .get("/v1/operations/runtime/incidents/{id}", Cost::READ, incidents::show)
+        .patch("/v1/operations/runtime/incidents/{id}", Cost::WRITE, incidents::correct)
+        .post(
+            "/v1/operations/runtime/incidents/{id}/acknowledge",
+            Cost::WRITE,
+            incidents::acknowledge,
+        )
+        .post("/v1/operations/runtime/incidents/{id}/mitigate", Cost::WRITE, incidents::mitigate)
+        .post("/v1/operations/runtime/incidents/{id}/resolve", Cost::WRITE, incidents::resolve)
+        .post("/v1/operations/runtime/incidents/{id}/close", Cost::WRITE, incidents::close)
+        .post("/v1/operations/runtime/incidents/{id}/timeline", Cost::WRITE, incidents::note)
+}
+
+/// Events that are sent again.
+fn replays() -> Routes {
+    Routes::default()
+        .get("/v1/operations/runtime/replays", Cost::List, replays::list)
+        .post("/v1/operations/runtime/replays", Cost::BULK, replays::create)
+        .get("/v1/operations/runtime/replays/{id}", Cost::READ, replays::show)
+        .post("/v1/operations/runtime/replays/{id}/cancel", Cost::WRITE, replays::cancel)
+}
+
+/// What operators try on the canary store.
+fn trials() -> Routes {
+    drills::routes().merge(load_tests::routes()).merge(canary::routes())
+}

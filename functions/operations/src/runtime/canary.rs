@@ -1,0 +1,112 @@
+//! The receiver of the canary's deliveries: this service itself, over the network that clients use, so
+//! that a drill posts to something whatever else is deployed.
+//!
+//! It does what receivers are told to do (docs/webhooks.md): it looks at the time, checks the signatures
+//! over the very bytes, and takes an event in once.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use delivery::subscription::SigningKeys;
+use gateway::app::App;
+use gateway::budget::{Cost, Tier};
+use gateway::caller::{Access, Caller, Identity};
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::reply::NoContent;
+use gateway::request::{Inbound, Signed};
+use gateway::routes::Routes;
+use gateway::signature::{constant_time_eq, service_hmac, standard_signature};
+use ground::id::EventId;
+use reliability::canary::{self, CanaryReceipt};
+
+/// How old a signature may be, and how far ahead, in seconds (docs/webhooks.md).
+const TOLERANCE: u64 = 300;
+
+pub(crate) fn routes() -> Routes {
+    Routes::default().post(canary::RECEIVER, Cost::READ, receive)
+}
+
+/// The dispatcher of webhooks, or whoever says so: the signature is judged with the body. It has a budget
+/// of its own, so that a network's other calls do not keep the canary's deliveries out.
+#[derive(Debug, Clone)]
+pub(crate) struct CanaryCall {
+    identity: Identity,
+}
+
+gateway::caller_argument!(CanaryCall);
+
+impl Caller for CanaryCall {
+    fn access() -> Access {
+        Access::Public
+    }
+
+    fn reads(_: &Inbound) -> bool {
+        false
+    }
+
+    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let anonymous = Identity::anonymous(inbound);
+        let subject = format!("canary#{}", inbound.client_prefix());
+        Ok(Self { identity: Identity { subject, tier: Tier::Public, ..anonymous } })
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+}
+
+/// An event of the canary store, as it is delivered.
+#[derive(Debug)]
+pub(crate) struct CanaryEvent;
+
+gateway::inline_schema!([] CanaryEvent, "CanaryEvent", |_generator| {
+    schemars::json_schema!({"type": "object"})
+});
+
+/// `POST /v1/operations/runtime/canary/deliveries`: Takes an event of the canary store in, signed as every
+/// delivery is.
+///
+/// Failover drills send their events here; nobody else has the secret.
+///
+/// # Errors
+/// `signature_mismatch`.
+pub(crate) async fn receive(
+    _: CanaryCall,
+    State(app): State<App>,
+    Signed { inbound, .. }: Signed<CanaryEvent>,
+) -> Result<NoContent, Problem> {
+    let now = app.clock.now();
+    let named = inbound.header("webhook-id").and_then(EventId::parse);
+    let seconds = inbound.header("x-service-timestamp").and_then(|text| text.parse().ok());
+    let (Some(event), Some(seconds)) = (named, seconds.filter(|at| is_fresh(*at, now))) else {
+        return Err(Code::SignatureMismatch.into());
+    };
+    let subscription = canary::subscription(&app).await?.ok_or(Code::SignatureMismatch)?;
+    let key = app.secrets.webhook_key().await?;
+    let keys = subscription.signing_keys(&key, now).ok_or(Code::SignatureMismatch)?;
+    if !is_signed(&inbound, &event, seconds, &keys) {
+        return Err(Code::SignatureMismatch.into());
+    }
+    // Once, however often it comes.
+    app.table.put_new(&CanaryReceipt::of(event, now)).await?;
+    Ok(NoContent::default())
+}
+
+fn is_fresh(seconds: i64, now: Timestamp) -> bool {
+    now.seconds().abs_diff(seconds) <= TOLERANCE
+}
+
+/// Whether both signatures are of a secret that signs now.
+fn is_signed(inbound: &Inbound, event: &EventId, seconds: i64, keys: &SigningKeys) -> bool {
+    let secrets = || std::iter::once(&keys.current).chain(&keys.previous);
+    let is = |expected: &str, found: &str| constant_time_eq(expected.as_bytes(), found.as_bytes());
+    let hmac = inbound.header("x-service-hmac-sha256").unwrap_or_default();
+    let entries = inbound.header("webhook-signature").unwrap_or_default();
+    let has_hmac = secrets().any(|secret| is(&service_hmac(secret, seconds, &inbound.body), hmac));
+    let has_standard = secrets().any(|secret| {
+        let expected = standard_signature(secret, event.as_str(), seconds, &inbound.body);
+        entries.split(' ').any(|entry| is(&expected, entry))
+    });
+    has_hmac && has_standard
+}

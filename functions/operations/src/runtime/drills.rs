@@ -1,0 +1,290 @@
+//! Failover drills (docs/operations.md).
+
+use std::time::Duration;
+
+use axum::extract::State;
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::budget::Cost;
+use gateway::canary::CanaryHold;
+use gateway::clock::Timestamp;
+use gateway::idempotency;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Either, Json, Page};
+use gateway::request::{AtMost, Body, Flag, Int, Path, Text, request};
+use gateway::routes::Routes;
+use gateway::table::{self, Condition, Query, Write};
+use ground::id::{DrillId, StoreId, SubscriptionId};
+use ground::key;
+use platform::caller::Operator;
+use reliability::canary;
+use reliability::drill::{
+    BlastRadius, Drill, DrillKind, DrillPlan, DrillView, IncidentBrief, MAX_BLAST_RADIUS_PERCENT,
+    MAX_DURATION_SECONDS, MAX_RTO_SECONDS, MAX_STOP_CONDITIONS, MONTHS, StopCondition, StopMetric,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What the canary is called where a target is named.
+pub(super) const CANARY: &str = "canary";
+
+pub(crate) fn routes() -> Routes {
+    Routes::default()
+        .get("/v1/operations/runtime/failover-drills", Cost::List, list)
+        .post("/v1/operations/runtime/failover-drills", Cost::BULK, schedule)
+        .get("/v1/operations/runtime/failover-drills/{id}", Cost::READ, show)
+        .post("/v1/operations/runtime/failover-drills/{id}/abort", Cost::WRITE, abort)
+}
+
+/// `GET /v1/operations/runtime/failover-drills`: Lists the drills of the last fourteen months, the newest
+/// first.
+pub(crate) async fn list(
+    _: Operator,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Page<DrillView>, Problem> {
+    let queries = by_month(app.clock.now(), MONTHS, key::drills_in);
+    paging.answer_over(&app, &queries, |_| true, |drill: Drill| DrillView::from(&drill)).await
+}
+
+/// One query for each of the last months, the newest first.
+pub(super) fn by_month(
+    now: Timestamp,
+    months: u32,
+    partition: impl Fn(&str) -> String,
+) -> Vec<Query> {
+    let month: String = now.month();
+    let number = |range: std::ops::Range<usize>| -> u32 {
+        month.get(range).and_then(|text| text.parse().ok()).unwrap_or(0)
+    };
+    let this = number(0..4).saturating_mul(12).saturating_add(number(4..6)).saturating_sub(1);
+    let named = |back: u32| {
+        let at = this.saturating_sub(back);
+        format!("{:04}{:02}", at.div_euclid(12), at.rem_euclid(12).saturating_add(1))
+    };
+    let query = |back| Query::index(Index::Gsi1, partition(&named(back))).newest_first();
+    (0..months).map(query).collect()
+}
+
+/// What ends a drill before its time.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct StopConditionRequest {
+    /// What is looked at.
+    metric: StopMetric,
+    /// It is met above this.
+    above: Int<0, 1_000_000>,
+}
+
+/// A drill to run.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct DrillRequest {
+    /// What is made to fail.
+    kind: DrillKind,
+    /// What is expected to happen.
+    hypothesis: Text<1, 1000>,
+    /// On which store: `canary`, and no other.
+    target: Option<Text<1, 100>>,
+    /// How long the fault lasts, in seconds.
+    duration_s: Int<1, MAX_DURATION_SECONDS>,
+    /// How much of what all stores share it may take; 10 at most, and unless said.
+    blast_radius_percent: Option<Int<1, 100>>,
+    /// What ends it before its time.
+    stop_conditions: Option<AtMost<StopConditionRequest, MAX_STOP_CONDITIONS>>,
+    /// In how many seconds after the fault all is to be delivered.
+    rto_s: Int<0, MAX_RTO_SECONDS>,
+    /// How many events may be lost.
+    rpo_events: Int<0, 1000>,
+    /// Only says what it would touch.
+    dry_run: Flag,
+    /// That it is meant; a drill is not run without it.
+    confirm: Flag,
+}
+
+fn whole<const MIN: i64, const MAX: i64>(number: Int<MIN, MAX>) -> u64 {
+    u64::try_from(number.0).unwrap_or(0)
+}
+
+impl DrillRequest {
+    fn plan(&self) -> DrillPlan {
+        let percent = self.blast_radius_percent.map_or(MAX_BLAST_RADIUS_PERCENT, whole);
+        let conditions = self.stop_conditions.iter().flat_map(|conditions| &conditions.0);
+        let condition = |asked: &StopConditionRequest| StopCondition {
+            metric: asked.metric,
+            above: whole(asked.above),
+        };
+        DrillPlan {
+            kind: self.kind,
+            hypothesis: self.hypothesis.as_str().to_owned(),
+            duration_s: whole(self.duration_s),
+            blast_radius_percent: percent,
+            stop_conditions: conditions.map(condition).collect(),
+            rto_s: whole(self.rto_s),
+            rpo_events: whole(self.rpo_events),
+        }
+    }
+}
+
+/// Whether a target is the canary, by its name or its id.
+pub(super) fn is_canary(target: Option<&Text<1, 100>>) -> bool {
+    target.is_none_or(|target| {
+        target.as_str() == CANARY || target.as_str() == StoreId::canary().as_str()
+    })
+}
+
+/// What a drill would touch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DrillPreview {
+    /// The canary, whether it was made yet or not.
+    targets: Vec<TargetView>,
+    /// What the drill could take of what others use.
+    blast_radius: BlastRadius,
+    /// Whether this deployment lets drills run.
+    drills_allowed: bool,
+}
+
+/// What a drill works on.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TargetView {
+    store_id: StoreId,
+    subscription_id: SubscriptionId,
+    /// Where its events are sent.
+    receiver: String,
+}
+
+/// `POST /v1/operations/runtime/failover-drills`: Injects a fault for the canary store, and measures how
+/// the service recovers from it.
+///
+/// With `dry_run` it only says what it would touch. One drill or load test runs at a time.
+///
+/// # Errors
+/// `blast_radius_exceeded`, when it would take more than was asked for, more than a tenth, or another
+/// store than the canary; `production_locked`, where the deployment allows no drills; `drill_running`,
+/// `incident_open`; without `confirm`, `confirmation_required` as a fault of that field.
+pub(crate) async fn schedule(
+    caller: Operator,
+    State(app): State<App>,
+    _: idempotency::Required,
+    Body(ask): Body<DrillRequest>,
+) -> Result<Either<Json<DrillPreview>, Accepted<DrillView>>, Problem> {
+    let plan = ask.plan();
+    let radius = BlastRadius::of(plan.kind, plan.duration_s);
+    let most = plan.blast_radius_percent.min(MAX_BLAST_RADIUS_PERCENT);
+    let is_too_wide = plan.blast_radius_percent > most || radius.percent > most;
+    if is_too_wide || !is_canary(ask.target.as_ref()) {
+        return Err(Code::BlastRadiusExceeded.with("limit_percent", most));
+    }
+    let drills_allowed = *app.config.drills_allowed;
+    if ask.dry_run.0 {
+        let target = TargetView {
+            store_id: StoreId::canary(),
+            subscription_id: SubscriptionId::canary(),
+            receiver: canary::receiver_url(&app),
+        };
+        let preview = DrillPreview { targets: vec![target], blast_radius: radius, drills_allowed };
+        return Ok(Either::Left(Json::new(&preview)));
+    }
+    if !ask.confirm.0 {
+        let detail = "Must be `true`: a drill makes something fail.";
+        return Err(Problem::field("/confirm", "confirmation_required", detail));
+    }
+    if !drills_allowed {
+        return Err(Code::ProductionLocked.into());
+    }
+    let now = app.clock.now();
+    if is_incident_open(&app, now).await? {
+        return Err(Code::IncidentOpen.into());
+    }
+    let drill = Drill::schedule(plan, &caller.account.id, now);
+    let answer = Accepted::new(&DrillView::from(&drill)).version(drill.version);
+    let write = app.table.write().create(&drill, Code::VersionConflict);
+    let answered = hold(write, &drill.hold(), now).answer(answer, now).await?;
+    RunMessage::Drill { id: drill.id }.send(&app, Duration::ZERO).await;
+    Ok(Either::Right(answered))
+}
+
+/// Incidents that are looked at: of those of two months the newest.
+const MOST_INCIDENTS: usize = 100;
+
+/// Whether one of the latest incidents is unresolved.
+async fn is_incident_open(app: &App, now: Timestamp) -> Result<bool, Problem> {
+    for query in by_month(now, 2, key::incidents_in) {
+        let found: Vec<IncidentBrief> = app.table.all(&query, MOST_INCIDENTS).await?;
+        if found.iter().any(IncidentBrief::is_open) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds that the canary is held, by nobody else.
+pub(super) fn hold(write: Write, hold: &CanaryHold, now: Timestamp) -> Write {
+    let is_free =
+        Condition::new("attribute_not_exists(PK) OR held_until <= :now").value(":now", now);
+    write.put_if(hold, is_free, Code::DrillRunning)
+}
+
+async fn find(app: &App, id: &DrillId) -> Result<Drill, Problem> {
+    app.table.get(&key::drill(id)).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/operations/runtime/failover-drills/{id}`: Shows a drill, with what was measured.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<DrillId>,
+) -> Result<Json<DrillView>, Problem> {
+    let drill = find(&app, &id).await?;
+    Ok(Json::new(&DrillView::from(&drill)).version(drill.version))
+}
+
+/// `POST /v1/operations/runtime/failover-drills/{id}/abort`: Ends a drill and its fault at once.
+///
+/// What the fault held up is delivered as ever; it is measured no longer.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` when it is over.
+pub(crate) async fn abort(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<DrillId>,
+) -> Result<Json<DrillView>, Problem> {
+    table::retry(|| async {
+        let now = app.clock.now();
+        let before = find(&app, &id).await?;
+        let after = before.aborted(now)?;
+        let answer = Json::new(&DrillView::from(&after)).version(after.version);
+        let write = app.table.write().replace(&after, Code::VersionConflict);
+        release(write, id.as_str()).answer(answer, now).await
+    })
+    .await
+}
+
+/// Adds that the canary is held no longer, unless another holds it.
+pub(super) fn release(write: Write, run: &str) -> Write {
+    let is_ours = Condition::new("attribute_not_exists(PK) OR run_id = :run").value(":run", run);
+    write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_counted_back_over_the_turn_of_the_year() {
+        let february = Timestamp::parse("2026-02-28T23:59:59Z").unwrap();
+        let names = std::cell::RefCell::new(Vec::new());
+        let note = |month: &str| {
+            names.borrow_mut().push(month.to_owned());
+            month.to_owned()
+        };
+        assert_eq!(by_month(february, 4, note).len(), 4);
+        assert_eq!(*names.borrow(), ["202602", "202601", "202512", "202511"]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Load tests (docs/operations.md).
+
+use std::time::Duration;
+
+use axum::extract::State;
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::budget::Cost;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json, Page};
+use gateway::request::{Body, Int, Path, Text, request};
+use gateway::routes::Routes;
+use gateway::table;
+use ground::id::LoadTestId;
+use ground::key;
+use platform::caller::Operator;
+use reliability::drill::MONTHS;
+use reliability::load_test::{LoadProfile, LoadTest, LoadTestView, MAX_DURATION_SECONDS, MAX_RATE};
+
+use super::drills::{by_month, hold, is_canary, release};
+
+/// Of a hundred requests, how many are checkouts, unless said.
+const CHECKOUT_PERCENT: u64 = 10;
+
+pub(crate) fn routes() -> Routes {
+    Routes::default()
+        .get("/v1/operations/runtime/load-tests", Cost::List, list)
+        .post("/v1/operations/runtime/load-tests", Cost::BULK, schedule)
+        .get("/v1/operations/runtime/load-tests/{id}", Cost::READ, show)
+        .post("/v1/operations/runtime/load-tests/{id}/abort", Cost::WRITE, abort)
+}
+
+/// `GET /v1/operations/runtime/load-tests`: Lists the load tests of the last fourteen months, the newest
+/// first.
+pub(crate) async fn list(
+    _: Operator,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Page<LoadTestView>, Problem> {
+    let queries = by_month(app.clock.now(), MONTHS, key::load_tests_in);
+    let view = |test: LoadTest| LoadTestView::from(&test);
+    paging.answer_over(&app, &queries, |_| true, view).await
+}
+
+/// A load test to run.
+#[request]
+#[derive(Debug)]
+pub(crate) struct LoadTestRequest {
+    /// On which store: `canary`, and no other.
+    target: Option<Text<1, 100>>,
+    /// For how many seconds.
+    duration_s: Int<1, MAX_DURATION_SECONDS>,
+    /// Requests a second.
+    requests_per_second: Int<1, MAX_RATE>,
+    /// Of a hundred requests, how many are checkouts; ten unless said. The others read the storefront.
+    checkout_percent: Option<Int<0, 100>>,
+}
+
+/// `POST /v1/operations/runtime/load-tests`: Asks the canary's storefront so many requests a second, as
+/// many shoppers do, and measures how they are answered.
+///
+/// One drill or load test runs at a time.
+///
+/// # Errors
+/// `sandbox_only`, for another store than the canary, and where the deployment allows none;
+/// `drill_running`.
+pub(crate) async fn schedule(
+    caller: Operator,
+    State(app): State<App>,
+    Body(ask): Body<LoadTestRequest>,
+) -> Result<Accepted<LoadTestView>, Problem> {
+    if !is_canary(ask.target.as_ref()) || !*app.config.drills_allowed {
+        return Err(Code::SandboxOnly.into());
+    }
+    let number = |number: i64| u64::try_from(number).unwrap_or(0);
+    let profile = LoadProfile {
+        duration_s: number(ask.duration_s.0),
+        requests_per_second: number(ask.requests_per_second.0),
+        checkout_percent: ask.checkout_percent.map_or(CHECKOUT_PERCENT, |Int(n)| number(n)),
+    };
+    let now = app.clock.now();
+    let test = LoadTest::schedule(profile, &caller.account.id, now);
+    let answer = Accepted::new(&LoadTestView::from(&test)).version(test.version);
+    let write = app.table.write().create(&test, Code::VersionConflict);
+    let answered = hold(write, &test.hold(), now).answer(answer, now).await?;
+    RunMessage::LoadTest { id: test.id }.send(&app, Duration::ZERO).await;
+    Ok(answered)
+}
+
+async fn find(app: &App, id: &LoadTestId) -> Result<LoadTest, Problem> {
+    app.table.get(&key::load_test(id)).await?.ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/operations/runtime/load-tests/{id}`: Shows a load test, with what was measured so far.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<LoadTestId>,
+) -> Result<Json<LoadTestView>, Problem> {
+    let test = find(&app, &id).await?;
+    Ok(Json::new(&LoadTestView::from(&test)).version(test.version))
+}
+
+/// `POST /v1/operations/runtime/load-tests/{id}/abort`: Ends a load test; what is under way is answered.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` when it is over.
+pub(crate) async fn abort(
+    _: Operator,
+    State(app): State<App>,
+    Path(id): Path<LoadTestId>,
+) -> Result<Json<LoadTestView>, Problem> {
+    table::retry(|| async {
+        let now = app.clock.now();
+        let before = find(&app, &id).await?;
+        let after = before.aborted(now)?;
+        let answer = Json::new(&LoadTestView::from(&after)).version(after.version);
+        let write = app.table.write().replace(&after, Code::VersionConflict);
+        release(write, id.as_str()).answer(answer, now).await
+    })
+    .await
+}

@@ -1,0 +1,195 @@
+//! How the platform is doing, or a store's webhooks.
+
+use axum::extract::State;
+use futures_util::future::{try_join, try_join4};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::problem::Problem;
+use gateway::reply::{Json, NoStore};
+use gateway::request::{Query, request};
+use gateway::table;
+use ground::event::{Event, OutboxState};
+use ground::id::StoreId;
+use ground::key;
+use ground::scope::ReadOperations;
+use platform::caller::Overseer;
+use reliability::incident::{Incident, IncidentBrief};
+use reliability::metrics::{
+    DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, minutes, series, sightings, sum,
+    traffic,
+};
+use reliability::queues::{self, QueueState, outbox_lag};
+use reliability::runs::{self, RunBrief};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::incidents::unresolved;
+
+/// Of a store's events the newest that are looked at for one that waits.
+const LOOKED_AT: usize = 100;
+
+/// How far back.
+#[request]
+#[derive(Debug)]
+pub(crate) struct OverviewQuery {
+    /// Five minutes, if left out.
+    window: Option<Window>,
+}
+
+/// How the platform is doing, or a store's webhooks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RuntimeOverview {
+    /// How far the numbers go back.
+    window: Window,
+    /// When they begin: with a minute.
+    since: Timestamp,
+    /// When they were read.
+    measured_at: Timestamp,
+    /// The store whose numbers these are; none of the platform's.
+    store_id: Option<StoreId>,
+    outbox: OutboxNumbers,
+    deliveries: DeliveryNumbers,
+    /// What is not resolved, the newest first.
+    open_incidents: Vec<IncidentBrief>,
+    /// The store's last replay; none where it is the platform's numbers that are shown.
+    last_replay: Option<RunBrief>,
+    /// What is the platform's: none where it is a store's numbers that are shown.
+    platform: Option<PlatformNumbers>,
+}
+
+/// Events on their way out.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OutboxNumbers {
+    /// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
+    lag_seconds: u64,
+}
+
+/// What is no store's.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlatformNumbers {
+    queues: Vec<QueueState>,
+    /// What each family answered, of what is written down: a process writes a minute down beside the first
+    /// request after it.
+    families: Vec<FamilyNumbers>,
+    /// The window minute by minute, a day by quarters of an hour.
+    series: Vec<Point>,
+    /// The last failover drill.
+    last_drill: Option<RunBrief>,
+    /// The last load test.
+    last_load_test: Option<RunBrief>,
+}
+
+/// `GET /v1/operations/runtime/overview`: Shows how the platform is doing, or a store's webhooks.
+///
+/// To an operator who names no store: queues, outbox, webhooks, what each family answered and how fast, what
+/// is not resolved, and what was tried last. To a store's owner, or about a store that an operator names: its
+/// own events, webhooks and incidents.
+pub(crate) async fn show(
+    caller: Overseer<ReadOperations>,
+    State(app): State<App>,
+    Query(query): Query<OverviewQuery>,
+) -> Result<NoStore<Json<RuntimeOverview>>, Problem> {
+    let window = query.window.unwrap_or(Window::FiveMinutes);
+    let now = app.clock.now();
+    let since = gateway::metrics::minute_of(now.minus(window.length()));
+    let shown = match caller.store() {
+        Some(store) => of_store(&app, store, window, since).await?,
+        None => of_platform(&app, window, since).await?,
+    };
+    Ok(Json::new(&RuntimeOverview { measured_at: now, ..shown }).no_store())
+}
+
+async fn of_store(
+    app: &App,
+    store: &StoreId,
+    window: Window,
+    since: Timestamp,
+) -> Result<RuntimeOverview, Problem> {
+    let now = app.clock.now();
+    let (index, partition) = key::incidents_of_store(store);
+    let incidents = table::Query::index(index, partition).newest_first();
+    let (counted, incidents, lag_seconds) = try_join(
+        try_join(
+            minutes(app, store.as_str(), since),
+            app.table.all::<Incident>(&incidents, LOOKED_AT),
+        ),
+        store_lag(app, store, since, now),
+    )
+    .await
+    .map(|((counted, incidents), lag)| (counted, incidents, lag))?;
+    let open = incidents.iter().filter(|incident| incident.is_unresolved());
+    Ok(RuntimeOverview {
+        window,
+        since,
+        measured_at: now,
+        store_id: Some(store.clone()),
+        outbox: OutboxNumbers { lag_seconds },
+        deliveries: DeliveryNumbers::from(&sum(&counted)),
+        open_incidents: open.map(IncidentBrief::from).collect(),
+        last_replay: runs::last_replay(app, store).await?,
+        platform: None,
+    })
+}
+
+/// For how long the oldest of a store's latest events has waited.
+async fn store_lag(
+    app: &App,
+    store: &StoreId,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<u64, Problem> {
+    let mut oldest = now;
+    for day in [now, since] {
+        let partition = key::events_on(store, day);
+        let query = table::Query::index(Index::Gsi5, partition).newest_first();
+        let query = query.looking_ahead(LOOKED_AT, 1);
+        let waits = |event: &Event| event.state == OutboxState::Pending;
+        let found = app.table.page::<Event>(&query, LOOKED_AT, None, waits).await?;
+        let waiting = found.items.into_iter().map(|event| event.created_at);
+        oldest = waiting.fold(oldest, Timestamp::min);
+        if day.day() == since.day() {
+            break;
+        }
+    }
+    Ok(oldest.until(now).as_secs())
+}
+
+async fn of_platform(
+    app: &App,
+    window: Window,
+    since: Timestamp,
+) -> Result<RuntimeOverview, Problem> {
+    let now = app.clock.now();
+    let (queues, lag_seconds, counted, traffic) = try_join4(
+        queues::all(app),
+        outbox_lag(app, now),
+        minutes(app, DELIVERIES, since),
+        traffic(app, since),
+    )
+    .await?;
+    let (seen, open, last_drill, last_load_test) = try_join4(
+        sightings(app, since),
+        unresolved(app),
+        runs::last(app, "drill"),
+        runs::last(app, "load_test"),
+    )
+    .await?;
+    Ok(RuntimeOverview {
+        window,
+        since,
+        measured_at: now,
+        store_id: None,
+        outbox: OutboxNumbers { lag_seconds },
+        deliveries: DeliveryNumbers::from(&sum(&counted)),
+        open_incidents: open.iter().map(IncidentBrief::from).collect(),
+        last_replay: None,
+        platform: Some(PlatformNumbers {
+            queues,
+            series: series(&traffic, &seen, window.step()),
+            families: traffic.families,
+            last_drill,
+            last_load_test,
+        }),
+    })
+}

@@ -1,0 +1,306 @@
+//! Replays: events that are sent again (docs/conventions.md §10). What is judged and counted here is sent by
+//! `functions/runner`.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use commerce::audience::Audience;
+use commerce::event_filter::EventTypes;
+use commerce::replays::{Counted, Replaying, unknown};
+use delivery::replay::{
+    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayAsk, ReplayKind, ReplayStatus,
+    ReplayView, Skipped,
+};
+use delivery::run::RunMessage;
+use delivery::subscription::Subscription;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, Either, Json, Page};
+use gateway::request::{
+    AtMost, Body, Flag, Given, Int, Judgement, Path, Query, Ruled, Rules, request,
+};
+use gateway::table;
+use ground::id::{DeliveryId, ReplayId, SubscriptionId};
+use ground::key;
+use ground::scope::{ReadOperations, Required, WriteOperations};
+use platform::caller::{OverseenStore, StoreAccess};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::range::{self, TimeRange};
+
+/// Deliveries that one request names.
+const MOST_NAMED: usize = 100;
+
+/// What to send again.
+#[request]
+#[derive(Debug)]
+pub(crate) struct ReplayRequest {
+    /// `delivery`: those of `delivery_ids`; `recover`: what has failed to reach `subscription_id`;
+    /// `missing`: events that a subscription takes and has no delivery of; `range`: all events that
+    /// subscriptions take.
+    kind: ReplayKind,
+    /// The only subscription to send to.
+    subscription_id: Option<SubscriptionId>,
+    /// The only events to send.
+    event_types: Option<EventTypes>,
+    /// From this time on: when events happened; of `recover`, when deliveries were made. At most 14 days
+    /// before `until`.
+    since: Option<Timestamp>,
+    /// Up to this time; now, if left out.
+    until: Option<Timestamp>,
+    /// 1 to 100 deliveries, of `delivery` alone.
+    delivery_ids: Option<AtMost<DeliveryId, MOST_NAMED>>,
+    /// Count and estimate, and send nothing.
+    dry_run: Flag,
+    /// The most deliveries to make; 10,000 if left out.
+    max_count: Option<Int<1, 10_000>>,
+    /// First attempts to begin in a second, at most; 100 if left out.
+    rate_per_second: Option<Int<1, 1_000>>,
+}
+
+/// What each kind needs, and what it does not take.
+fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static str]) {
+    match kind {
+        ReplayKind::Delivery => {
+            (&["delivery_ids"], &["subscription_id", "event_types", "since", "until"])
+        }
+        ReplayKind::Recover => (&["subscription_id", "since"], &["delivery_ids"]),
+        ReplayKind::Missing | ReplayKind::Range => (&["since"], &["delivery_ids"]),
+    }
+}
+
+impl Rules for ReplayRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if let Some(kind) = given.get::<ReplayKind>("kind") {
+            let (needed, other) = fields_of(kind);
+            let at = |name: &&str| format!("/{name}");
+            errors.extend(needed.iter().filter(|name| !given.has(name)).map(|name| {
+                FieldError::new(at(name), "required", format!("`{kind}` needs this field."))
+            }));
+            errors.extend(other.iter().filter(|name| given.has(name)).map(|name| {
+                FieldError::new(
+                    at(name),
+                    "not_applicable",
+                    format!("`{kind}` takes no such field."),
+                )
+            }));
+        }
+        if given.count("delivery_ids") == Some(0) {
+            let detail = "Must name at least one delivery.";
+            errors.push(FieldError::new("/delivery_ids", "too_few", detail));
+        }
+        if given.has("since") {
+            errors.extend(range::broken(given, case, MOST_RANGE));
+        }
+        errors
+    }
+}
+
+/// What a replay would send.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReplayPlan {
+    /// `true`.
+    dry_run: bool,
+    /// What would be sent again.
+    kind: ReplayKind,
+    /// Deliveries that would be made.
+    matched: u64,
+    /// Whether there is more than `max_count`, or than was counted.
+    has_more: bool,
+    /// What would not be sent, and why.
+    skipped: Skipped,
+    /// What it would take.
+    estimate: Estimate,
+}
+
+/// What would be sent, or what is being sent.
+type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
+
+/// `POST /v1/operations/runtime/replays`: Sends events again: the same events, under their own ids, by new
+/// deliveries with `X-Service-Replay-Id`.
+///
+/// With `dry_run`, 200 with what would be sent and what that takes, and nothing is written. An app sends to
+/// its own subscriptions alone.
+///
+/// # Errors
+/// `not_found` of the subscription; `invalid_state_transition` while it is off; `replay_running`: a store has
+/// one at a time; `unknown_delivery`, `range_too_wide` as faults of their fields.
+pub(crate) async fn create(
+    caller: OverseenStore<WriteOperations>,
+    State(app): State<App>,
+    Ruled(Body(ask)): Ruled<Body<ReplayRequest>>,
+) -> Result<ReplayReply, Problem> {
+    let now = app.clock.now();
+    let floor = caller.store.created_at;
+    let range = match ask.kind {
+        ReplayKind::Delivery => None,
+        _ => Some(TimeRange::of(ask.since, ask.until, MOST_RANGE, floor, now)?),
+    };
+    let AtMost(mut delivery_ids) = ask.delivery_ids.unwrap_or(AtMost(Vec::new()));
+    let mut named = std::collections::HashSet::new();
+    delivery_ids.retain(|id| named.insert(id.clone()));
+    let whole = |Int(number)| u64::try_from(number).ok();
+    let rate = ask.rate_per_second.and_then(|Int(rate)| u32::try_from(rate).ok());
+    let wanted = ReplayAsk {
+        kind: ask.kind,
+        subscription_id: ask.subscription_id,
+        event_types: ask.event_types.map(|types| types.to_vec()).unwrap_or_default(),
+        range,
+        delivery_ids,
+        max_count: ask.max_count.and_then(whole).unwrap_or(MOST),
+        rate_per_second: rate.unwrap_or(DEFAULT_RATE),
+    };
+    let replay = counted(&app, &caller, wanted, now).await?;
+    if ask.dry_run.0 {
+        let plan = ReplayPlan {
+            dry_run: true,
+            kind: replay.kind,
+            matched: replay.matched,
+            has_more: replay.has_more,
+            skipped: replay.skipped,
+            estimate: replay.estimate(),
+        };
+        return Ok(Either::Left(Json::new(&plan)));
+    }
+    write(&app, replay, now).await.map(Either::Right)
+}
+
+/// Begins a replay that is asked for.
+///
+/// # Errors
+/// As [`create`].
+pub(crate) async fn begin<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    ask: ReplayAsk,
+    now: Timestamp,
+) -> Result<Accepted<ReplayView>, Problem> {
+    let replay = counted(app, caller, ask, now).await?;
+    write(app, replay, now).await
+}
+
+/// The replay that is asked for, with how much it is to send.
+async fn counted<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    ask: ReplayAsk,
+    now: Timestamp,
+) -> Result<Replay, Problem> {
+    let of_app = caller.actor.app().map(|actor| &actor.app_id);
+    let replay = Replay::new(ask, &caller.store.id, of_app, caller.actor.id(), now);
+    if let Some(id) = &replay.subscription_id {
+        let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+        let visible = found.filter(|it| of_app.is_none() || it.app_id.as_ref() == of_app);
+        let subscription = visible.ok_or(Code::NotFound)?;
+        if !subscription.is_enabled() {
+            let actions = subscription.allowed_actions();
+            return Err(Problem::state(subscription.status.as_str(), &actions));
+        }
+    }
+    if replay.kind == ReplayKind::Delivery {
+        let unknown = unknown(app, &replay).await?.into_iter().map(|place| {
+            let detail = "There is no such delivery on this store.";
+            FieldError::new(format!("/delivery_ids/{place}"), "unknown_delivery", detail)
+        });
+        let unknown: Vec<FieldError> = unknown.collect();
+        if !unknown.is_empty() {
+            return Err(Problem::invalid(unknown));
+        }
+    }
+    let audience = Audience::of_store(app, &caller.store.id).await;
+    let Counted { matched, skipped, has_more } =
+        Replaying::new(app, &replay, &audience, now).count().await?;
+    Ok(Replay { matched, skipped, has_more, ..replay })
+}
+
+async fn write(app: &App, replay: Replay, now: Timestamp) -> Result<Accepted<ReplayView>, Problem> {
+    let answer = Accepted::new(&ReplayView::from(&replay)).version(replay.version);
+    // Found anew by the replay itself, which counts each once.
+    let replay = Replay { skipped: Skipped::default(), ..replay };
+    let answer = replay.begin(app.table.write()).answer(answer, now).await?;
+    RunMessage::Replay { id: replay.id }.send(app, Duration::ZERO).await;
+    Ok(answer)
+}
+
+/// Which replays.
+#[request]
+#[derive(Debug)]
+pub(crate) struct ReplaysQuery {
+    /// Only those in this state.
+    status: Option<ReplayStatus>,
+    /// Only those of this kind.
+    kind: Option<ReplayKind>,
+}
+
+/// `GET /v1/operations/runtime/replays`: Lists the store's replays, the newest first.
+///
+/// An app sees those that it asked for.
+pub(crate) async fn list(
+    caller: OverseenStore<ReadOperations>,
+    State(app): State<App>,
+    Query(query): Query<ReplaysQuery>,
+    paging: Paging,
+) -> Result<Page<ReplayView>, Problem> {
+    let of_store = key::replays_on(&caller.store.id);
+    let all = table::Query::index(Index::Gsi5, of_store).newest_first();
+    let is_asked_for = |replay: &Replay| {
+        is_visible(replay, &caller)
+            && query.status.is_none_or(|status| replay.status == status)
+            && query.kind.is_none_or(|kind| replay.kind == kind)
+    };
+    paging.answer(&app, &all, is_asked_for, |replay| ReplayView::from(&replay)).await
+}
+
+/// Whether a replay is the caller's to see.
+fn is_visible<S: Required>(replay: &Replay, caller: &StoreAccess<S>) -> bool {
+    let of_app = caller.actor.app();
+    replay.store_id == caller.store.id
+        && of_app.is_none_or(|actor| replay.app_id.as_ref() == Some(&actor.app_id))
+}
+
+async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &ReplayId,
+) -> Result<Replay, Problem> {
+    let found = app.table.get::<Replay>(&key::replay(id)).await?;
+    found.filter(|replay| is_visible(replay, caller)).ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/operations/runtime/replays/{id}`: Shows a replay, and how far it has come.
+///
+/// # Errors
+/// `not_found`, also for another app's.
+pub(crate) async fn show(
+    caller: OverseenStore<ReadOperations>,
+    State(app): State<App>,
+    Path(id): Path<ReplayId>,
+) -> Result<Json<ReplayView>, Problem> {
+    let replay = find(&app, &caller, &id).await?;
+    Ok(Json::new(&ReplayView::from(&replay)).version(replay.version))
+}
+
+/// `POST /v1/operations/runtime/replays/{id}/cancel`: Gives a replay up.
+///
+/// No more deliveries are made; what was made, at most what ten seconds send, goes on.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` when it is over.
+pub(crate) async fn cancel(
+    caller: OverseenStore<WriteOperations>,
+    State(app): State<App>,
+    Path(id): Path<ReplayId>,
+) -> Result<Json<ReplayView>, Problem> {
+    table::retry(|| async {
+        let now = app.clock.now();
+        let cancelled = find(&app, &caller, &id).await?.cancelled(now)?;
+        let answer = Json::new(&ReplayView::from(&cancelled)).version(cancelled.version);
+        cancelled.save(app.table.write()).answer(answer, now).await
+    })
+    .await
+}

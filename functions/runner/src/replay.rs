@@ -1,0 +1,105 @@
+//! A step of a replay: some pages of deliveries are made, or looked at.
+
+use commerce::audience::Audience;
+use commerce::replays::Replaying;
+use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
+use delivery::replay::Replay;
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::item::Index;
+use gateway::problem::Problem;
+use ground::id::ReplayId;
+use ground::key;
+use ground::range::TimeRange;
+
+/// Pages of one step: well within the function's time.
+const PAGES: usize = 20;
+/// Deliveries that one page of a look reads.
+const LOOKED_AT: usize = 100;
+
+/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, Problem> {
+    let Some(mut replay) = app.table.get::<Replay>(&key::replay(id)).await? else {
+        return Ok(None);
+    };
+    if !replay.is_ready(app.clock.now()) {
+        return Ok(None);
+    }
+    let audience = match replay.made_at {
+        None => Some(Audience::of_store(app, &replay.store_id).await),
+        Some(_) => None,
+    };
+    for _ in 0..PAGES {
+        let next = match (&audience, replay.made_at) {
+            (Some(audience), None) => make(app, &replay, audience).await?,
+            (_, Some(made_at)) => look(app, &replay, made_at).await?,
+            (None, None) => break,
+        };
+        replay = next;
+        if replay.next_step_at > app.clock.now() || replay.status.is_over() {
+            break;
+        }
+    }
+    if replay.status.is_over() {
+        finished(&replay);
+        return Ok(None);
+    }
+    Ok(Some(replay.next_step_at))
+}
+
+/// Makes a page of deliveries, writes that it did, and sends their messages: in this order, so that who
+/// loses the step sends none.
+async fn make(app: &App, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
+    let now = app.clock.now();
+    let (deliveries, made) = Replaying::new(app, replay, audience, now).make().await?;
+    let next = replay.advanced(made, now);
+    state(app, &next).await?;
+    next.save(app.table.write()).commit().await?;
+    let now = app.clock.now();
+    let message = |delivery: &Delivery| Some((delivery.message(), delivery.delay(now)?));
+    let messages: Vec<_> = deliveries.iter().filter_map(message).collect();
+    if let Err(problem) = app.queue(QUEUE).send(&messages).await {
+        tracing::warn!(cause = %problem, replay = replay.id.as_str(), "messages not queued");
+    }
+    Ok(next)
+}
+
+/// Looks at a page of what was made.
+async fn look(app: &App, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
+    let scope = key::event_scope(Some(&replay.store_id), None);
+    // Also what steps have made that were cut off, or came second.
+    let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
+    let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
+    let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
+    let place = replay.look.place.as_ref();
+    let (found, place) = app.table.walk(&days, LOOKED_AT, place, is_its_own).await?;
+    let seen: Vec<DeliveryStatus> = found.iter().map(|delivery| delivery.status).collect();
+    let next = replay.looked_at(&seen, place, app.clock.now());
+    state(app, &next).await?;
+    next.save(app.table.write()).commit().await?;
+    Ok(next)
+}
+
+/// States what a replay came to, before it is over: a step that is cut off in between states it again.
+async fn state(app: &App, replay: &Replay) -> Result<(), Problem> {
+    if replay.status.is_over() {
+        crate::evidence::of_replay(app, replay).await?;
+    }
+    Ok(())
+}
+
+fn finished(replay: &Replay) {
+    tracing::info!(
+        replay = replay.id.as_str(),
+        store = replay.store_id.as_str(),
+        kind = replay.kind.as_str(),
+        status = replay.status.as_str(),
+        sent = replay.sent,
+        succeeded = replay.succeeded,
+        failed = replay.failed,
+        "replay"
+    );
+}

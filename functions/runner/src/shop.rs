@@ -1,0 +1,176 @@
+//! The canary's storefront, stocked: what load tests look at and order.
+//!
+//! Its products are made as any merchant makes them, by requests under fixed names, so that making them
+//! twice makes them once. The session for that is begun here and ended again: nobody can sign in to the
+//! canary's account.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use gateway::app::App;
+use gateway::bridged;
+use gateway::clock::Timestamp;
+use gateway::egress::{Destination, Incoming, Outgoing};
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use ground::id::MerchantId;
+use ground::key;
+use http::{HeaderMap, HeaderValue, Method, header};
+use identity::merchant::Merchant;
+use identity::session::{CreatedVia, Session};
+use identity::store::Store;
+use reliability::canary;
+use serde_json::{Value, json};
+
+/// Products that it sells: several, so that their stock is not one hot item.
+const PRODUCTS: usize = 10;
+/// What each has to sell at first; more may be ordered.
+const STOCK: u32 = 1_000_000;
+/// How long a request may take.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// Bytes that are read of an answer.
+const MAX_ANSWER: usize = 1 << 20;
+/// Where these requests come from: a network that is set aside for such tests (RFC 2544 §C.2.2).
+const NETWORK: [u8; 4] = [198, 19, 255, 1];
+
+/// A storefront with products.
+#[derive(Debug, Clone)]
+pub(crate) struct Shop {
+    subdomain: String,
+    /// Handles, and the ids of what is ordered.
+    products: Vec<(String, String)>,
+}
+
+impl Shop {
+    /// The path of checkouts.
+    pub(crate) fn orders(&self) -> String {
+        format!("/v1/storefront/{}/orders", self.subdomain)
+    }
+
+    /// What the shopper of this number looks at: the store, its products, one of them.
+    pub(crate) fn page(&self, number: u64) -> String {
+        let rest = match (number.rem_euclid(3), self.product(number)) {
+            (0, _) | (_, None) => String::new(),
+            (1, _) => "/products".to_owned(),
+            (_, Some((handle, _))) => format!("/products/{handle}"),
+        };
+        format!("/v1/storefront/{}{rest}", self.subdomain)
+    }
+
+    /// What the shopper of this number orders.
+    pub(crate) fn cart(&self, number: u64) -> Value {
+        let variant = self.product(number).map(|(_, variant)| variant.as_str());
+        json!({
+            "email": format!("shopper-{number}@canary.invalid"),
+            "items": [{"variant_id": variant, "quantity": 1}],
+        })
+    }
+
+    fn product(&self, number: u64) -> Option<&(String, String)> {
+        let place = usize::try_from(number).unwrap_or(0).checked_rem(self.products.len())?;
+        self.products.get(place)
+    }
+}
+
+/// The canary's storefront; what is missing of it is made.
+///
+/// # Errors
+/// 503 when something of it cannot be reached.
+pub(crate) async fn open(app: &App) -> Result<Shop, Problem> {
+    let store = canary::ensure(app).await?;
+    let subdomain = store.subdomain.as_str().to_owned();
+    let mut products = Vec::new();
+    let mut missing = Vec::new();
+    for number in 0..PRODUCTS {
+        let handle = format!("canary-{number}");
+        let path = format!("/v1/storefront/{subdomain}/products/{handle}");
+        match variant_of(&call(app, Method::GET, &path, HeaderMap::new(), None).await?)? {
+            Some(variant) => products.push((handle, variant)),
+            None => missing.push(handle),
+        }
+    }
+    if !missing.is_empty() {
+        products.extend(make(app, &store, missing).await?);
+    }
+    Ok(Shop { subdomain, products })
+}
+
+/// The id of a product's variant; none of a product that is not there.
+fn variant_of(answer: &Incoming) -> Result<Option<String>, Problem> {
+    if answer.status == 404 {
+        return Ok(None);
+    }
+    let view: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let variant = view.pointer("/variants/0/id").and_then(Value::as_str);
+    match variant.filter(|_| answer.status < 300) {
+        Some(id) => Ok(Some(id.to_owned())),
+        None => Err(Problem::unavailable(format!("the canary's shop answers {}", answer.status))),
+    }
+}
+
+async fn make(
+    app: &App,
+    store: &Store,
+    handles: Vec<String>,
+) -> Result<Vec<(String, String)>, Problem> {
+    let (session, token) = sign_in(app, app.clock.now()).await?;
+    let mut made = Vec::new();
+    let mut outcome = Ok(());
+    for handle in handles {
+        match make_one(app, store, &token, &handle).await {
+            Ok(variant) => made.push((handle, variant)),
+            Err(problem) => outcome = Err(problem),
+        }
+    }
+    app.table.write().delete(&session.key()).commit().await?;
+    outcome.map(|()| made)
+}
+
+async fn sign_in(app: &App, now: Timestamp) -> Result<(Session, String), Problem> {
+    let account: Option<Merchant> = app.table.get(&key::merchant(&MerchantId::canary())).await?;
+    let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
+    let network = "198.19.255.0/24".to_owned();
+    let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
+    app.table.write().create(&session, Code::VersionConflict).commit().await?;
+    Ok((session, token))
+}
+
+async fn make_one(app: &App, store: &Store, token: &str, handle: &str) -> Result<String, Problem> {
+    let product = json!({
+        "title": handle, "handle": handle, "status": "active",
+        "variants": [{
+            "sku": handle,
+            "price": {"amount": 1_000, "currency": store.currency},
+            "requires_shipping": false,
+            "inventory": {"policy": "continue", "levels": [{"quantity": STOCK}]},
+        }],
+    });
+    let mut headers = HeaderMap::new();
+    let bearer = HeaderValue::from_str(&format!("Bearer {token}")).map_err(Problem::internal)?;
+    headers.insert(header::AUTHORIZATION, bearer);
+    headers.insert("x-service-store-id", HeaderValue::from_static(gateway::canary::STORE));
+    // Of this moment: one that was refused is asked for again.
+    let key = format!("{handle}-{}", app.clock.now().millis());
+    headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);
+    let answer = call(app, Method::POST, "/v1/products", headers, Some(product)).await?;
+    variant_of(&answer)?.ok_or_else(|| Problem::unavailable("the canary's product is not made"))
+}
+
+/// One request, as a client makes it.
+async fn call(
+    app: &App,
+    method: Method,
+    path: &str,
+    mut headers: HeaderMap,
+    body: Option<Value>,
+) -> Result<Incoming, Problem> {
+    bridged::vouch(app, Some(NETWORK.into()), &mut headers).await?;
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let url = format!("{}{path}", *app.config.base_url);
+    let destination = Destination::parse(&url, app.egress.policy())
+        .map_err(|refusal| Problem::internal(format!("{url}: {refusal}")))?;
+    let body = body.map_or_else(Bytes::new, |json| Bytes::from(json.to_string()));
+    let (deadline, max_body) = (DEADLINE, MAX_ANSWER);
+    let request = Outgoing { method, destination, headers, body, deadline, max_body };
+    app.egress.send_kept(request).await.map_err(Problem::unavailable)
+}

@@ -1,0 +1,35 @@
+//! What is counted of attempts, for the platform and for each store: in memory, and written down once a
+//! batch that had a failure, or once a minute.
+
+use delivery::delivery::{AttemptVerdict, Delivery};
+use gateway::app::App;
+use gateway::metrics::{Outcome, Subject};
+use reliability::metrics::{DELIVERIES, deliveries_of};
+
+use crate::send::{SentAttempt, UNSEALABLE};
+
+/// Counts an attempt. Samples say nothing, nor does what could not be signed: that is not the receiver's
+/// fault.
+pub(crate) fn note(app: &App, delivery: &Delivery, sent: &SentAttempt) {
+    if delivery.test || delivery.last_error.as_deref() == Some(UNSEALABLE) {
+        return;
+    }
+    let is_error = sent.outcome.verdict != AttemptVerdict::Success;
+    let outcome = Outcome { took: sent.took, is_error, ..Outcome::default() };
+    let now = app.clock.now();
+    app.metrics.note(Subject::of(DELIVERIES), now, outcome);
+    if let Some(store) = &delivery.store_id {
+        app.metrics.note(deliveries_of(store), now, outcome);
+    }
+}
+
+/// Writes down what is needed now: a failure, for there may be no other batch for long, and a rule waits for
+/// it; otherwise the minutes that are over. After the batch, which does not pay for it.
+pub(crate) async fn write_down(app: &App) {
+    let now = app.clock.now();
+    if app.metrics.has_errors() {
+        app.metrics.flush_all(&app.table).await;
+    } else {
+        app.metrics.flush(&app.table, now).await;
+    }
+}

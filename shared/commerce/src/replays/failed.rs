@@ -1,0 +1,156 @@
+//! Deliveries that are sent again: those that are named, and those that have failed.
+
+use std::collections::HashMap;
+
+use delivery::delivery::{Delivery, DeliveryStatus};
+use delivery::replay::{Replay, Skipped};
+use gateway::app::App;
+use gateway::item::{Index, Key};
+use gateway::problem::Problem;
+use gateway::table::{Query, WalkPlace};
+use ground::event::{Event, EventGroup};
+use ground::id::{DeliveryId, EventId};
+use ground::key;
+
+use super::{Plan, Planned, Replaying};
+
+/// Where deliveries are listed that have not arrived: those that are retried, which the replay ends, first.
+const FAILED: [DeliveryStatus; 4] = [
+    DeliveryStatus::Retrying,
+    DeliveryStatus::Exhausted,
+    DeliveryStatus::Cancelled,
+    DeliveryStatus::Blocked,
+];
+/// Keys that one query looks at, for those of one subscription.
+const AHEAD: usize = 100;
+
+/// Which of the deliveries that a replay names are not there for it to send, by their places.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub async fn unknown(app: &App, replay: &Replay) -> Result<Vec<usize>, Problem> {
+    let found = named(app, replay).await?;
+    let is_there = |id: &DeliveryId| found.iter().any(|delivery| delivery.id == *id);
+    let unknown = replay.delivery_ids.iter().enumerate().filter(|(_, id)| !is_there(id));
+    Ok(unknown.map(|(place, _)| place).collect())
+}
+
+/// The deliveries that a replay names, as far as they are its to send.
+async fn named(app: &App, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
+    let keys: Vec<Key> = replay.delivery_ids.iter().map(key::delivery).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found: Vec<Delivery> = Vec::new();
+    for key in &keys {
+        found.extend(batch.take(key)?);
+    }
+    found.retain(|delivery| {
+        delivery.store_id.as_ref() == Some(&replay.store_id)
+            && (replay.app_id.is_none() || replay.app_id == delivery.app_id)
+    });
+    Ok(found)
+}
+
+impl Replaying<'_> {
+    /// All deliveries that are named: they fit into one page.
+    pub(super) async fn plan_named(&self) -> Result<Plan, Problem> {
+        let found = named(self.app, self.replay).await?;
+        let gone = self.replay.delivery_ids.len().saturating_sub(found.len());
+        let mut plan = self.plan_again(found).await?;
+        plan.skipped.expired =
+            plan.skipped.expired.saturating_add(u64::try_from(gone).unwrap_or(u64::MAX));
+        Ok(plan)
+    }
+
+    /// A page of what has failed to reach a subscription.
+    pub(super) async fn plan_failed(
+        &self,
+        place: Option<&WalkPlace>,
+        room: usize,
+    ) -> Result<Plan, Problem> {
+        let (Some(id), Some(range)) = (&self.replay.subscription_id, self.replay.range) else {
+            return Ok(Plan::default());
+        };
+        let scope = key::event_scope(Some(&self.replay.store_id), None);
+        let partitions =
+            |day| FAILED.map(|it| key::deliveries_in(&scope, it.as_str(), day)).to_vec();
+        let of_subscription =
+            |query: Query| query.ends_with(key::to_subscription(id)).looking_ahead(AHEAD, 1);
+        let queries = range.walk(Index::Gsi6, partitions);
+        let queries: Vec<Query> = queries.into_iter().map(of_subscription).collect();
+        let is_meant = |delivery: &Delivery| {
+            range.holds(delivery.created_at)
+                && !delivery.test
+                && delivery.status != DeliveryStatus::Succeeded
+                && delivery.replay_id.as_ref() != Some(&self.replay.id)
+                && !delivery.is_ended_by_replay()
+                && (delivery.replayed_by.is_none() || self.is_ours(delivery))
+                && self.is_asked_for(&delivery.event_type)
+        };
+        let (found, next) = self.app.table.walk(&queries, room, place, is_meant).await?;
+        Ok(Plan { next, ..self.plan_again(found).await? })
+    }
+
+    /// What becomes of deliveries that are sent again.
+    async fn plan_again(&self, found: Vec<Delivery>) -> Result<Plan, Problem> {
+        let events = self.events_of(&found).await?;
+        let mut plan = Plan::default();
+        for before in found {
+            match self.again(before, &events)? {
+                Ok(planned) => plan.planned.push(planned),
+                Err(skipped) => plan.skipped = plan.skipped.and(skipped),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Another delivery of the event of one, or why there is none.
+    fn again(
+        &self,
+        before: Delivery,
+        events: &HashMap<EventId, Event>,
+    ) -> Result<Result<Planned, Skipped>, Problem> {
+        let none = Skipped::default();
+        if before.is_in_flight() {
+            return Ok(Err(Skipped { in_flight: 1, ..none }));
+        }
+        if before.expunged_at.is_some() {
+            return Ok(Err(Skipped { payload_expunged: 1, ..none }));
+        }
+        let Some(event) = events.get(&before.event_id) else {
+            return Ok(Err(Skipped { expired: 1, ..none }));
+        };
+        if event.is_expunged() {
+            return Ok(Err(Skipped { payload_expunged: 1, ..none }));
+        }
+        let (store, to) = (&self.replay.store_id, &before.subscription_id);
+        let reader = self.audience.reader(store, to, event)?;
+        let Some(subscription) = reader.filter(|_| !before.test) else {
+            return Ok(Err(Skipped { not_deliverable: 1, ..none }));
+        };
+        let delivery = Delivery {
+            redelivery_of: Some(before.id.clone()),
+            ..self.delivery(event, subscription)
+        };
+        let is_made = self.is_ours(&before);
+        // What has arrived, or was sent again by another replay, stays as it is.
+        let takes_place = !matches!(before.status, DeliveryStatus::Succeeded)
+            && (before.replayed_by.is_none() || is_made);
+        let replaces = takes_place.then_some(before);
+        Ok(Ok(Planned { delivery, replaces, is_made }))
+    }
+
+    /// The events of deliveries, as far as they are kept.
+    async fn events_of(&self, deliveries: &[Delivery]) -> Result<HashMap<EventId, Event>, Problem> {
+        let keys: Vec<Key> =
+            deliveries.iter().map(|delivery| key::event(&delivery.event_id)).collect();
+        let mut batch = self.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut events = HashMap::new();
+        for key in &keys {
+            // Events that happened together are one item: the first one's take is that of all.
+            let group = batch.take::<EventGroup>(key)?;
+            let found = group.into_iter().flat_map(EventGroup::into_events);
+            events.extend(found.map(|event| (event.id.clone(), event)));
+        }
+        Ok(events)
+    }
+}

@@ -1,0 +1,60 @@
+//! What a replay takes, before it is begun.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ReplayKind;
+
+/// What a replay takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// What it costs the platform, when every first attempt succeeds (docs/costs.md §1).
+    pub cost: EstimatedCost,
+    /// How long it takes to begin all first attempts.
+    pub seconds: u64,
+}
+
+/// What a replay costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimatedCost {
+    /// Read units of the table.
+    pub read_units: u64,
+    /// Write units of the table and its indexes.
+    pub write_units: u64,
+    /// Requests to the queue.
+    pub queue_requests: u64,
+    /// All of it with the functions' time, at list prices, in millionths of a US dollar.
+    pub usd_micros: u64,
+}
+
+/// Read units of one delivery: what it repeats, its event, what its attempt reads, what came of it.
+const READ_UNITS: u64 = 4;
+/// Write units of a delivery that is put beside nothing: made 3, claimed 1, settled 2.
+const WRITE_UNITS: u64 = 6;
+/// The same of one that takes another's place: both are written in one transaction.
+const WRITE_UNITS_IN_PLACE: u64 = 9;
+/// Requests to the queue of one delivery: sent, received, deleted.
+const QUEUE_REQUESTS: u64 = 3;
+/// Prices in thousandths of a millionth of a US dollar: of a read unit, a write unit, a request to a
+/// queue, and the functions' time of one delivery (docs/costs.md §1).
+const NANOS: [u64; 4] = [125, 625, 400, 400];
+
+impl Estimate {
+    /// Of so many deliveries at so many a second.
+    pub fn of(kind: ReplayKind, matched: u64, rate_per_second: u32) -> Self {
+        let writes = match kind {
+            ReplayKind::Delivery | ReplayKind::Recover => WRITE_UNITS_IN_PLACE,
+            ReplayKind::Missing | ReplayKind::Range => WRITE_UNITS,
+        };
+        let parts = [READ_UNITS, writes, QUEUE_REQUESTS, 1];
+        let nanos = parts.iter().zip(NANOS).map(|(units, price)| units.saturating_mul(price));
+        let nanos = nanos.fold(0_u64, u64::saturating_add).saturating_mul(matched);
+        let cost = EstimatedCost {
+            read_units: READ_UNITS.saturating_mul(matched),
+            write_units: writes.saturating_mul(matched),
+            queue_requests: QUEUE_REQUESTS.saturating_mul(matched),
+            usd_micros: nanos.div_ceil(1_000),
+        };
+        Self { cost, seconds: matched.div_ceil(u64::from(rate_per_second.max(1))) }
+    }
+}

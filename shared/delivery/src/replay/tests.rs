@@ -1,0 +1,122 @@
+use super::*;
+use crate::delivery::DeliveryStatus;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+fn replay(rate_per_second: u32, max_count: u64) -> Replay {
+    let ask = ReplayAsk {
+        kind: ReplayKind::Range,
+        subscription_id: None,
+        event_types: Vec::new(),
+        range: None,
+        delivery_ids: Vec::new(),
+        max_count,
+        rate_per_second,
+    };
+    Replay::new(ask, &StoreId::derive(&["here"]), None, "mer_x", NOW)
+}
+
+fn place() -> Option<WalkPlace> {
+    let text = r#"{"PK":"a","SK":"A","GSI5PK":"p","GSI5SK":"2026#x"}"#;
+    serde_json::from_str(text).ok()
+}
+
+fn made(sent: u64, next: Option<WalkPlace>) -> Made {
+    Made { sent, skipped: Skipped::default(), next, is_cut: false }
+}
+
+#[test]
+fn deliveries_have_their_turns_at_the_rate_and_the_next_page_waits_for_them() {
+    let replay = replay(10, 1_000);
+    assert_eq!(replay.room(), 50, "what goes out in five seconds");
+    let turn = |number| NOW.until(replay.turn(number, NOW)).as_millis();
+    assert_eq!((turn(0), turn(1), turn(25)), (0, 100, 2_500));
+    let first = replay.advanced(made(50, place()), NOW);
+    assert_eq!((first.status, first.sent), (ReplayStatus::Running, 50));
+    assert_eq!((first.next_step_at, first.turn(0, NOW)), (NOW, NOW.plus(Duration::from_secs(5))));
+    let second = first.advanced(made(50, place()), NOW);
+    assert_eq!(second.next_step_at, NOW.plus(Duration::from_secs(5)));
+    assert!(!second.is_ready(NOW.plus(Duration::from_secs(3))));
+    assert!(second.is_ready(NOW.plus(Duration::from_secs(4))), "queues count whole seconds");
+    assert_eq!(second.cursor.as_deref(), Some("2026#x"));
+    // After a pause nothing is made up for.
+    let later = NOW.plus(HOUR);
+    assert_eq!(second.turn(0, later), later);
+}
+
+#[test]
+fn the_last_page_and_the_most_end_the_walk() {
+    let last = replay(100, 1_000).advanced(made(7, None), NOW);
+    assert_eq!((last.matched, last.has_more, last.made_at), (7, false, Some(NOW)));
+    let full = replay(100, 7).advanced(made(7, place()), NOW);
+    assert_eq!((full.matched, full.has_more, full.place), (7, true, None));
+    let cut = replay(100, 7).advanced(Made { is_cut: true, ..made(7, None) }, NOW);
+    assert!(cut.has_more && cut.made_at.is_some());
+}
+
+#[test]
+fn a_replay_is_what_its_deliveries_came_to() {
+    use DeliveryStatus::{Exhausted, Retrying, Succeeded};
+    let after = |sent, seen: &[DeliveryStatus]| {
+        replay(100, 1_000).advanced(made(sent, None), NOW).looked_at(seen, None, NOW)
+    };
+    assert_eq!(after(2, &[Succeeded; 2]).status, ReplayStatus::Succeeded);
+    assert_eq!(after(2, &[Succeeded, Exhausted]).status, ReplayStatus::Partial);
+    assert_eq!(after(1, &[Exhausted]).status, ReplayStatus::Failed);
+    assert_eq!(after(0, &[]).status, ReplayStatus::Succeeded, "there was nothing to send");
+    let ended = after(2, &[Succeeded; 2]);
+    assert!(ended.due_at.is_none() && ended.finished_at == Some(NOW));
+    assert_eq!(ended.version, 3, "one write for each step");
+    let waits = after(2, &[Succeeded, Retrying]);
+    assert_eq!((waits.status, waits.succeeded), (ReplayStatus::Running, 1));
+    assert_eq!(waits.next_step_at, NOW.plus(Duration::from_secs(1)));
+    let late = NOW.plus(WATCHED);
+    let given_up = waits.looked_at(&[Succeeded, Retrying], None, late);
+    assert_eq!(given_up.status, ReplayStatus::Partial, "what is retried goes on by itself");
+    assert_eq!(given_up.progress().unfinished, 1);
+    let unseen = after(2, &[Succeeded]);
+    assert_eq!((unseen.status, unseen.looked), (ReplayStatus::Running, Look::default()));
+}
+
+#[test]
+fn what_is_skipped_for_good_keeps_a_replay_from_having_sent_all() {
+    let skipped = |skipped: Skipped, sent| {
+        let page = Made { skipped, ..made(sent, None) };
+        let seen = vec![DeliveryStatus::Succeeded; usize::try_from(sent).unwrap()];
+        replay(100, 1_000).advanced(page, NOW).looked_at(&seen, None, NOW).status
+    };
+    let expunged = Skipped { payload_expunged: 1, ..Skipped::default() };
+    assert_eq!(skipped(expunged, 1), ReplayStatus::Partial);
+    assert_eq!(skipped(expunged, 0), ReplayStatus::Failed);
+    let in_flight = Skipped { in_flight: 1, ..Skipped::default() };
+    assert_eq!(skipped(in_flight, 1), ReplayStatus::Succeeded, "it arrives by itself");
+}
+
+#[test]
+fn a_look_begins_where_the_first_has_not_ended() {
+    use DeliveryStatus::{Pending, Succeeded};
+    let making = replay(100, 1_000).advanced(made(4, None), NOW);
+    let first = making.looked_at(&[Succeeded; 2], place(), NOW);
+    assert_eq!((first.looked.succeeded, first.looked.place.clone()), (2, place()));
+    let end = first.looked_at(&[Succeeded, Pending], None, NOW);
+    assert_eq!((end.succeeded, end.look.clone()), (3, first.looked.clone()));
+    let over = end.looked_at(&[Succeeded; 2], None, NOW);
+    assert_eq!((over.status, over.succeeded), (ReplayStatus::Succeeded, 4));
+}
+
+#[test]
+fn a_replay_that_is_over_is_not_cancelled() {
+    let cancelled = replay(100, 10).cancelled(NOW).unwrap();
+    assert_eq!(cancelled.status, ReplayStatus::Cancelled);
+    assert_eq!(cancelled.cancelled(NOW).unwrap_err().code, Code::InvalidStateTransition);
+    assert!(cancelled.allowed_actions().is_empty() && !cancelled.is_ready(NOW.plus(HOUR)));
+}
+
+#[test]
+fn an_estimate_is_of_the_deliveries_and_the_rate() {
+    let estimate = Estimate::of(ReplayKind::Recover, 10_000, 100);
+    assert_eq!((estimate.seconds, estimate.cost.write_units), (100, 90_000));
+    assert_eq!(estimate.cost.usd_micros, 77_250);
+    let nothing = Estimate::of(ReplayKind::Range, 0, 100);
+    assert_eq!((nothing.seconds, nothing.cost.usd_micros), (0, 0));
+}

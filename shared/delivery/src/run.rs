@@ -1,0 +1,77 @@
+//! Long work, in steps: each message of the queue stands for one bounded step, which sends the next one
+//! until the work is over.
+//!
+//! How far the work has come is in its item, under the item's version: of two messages for a step one
+//! does it, and the other does nothing. The item carries a due mark by which the sweep sends the
+//! message again, whatever became of the last.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::queue::QueueName;
+use ground::id::{DrillId, LoadTestId, ReplayId};
+use ground::key;
+use serde::{Deserialize, Serialize};
+
+/// Steps of long work.
+pub const QUEUE: QueueName = QueueName("RUNNER_QUEUE_URL");
+
+/// Whose next step it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RunMessage {
+    /// A replay's.
+    Replay {
+        /// The replay.
+        id: ReplayId,
+    },
+    /// A failover drill's.
+    Drill {
+        /// The drill.
+        id: DrillId,
+    },
+    /// A load test's.
+    LoadTest {
+        /// The load test.
+        id: LoadTestId,
+    },
+}
+
+impl RunMessage {
+    /// The message for the work whose item has this key; none when it is no such work.
+    pub fn of(key: &Key) -> Option<Self> {
+        let named = |prefix| key.pk.strip_prefix(prefix);
+        let replay = || ReplayId::parse(named(key::REPLAYS)?).map(|id| Self::Replay { id });
+        let drill = || DrillId::parse(named(key::DRILLS)?).map(|id| Self::Drill { id });
+        let test = || LoadTestId::parse(named(key::LOAD_TESTS)?).map(|id| Self::LoadTest { id });
+        replay().or_else(drill).or_else(test)
+    }
+
+    /// Sends it. A message that is not sent is no loss: the work is due.
+    pub async fn send(self, app: &App, delay: Duration) {
+        let message = (self, delay);
+        if let Err(problem) = app.queue(QUEUE).send(std::slice::from_ref(&message)).await {
+            tracing::warn!(cause = %problem, step = ?message.0, "step not queued");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_work_and_a_due_key_leads_to_it() {
+        let id = ReplayId::derive(&["one"]);
+        let message = RunMessage::of(&key::replay(&id)).unwrap();
+        let text = serde_json::to_string(&message).unwrap();
+        assert_eq!(text, format!(r#"{{"kind":"replay","id":"{id}"}}"#));
+        assert_eq!(serde_json::from_str::<RunMessage>(&text).unwrap(), message);
+        let id = DrillId::derive(&["one"]);
+        assert_eq!(RunMessage::of(&key::drill(&id)), Some(RunMessage::Drill { id }));
+        let id = LoadTestId::derive(&["one"]);
+        assert_eq!(RunMessage::of(&key::load_test(&id)), Some(RunMessage::LoadTest { id }));
+        assert_eq!(RunMessage::of(&Key::new("MAI#x", "A")), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Which form of an answer its reader wants (RFC 9110 §12.5.1).
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{HeaderMap, header};
+
+use super::{Argument, Judgement, Raw};
+use crate::problem::Problem;
+
+/// The quality of what is wanted without a reserve, in thousandths.
+const FULL: u16 = 1_000;
+
+/// What a request's `Accept` says of media types. What cannot be read in it says nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accept(Vec<(String, u16)>);
+
+impl Accept {
+    fn of(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+        Self(lines.flat_map(|line| line.split(',')).filter_map(range).collect())
+    }
+
+    /// How much a media type is wanted, in thousandths; 0 if not at all. The closest range that names
+    /// it counts; without any range everything is as good.
+    pub fn quality(&self, media_type: &str) -> u16 {
+        if self.0.is_empty() {
+            return FULL;
+        }
+        let family = media_type.split('/').next().unwrap_or_default();
+        let ranges = [media_type.to_owned(), format!("{family}/*"), "*/*".to_owned()];
+        let of = |range: &String| self.0.iter().find(|(named, _)| named == range);
+        ranges.iter().find_map(of).map_or(0, |(_, quality)| *quality)
+    }
+
+    /// Whether `one` is wanted more than `other`, which is answered where they are as good.
+    pub fn prefers(&self, one: &str, other: &str) -> bool {
+        self.quality(one) > self.quality(other)
+    }
+}
+
+/// A media range in lower case, without parameters, and its quality.
+fn range(text: &str) -> Option<(String, u16)> {
+    let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let named = parts.next().filter(|named| named.contains('/'))?;
+    let weight = parts.find_map(|part| part.strip_prefix("q=").map(str::to_owned));
+    let quality = weight.map_or(Some(FULL), |weight| thousandths(&weight))?;
+    Some((named, quality))
+}
+
+/// A weight: `0` or `1` with up to three decimals, at most 1 (RFC 9110 §12.4.2).
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
+    let is_number = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let whole = Some(whole).filter(|whole| matches!(*whole, "0" | "1") && is_number)?;
+    let all: u16 = format!("{whole}{decimals:0<3}").parse().ok()?;
+    Some(all).filter(|all| *all <= FULL)
+}
+
+impl<S: Sync> FromRequestParts<S> for Accept {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        Ok(Self::of(&inbound.headers))
+    }
+}
+
+/// Nothing in it is refused: what none of the forms satisfies is answered as JSON.
+impl Argument for Accept {
+    async fn judge(_: &mut Judgement<'_>) -> Result<(), Problem> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn accept(lines: &[&'static str]) -> Accept {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::ACCEPT, HeaderValue::from_static(line));
+        }
+        Accept::of(&headers)
+    }
+
+    #[test]
+    fn the_form_that_is_wanted_more_is_preferred() {
+        let (html, json) = ("text/html", "application/json");
+        for (lines, wants_html) in [
+            (&[][..], false),
+            (&["*/*"], false),
+            (&["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], true),
+            (&["text/html"], true),
+            (&["TEXT/HTML; charset=utf-8; Q=0.5, application/json;q=0.499"], true),
+            (&["text/html;q=0.5, application/json"], false),
+            (&["text/html;q=0"], false),
+            (&["text/html;q=0, */*"], false),
+            (&["*/*;q=0.1, text/*;q=0.2"], true),
+            (&["application/json;q=0.2", "text/html;q=1.000"], true),
+            (&["text/html;q=2, text/html;q=0.1234, image/png"], false),
+            (&["image/png"], false),
+            (&["html"], false),
+        ] {
+            assert_eq!(accept(lines).prefers(html, json), wants_html, "{lines:?}");
+        }
+        assert_eq!(accept(&["text/html;q=0.25"]).quality(html), 250);
+        assert_eq!(accept(&["text/html"]).quality(json), 0);
+    }
+}

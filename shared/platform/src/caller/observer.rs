@@ -1,0 +1,77 @@
+//! Who looks at the platform as a whole: its operators, and each store as far as it is concerned.
+
+use std::sync::Arc;
+
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use ground::id::StoreId;
+use ground::scope::Required;
+use identity::store::StoreStatus;
+
+use super::{
+    Operator, OverseenStore, StoreAccess, credential, looks_like_jwt, named, only_store,
+    open_session, open_session_and_store,
+};
+
+/// A platform operator, who need not name a store; the owner of a store, or an app with scope `S` on it.
+#[derive(Debug, Clone)]
+pub enum Observer<S> {
+    /// An operator.
+    Operator(Box<Operator>),
+    /// Whoever answers for a store.
+    Store(Box<StoreAccess<S>>),
+}
+
+gateway::caller_argument!(Observer where S: Required);
+
+impl<S> Observer<S> {
+    /// Whether they may see what is this store's business; without one, it is the platform's, and
+    /// everybody's.
+    pub fn may_see(&self, store: Option<&StoreId>) -> bool {
+        match self {
+            Self::Operator(_) => true,
+            Self::Store(access) => store.is_none_or(|store| *store == access.store.id),
+        }
+    }
+}
+
+impl<S: Required> Caller for Observer<S> {
+    fn access() -> Access {
+        OverseenStore::<S>::access()
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        if looks_like_jwt(&unverified) {
+            let access = StoreAccess::authenticate(app, inbound).await?;
+            return Ok(Self::Store(Box::new(access)));
+        }
+        if named::named_store(inbound).is_none() {
+            let (account, _, _) = open_session(app, &unverified, &[]).await?;
+            if account.is_operator(&app.config) {
+                return Ok(Self::Operator(Box::new(Operator { account })));
+            }
+            let store = only_store(app, &account).await?;
+            return Ok(Self::Store(Box::new(StoreAccess::of_owner(store, account.id))));
+        }
+        let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
+        let store = store.filter(|store| store.status != StoreStatus::Deleted);
+        let store = store.ok_or(Code::StoreNotOwned)?;
+        if account.is_operator(&app.config) {
+            return Ok(Self::Operator(Box::new(Operator { account })));
+        }
+        if store.owner_id != account.id {
+            return Err(Code::StoreNotOwned.into());
+        }
+        Ok(Self::Store(Box::new(StoreAccess::of_owner(store, account.id))))
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Operator(operator) => operator.identity(),
+            Self::Store(access) => access.identity(),
+        }
+    }
+}

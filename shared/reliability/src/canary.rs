@@ -1,0 +1,300 @@
+//! The canary store: what drills and load tests are made on (docs/operations.md).
+//!
+//! It is made when it is first wanted, in one transaction: an account that nobody can sign in to, an open
+//! store with its location, and a webhook subscription whose receiver is a route of this service
+//! ([`receiver_url`]). Its ids are fixed, so that making it twice makes it once, and so that whatever
+//! touches it can be told by its ids alone, and be allowed by them.
+
+use std::time::Duration;
+
+use catalogue::location;
+use delivery::delivery::Delivery;
+use delivery::subscription::{HealthWord, Subscription, hint, seal_secret};
+use gateway::app::App;
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::request::FromText;
+use gateway::seal;
+use gateway::signature::SigningSecret;
+use gateway::table;
+use ground::event::{Event, EventGroup};
+use ground::fields::{Country, Currency, Email, Subdomain};
+use ground::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
+use ground::key;
+use identity::merchant::{Merchant, MerchantStatus};
+use identity::store::{
+    self, InventoryPolicy, NewStore, STORE_UPDATED, Store, StoreStatus, UniqueSubdomain,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::drill::Fate;
+
+/// The path of its receiver.
+pub const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
+/// Its events that are delivered: those that drills make, and none of a load test's.
+const EVENTS: &str = "store.updated";
+/// How long it is kept that an event was received.
+const KEPT: Duration = DAY;
+
+/// Where the canary's events are sent: to this service itself, by the address that clients use.
+pub fn receiver_url(app: &App) -> String {
+    format!("{}{RECEIVER}", *app.config.base_url)
+}
+
+fn subscription_key() -> Key {
+    key::subscription(&StoreId::canary(), &SubscriptionId::canary())
+}
+
+/// The canary's subscription, if the canary was made.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub async fn subscription(app: &App) -> Result<Option<Subscription>, Problem> {
+    app.table.get(&subscription_key()).await
+}
+
+/// The canary, made if it is not there, with a subscription that is switched on and leads here.
+///
+/// # Errors
+/// 503 when the table or the keys cannot be reached.
+pub async fn ensure(app: &App) -> Result<Store, Problem> {
+    table::retry(|| async {
+        let (store_key, subscription_key) = (key::store(&StoreId::canary()), subscription_key());
+        let mut batch = app.table.get_many(&[&store_key, &subscription_key]).await?;
+        let found: Option<Store> = batch.take(&store_key)?;
+        let subscribed: Option<Subscription> = batch.take(&subscription_key)?;
+        match (found, subscribed) {
+            (Some(store), Some(subscription)) => {
+                repair(app, &subscription).await?;
+                Ok(store)
+            }
+            _ => make(app).await,
+        }
+    })
+    .await
+}
+
+/// Switches the subscription on, if a drill has left it in trouble, and leads it here.
+async fn repair(app: &App, before: &Subscription) -> Result<(), Problem> {
+    let (now, url) = (app.clock.now(), receiver_url(app));
+    let is_well =
+        before.is_enabled() && before.url == url && before.health.word() == HealthWord::Healthy;
+    if is_well {
+        return Ok(());
+    }
+    let moved = before.moved_to(url, now);
+    let enabled = if moved.is_enabled() { moved } else { moved.enable(now)? };
+    let repaired = Subscription {
+        health: enabled.health.renewed(),
+        version: before.version.saturating_add(1),
+        ..enabled
+    };
+    repaired.save(app.table.write(), before).commit().await
+}
+
+async fn make(app: &App) -> Result<Store, Problem> {
+    let now = app.clock.now();
+    let key = app.secrets.webhook_key().await?;
+    let (merchant, store) = (merchant(now)?, open_store(now)?);
+    let (id, secret) = (SubscriptionId::canary(), SigningSecret::generate());
+    let subscription = Subscription {
+        secret_hint: Some(hint(&secret)),
+        description: Some("Failover drills".to_owned()),
+        ..Subscription::for_store(
+            &store.id,
+            merchant.id.as_str(),
+            id.clone(),
+            receiver_url(app),
+            vec![EVENTS.to_owned()],
+            seal_secret(&key, &id, &secret),
+            now,
+        )
+    };
+    let write = app.table.write().create(&merchant, Code::VersionConflict);
+    let write = write.create(&store, Code::VersionConflict);
+    let is_free = UniqueSubdomain::is_free_for(&store.id, now);
+    let write = write.put_if(&UniqueSubdomain::of(&store), is_free, Code::VersionConflict);
+    let write = write.create(&location::Location::default_of(&store, now), Code::VersionConflict);
+    write.create(&subscription, Code::VersionConflict).commit().await?;
+    Ok(store)
+}
+
+/// An account without a password, at an address that no mail reaches (RFC 2606 §2): nobody signs in to it.
+fn merchant(now: Timestamp) -> Result<Merchant, Problem> {
+    Ok(Merchant {
+        id: MerchantId::canary(),
+        email: parsed::<Email>("canary@canary.invalid")?,
+        email_verified: false,
+        name: Some("Canary".to_owned()),
+        locale: None,
+        password_hash: None,
+        mfa_enabled: false,
+        status: MerchantStatus::Active,
+        credential_generation: 1,
+        password_generation: 1,
+        newest_store_id: Some(StoreId::canary()),
+        stores: 1,
+        delete_at: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    })
+}
+
+/// An open store that takes any order, under a subdomain that nobody else comes upon.
+fn open_store(now: Timestamp) -> Result<Store, Problem> {
+    let drawn = u64::from_be_bytes(seal::random_bytes());
+    let opening = NewStore {
+        name: "Canary".to_owned(),
+        subdomain: parsed::<Subdomain>(&format!("canary-{drawn:016x}"))?,
+        currency: parsed::<Currency>("EUR")?,
+        country: parsed::<Country>("DE")?,
+        locale: None,
+        timezone: None,
+    };
+    let id = StoreId::canary();
+    Ok(Store {
+        online_locations: vec![store::first_location(&id)],
+        id,
+        status: StoreStatus::Active,
+        inventory_policy: InventoryPolicy::Continue,
+        ..Store::open(&MerchantId::canary(), opening, now)
+    })
+}
+
+fn parsed<T: FromText>(text: &str) -> Result<T, Problem> {
+    T::from_text(text).map_err(|fault| Problem::internal(format!("{text}: {}", fault.code)))
+}
+
+/// Changes the canary, and so makes an event as any change of a store does.
+///
+/// # Errors
+/// 503 when the write was refused: there is no event then.
+pub async fn make_event(app: &App) -> Result<EventId, Problem> {
+    table::retry(|| async {
+        let now = app.clock.now();
+        let found: Option<Store> = app.table.get(&key::store(&StoreId::canary())).await?;
+        let store = found.ok_or_else(|| Problem::internal("there is no canary"))?.changed(now);
+        let event = store.event(&STORE_UPDATED, &app.config.base_url, now);
+        let id = event.id.clone();
+        store::replace(app.table.write(), &store).emit(event).commit().await?;
+        Ok(id)
+    })
+    .await
+}
+
+/// What has become of events of the canary's, and whether the receiver has each; two round trips.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let event_keys: Vec<Key> = events.iter().map(key::event).collect();
+    let mut groups = app.table.get_many(&event_keys.iter().collect::<Vec<_>>()).await?;
+    // After the events: one that is published has its deliveries.
+    let delivery_of =
+        |event: &EventId| -> DeliveryId { Delivery::first_id(event, &SubscriptionId::canary()) };
+    let delivery_keys: Vec<Key> =
+        events.iter().map(|event| key::delivery(&delivery_of(event))).collect();
+    let receipt_keys: Vec<Key> = events.iter().map(key::canary_receipt).collect();
+    let both: Vec<&Key> = delivery_keys.iter().chain(&receipt_keys).collect();
+    let mut found = app.table.get_many(&both).await?;
+    let mut fates = Vec::new();
+    for ((event, event_key), (delivery, receipt)) in
+        events.iter().zip(&event_keys).zip(delivery_keys.iter().zip(&receipt_keys))
+    {
+        let group: Option<EventGroup> = groups.take(event_key)?;
+        let stored: Option<Event> = group.and_then(|group| group.into_event(event));
+        let delivery: Option<Delivery> = found.take(delivery)?;
+        let receipt: Option<CanaryReceipt> = found.take(receipt)?;
+        let fate = Fate::of(stored.as_ref(), delivery.as_ref());
+        fates.push((event.clone(), fate, receipt.is_some()));
+    }
+    Ok(fates)
+}
+
+/// Rotates the secret that signs the canary's deliveries: both sign for so long.
+///
+/// # Errors
+/// 503 when the table or the keys cannot be reached.
+pub async fn rotate_secret(app: &App, grace: Duration) -> Result<(), Problem> {
+    let key = app.secrets.webhook_key().await?;
+    let secret = SigningSecret::generate();
+    table::retry(|| async {
+        let before = subscription(app).await?.ok_or(Code::NotFound)?;
+        let now = app.clock.now();
+        let settled = before.promote(now).unwrap_or_else(|_| before.clone());
+        let sealed = seal_secret(&key, &before.id, &secret);
+        let after = settled.rotate(sealed, Some(hint(&secret)), grace, now)?;
+        let after = Subscription { version: before.version.saturating_add(1), ..after };
+        after.save(app.table.write(), &before).commit().await
+    })
+    .await
+}
+
+/// Has the new secret alone sign from now on, if a rotation is under way.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub async fn promote_secret(app: &App) -> Result<(), Problem> {
+    table::retry(|| async {
+        let before = subscription(app).await?.ok_or(Code::NotFound)?;
+        match before.promote(app.clock.now()) {
+            Ok(after) => after.save(app.table.write(), &before).commit().await,
+            Err(_) => Ok(()),
+        }
+    })
+    .await
+}
+
+/// That the canary's receiver has taken an event in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CanaryReceipt {
+    /// The event.
+    pub event_id: EventId,
+    /// When it came first.
+    pub received_at: Timestamp,
+    /// Always 1: it is written once.
+    pub version: u64,
+}
+
+impl CanaryReceipt {
+    /// The receipt for an event.
+    pub fn of(event_id: EventId, now: Timestamp) -> Self {
+        Self { event_id, received_at: now, version: 1 }
+    }
+}
+
+impl Item for CanaryReceipt {
+    const KIND: &'static str = "canary_receipt";
+    fn key(&self) -> Key {
+        key::canary_receipt(&self.event_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.received_at.plus(KEPT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_canary_is_open_takes_any_order_and_cannot_be_signed_in_to() {
+        let now = Timestamp::from_millis(1_767_225_600_000);
+        let (store, merchant) = (open_store(now).unwrap(), merchant(now).unwrap());
+        assert!(store.id.is_canary() && store.status == StoreStatus::Active);
+        assert_eq!((store.owner_id, merchant.password_hash), (merchant.id, None));
+        assert_eq!(store.online_locations, [store::first_location(&StoreId::canary())]);
+        assert_ne!(store.subdomain, open_store(now).unwrap().subdomain);
+        // The template gives the runner this account, and no other.
+        let template = include_str!("../../../template.yaml");
+        assert!(template.contains(&format!("\"MER#{}\"", MerchantId::canary())));
+    }
+}

@@ -1,0 +1,333 @@
+//! Whether the chain is whole: walked from its beginning, page by page, and held against its head. It
+//! stops at the first record that is not as it was written, and names it.
+
+use gateway::app::App;
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::Key;
+use gateway::page;
+use gateway::problem::Problem;
+use gateway::table::Query;
+use ground::id::EvidenceId;
+use ground::key;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, GENESIS, Head, Statement};
+
+/// Records that are walked at once, at most.
+pub const MOST_CHECKED: usize = 1_000;
+/// Months that are walked at once, at most: each is a query, though it be empty.
+const MOST_MONTHS: usize = 36;
+/// Where a chain without a head is looked for.
+const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
+
+/// What is wrong with the chain at one place of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// The record is not the one that was hashed.
+    Changed,
+    /// There is no record of this number.
+    Missing,
+    /// What is found there is none of the chain.
+    Unexpected,
+}
+
+/// Where the chain is broken first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Broken {
+    /// The number of the record; of one that is not of the chain, the number that belongs there.
+    pub number: u64,
+    /// The id that the record states, if it can be read.
+    pub id: Option<EvidenceId>,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// How far a walk has come: the last record that is as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The month in which it was recorded.
+    month: String,
+    /// Its number; 0 before the first.
+    number: u64,
+    /// Its hash.
+    hash: String,
+    /// Its id.
+    id: Option<EvidenceId>,
+}
+
+/// What a walk found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The end of the chain, if it has begun.
+    pub head: Option<Head>,
+    /// Records that were walked now.
+    pub checked: usize,
+    /// Where it is broken first.
+    pub broken: Option<Broken>,
+    /// Where to go on, if there is more.
+    pub next: Option<Position>,
+    /// The last record that is as it was written.
+    reached: Position,
+}
+
+impl Checked {
+    /// Whether all of the chain was walked, and is as it was written.
+    pub fn is_whole(&self) -> bool {
+        self.broken.is_none() && self.next.is_none()
+    }
+
+    /// How many records there are: those that were met, where all of them were.
+    pub fn count(&self) -> u64 {
+        let counted = self.head.as_ref().map_or(0, |head| head.number);
+        if self.is_whole() { self.reached.number } else { counted }
+    }
+
+    /// The hash of the last of them; none where there is none.
+    pub fn head_hash(&self) -> Option<&str> {
+        let counted = self.head.as_ref().map(|head| head.hash.as_str());
+        if self.is_whole() && self.reached.number > 0 { Some(&self.reached.hash) } else { counted }
+    }
+}
+
+impl Position {
+    /// Before the first record.
+    pub(super) fn beginning(at: Timestamp) -> Self {
+        Self { month: at.month(), number: 0, hash: GENESIS.to_owned(), id: None }
+    }
+
+    /// The record itself is not as it was written.
+    fn changed(&self) -> Broken {
+        Broken { number: self.number, id: self.id.clone(), fault: Fault::Changed }
+    }
+
+    /// There is none after this one.
+    fn misses_next(&self) -> Broken {
+        Broken { number: self.number.saturating_add(1), id: None, fault: Fault::Missing }
+    }
+
+    /// Whether this is the next record, found in `month`.
+    ///
+    /// # Errors
+    /// What is broken: where a record is hashed over another than the one before it, but right in
+    /// itself, it is the one before it that was rewritten.
+    pub(super) fn followed_by(&self, month: &str, found: &Evidence) -> Result<Self, Broken> {
+        let number = self.number.saturating_add(1);
+        let expected = key::evidence_place(number);
+        let stated = found.statement();
+        let id = stated.as_ref().map(|stated| stated.id.clone());
+        if found.place != expected {
+            let is_later = found.place.len() == expected.len()
+                && found.place.bytes().all(|byte| byte.is_ascii_digit())
+                && found.place > expected;
+            let unexpected = Broken { number, id, fault: Fault::Unexpected };
+            return Err(if is_later { self.misses_next() } else { unexpected });
+        }
+        let is_in_place = stated
+            .is_some_and(|stated| stated.number == number && stated.recorded_at.month() == month);
+        if !is_in_place || !found.is_hashed() {
+            return Err(Broken { number, id, fault: Fault::Changed });
+        }
+        if found.previous_hash != self.hash {
+            let is_first = self.number == 0;
+            let first = Broken { number, id, fault: Fault::Changed };
+            return Err(if is_first { first } else { self.changed() });
+        }
+        Ok(Self { month: month.to_owned(), number, hash: found.hash.clone(), id })
+    }
+
+    /// Whether the chain may be here, with this head.
+    ///
+    /// # Errors
+    /// The record is not the one that the head was written with, or comes after it.
+    pub(super) fn fits(&self, head: Option<&Head>) -> Result<(), Broken> {
+        let last = head.map_or(0, |head| head.number);
+        if self.number > last {
+            return Err(Broken { fault: Fault::Unexpected, ..self.changed() });
+        }
+        let is_other = |head: &Head| head.number == self.number && head.hash != self.hash;
+        if head.is_some_and(is_other) { Err(self.changed()) } else { Ok(()) }
+    }
+
+    /// Whether the chain may end here, with this head.
+    ///
+    /// # Errors
+    /// The next record, which is missing.
+    pub(super) fn ends(&self, head: Option<&Head>) -> Result<(), Broken> {
+        let last = head.map_or(0, |head| head.number);
+        if self.number < last { Err(self.misses_next()) } else { Ok(()) }
+    }
+
+    /// Where a query of the month goes on.
+    fn key(&self) -> Key {
+        Key::new(key::evidence_in(&self.month), key::evidence_place(self.number))
+    }
+}
+
+/// Walks the chain from `from`, or from its beginning, over at most `limit` records.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn check(app: &App, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
+    let now = app.clock.now();
+    let head = app.table.get::<Head>(&key::evidence_head()).await?;
+    let begun_at = head.as_ref().map_or_else(|| now.minus(HEADLESS), |head| head.begun_at);
+    let reached = from.unwrap_or_else(|| Position::beginning(begun_at));
+    let mut start = (reached.number > 0).then(|| reached.key());
+    let all = months(&reached.month, now);
+    let counted = head.clone();
+    let mut walk = Walk { app, head, reached, checked: 0 };
+    for month in all.iter().take(MOST_MONTHS) {
+        match walk.month(month, start.take(), limit).await? {
+            Step::On => walk.reached.month.clone_from(month),
+            Step::Full => {
+                let next = Some(walk.reached.clone());
+                return Ok(walk.found(None, next));
+            }
+            Step::Broken(broken) => return Ok(walk.found(Some(broken), None)),
+        }
+    }
+    if all.len() > MOST_MONTHS {
+        let next = Some(walk.reached.clone());
+        return Ok(walk.found(None, next));
+    }
+    // What was appended meanwhile may not have been met, and is not missing.
+    let broken = walk.reached.ends(counted.as_ref()).err();
+    Ok(walk.found(broken, None))
+}
+
+/// A walk on its way.
+struct Walk<'a> {
+    app: &'a App,
+    /// As it was read last.
+    head: Option<Head>,
+    reached: Position,
+    checked: usize,
+}
+
+/// How a walk through a month ended.
+enum Step {
+    /// At its end.
+    On,
+    /// With as many records as were to be walked.
+    Full,
+    /// At what is no link of the chain.
+    Broken(Broken),
+}
+
+impl Walk<'_> {
+    async fn month(
+        &mut self,
+        month: &str,
+        start: Option<Key>,
+        limit: usize,
+    ) -> Result<Step, Problem> {
+        let query = Query::partition(key::evidence_in(month)).whole();
+        let mut after = start.map(|key| page::position_of(&key, []));
+        loop {
+            let room = limit.saturating_sub(self.checked);
+            if room == 0 {
+                return Ok(Step::Full);
+            }
+            let found = self.app.table.page(&query, room, after, |_: &Evidence| true).await?;
+            for evidence in &found.items {
+                if let Err(broken) = self.step(month, evidence).await? {
+                    return Ok(Step::Broken(broken));
+                }
+            }
+            after = found.next;
+            if after.is_none() {
+                return Ok(Step::On);
+            }
+        }
+    }
+
+    async fn step(
+        &mut self,
+        month: &str,
+        evidence: &Evidence,
+    ) -> Result<Result<(), Broken>, Problem> {
+        let next = match self.reached.followed_by(month, evidence) {
+            Ok(next) => next,
+            Err(broken) => return Ok(Err(broken)),
+        };
+        if next.fits(self.head.as_ref()).is_err() {
+            // Perhaps appended since the head was read, and then it has another.
+            self.head = self.app.table.get(&key::evidence_head()).await?;
+        }
+        let fits = next.fits(self.head.as_ref());
+        if fits.is_ok() {
+            self.reached = next;
+            self.checked = self.checked.saturating_add(1);
+        }
+        Ok(fits)
+    }
+
+    fn found(self, broken: Option<Broken>, next: Option<Position>) -> Checked {
+        let Self { head, reached, checked, .. } = self;
+        Checked { head, checked, broken, next, reached }
+    }
+}
+
+/// The months in which the chain has records since this time, the oldest first.
+pub fn months_of(head: &Head, since: Timestamp) -> Vec<String> {
+    months(&head.begun_at.max(since).month(), head.recorded_at)
+}
+
+/// What the records between these times state, the oldest first; none if there are more than `most`.
+/// What cannot be read states nothing.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn within(
+    app: &App,
+    head: Option<&Head>,
+    from: Timestamp,
+    to: Timestamp,
+    most: usize,
+) -> Result<Option<Vec<Statement>>, Problem> {
+    let mut stated = Vec::new();
+    let is_within = |it: &Statement| from <= it.recorded_at && it.recorded_at <= to;
+    let months = head.map(|head| months_of(head, from)).unwrap_or_default();
+    for month in months.iter().take_while(|month| **month <= to.month()) {
+        let query = Query::partition(key::evidence_in(month)).whole();
+        let mut after = None;
+        loop {
+            let found = app.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
+            if stated.len() > most {
+                return Ok(None);
+            }
+            after = found.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(Some(stated))
+}
+
+/// The records of a month, the newest first.
+pub fn newest_of(month: &str) -> Query {
+    Query::partition(key::evidence_in(month)).newest_first()
+}
+
+/// Every month from this one until that of `now`.
+fn months(first: &str, now: Timestamp) -> Vec<String> {
+    let number = |text: &str| text.parse::<u32>().unwrap_or_default();
+    let (year, month) = first.split_at_checked(4).unwrap_or(("", ""));
+    let (mut year, mut month, last) = (number(year), number(month), now.month());
+    let mut all = Vec::new();
+    loop {
+        let named = format!("{year:04}{month:02}");
+        if named > last {
+            return all;
+        }
+        all.push(named);
+        (year, month) = match month {
+            12.. => (year.saturating_add(1), 1),
+            _ => (year, month.saturating_add(1)),
+        };
+    }
+}

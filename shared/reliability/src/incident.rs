@@ -1,0 +1,470 @@
+//! Incidents: open → acknowledged → mitigated → resolved → closed, with a timeline.
+//!
+//! One that a rule opened holds its place ([`OpenIncident`]) until it is resolved: an item of the rule and
+//! what it is about, put in the transaction that opens the incident on condition that there is none. So a
+//! rule has one unresolved incident about one subject, whoever looks at the same moment.
+
+mod open;
+mod topics;
+mod view;
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use ground::event::About;
+use ground::id::{IncidentId, StoreId};
+use ground::key::{self, IndexKey};
+use ground::resource::Resource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use open::OpenIncident;
+pub use topics::*;
+pub use view::{IncidentBrief, IncidentView};
+
+use crate::evidence::summary::IncidentSummary;
+use crate::evidence::{EvidenceKind, Record};
+use crate::rules::Rule;
+
+/// Entries that a timeline keeps: the first, and the latest of the others.
+pub const MOST_ENTRIES: usize = 200;
+
+gateway::words! {
+    /// How bad an incident is.
+    Severity {
+        /// Something essential does not work.
+        Critical = "critical",
+        /// Something does not work.
+        High = "high",
+        /// Something works badly.
+        Medium = "medium",
+        /// Somebody should look.
+        Low = "low",
+    }
+}
+
+gateway::words! {
+    /// How far an incident has come.
+    IncidentStatus {
+        /// Nobody has said that they look at it.
+        Open = "open",
+        /// Somebody looks at it.
+        Acknowledged = "acknowledged",
+        /// It does no harm any more.
+        Mitigated = "mitigated",
+        /// It is over.
+        Resolved = "resolved",
+        /// What was to be learned of it has been.
+        Closed = "closed",
+    }
+}
+
+gateway::words! {
+    /// What of the platform an incident is about.
+    Component {
+        /// The API as a whole.
+        Api = "api",
+        /// Stores' storefronts.
+        Storefront = "storefront",
+        /// Orders.
+        Orders = "orders",
+        /// Payments.
+        Payments = "payments",
+        /// Apps and their tokens.
+        AppPlatform = "app_platform",
+        /// Events on their way out.
+        Outbox = "outbox",
+        /// Webhooks.
+        Webhooks = "webhooks",
+        /// Mail.
+        Mail = "mail",
+        /// Queues.
+        Queues = "queues",
+        /// The table.
+        Table = "table",
+    }
+}
+
+gateway::words! {
+    /// What an entry of a timeline tells.
+    EntryKind {
+        /// It was opened.
+        Opened = "opened",
+        /// Somebody looks at it.
+        Acknowledged = "acknowledged",
+        /// It does no harm any more.
+        Mitigated = "mitigated",
+        /// It is over.
+        Resolved = "resolved",
+        /// What was to be learned of it has been.
+        Closed = "closed",
+        /// What it says about itself has changed.
+        Changed = "changed",
+        /// Somebody has something to say.
+        Note = "note",
+    }
+}
+
+/// An entry of a timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineEntry {
+    /// When.
+    pub at: Timestamp,
+    /// What it tells.
+    pub kind: EntryKind,
+    /// In somebody's words, or in a rule's.
+    pub message: Option<String>,
+    /// Who: `merchant:mer_…`; none for the service itself.
+    pub actor: Option<String>,
+}
+
+/// An incident.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Incident {
+    /// `inc_…`.
+    pub id: IncidentId,
+    /// The store that it concerns; none where it is the platform's.
+    pub store_id: Option<StoreId>,
+    /// What opened it, if no person did.
+    pub rule: Option<Rule>,
+    /// What the rule is broken about: a queue, a store, `platform`.
+    pub subject: Option<String>,
+    /// What it is called.
+    pub title: String,
+    /// What is known about it.
+    pub description: Option<String>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What of the platform it is about.
+    pub components: Vec<Component>,
+    /// How far it has come.
+    pub status: IncidentStatus,
+    /// Why it happened, and what keeps it from happening again.
+    pub rca: Option<String>,
+    /// What happened, the oldest first.
+    pub timeline: Vec<TimelineEntry>,
+    /// When somebody looked at it first.
+    pub acknowledged_at: Option<Timestamp>,
+    /// When it did no harm any more.
+    pub mitigated_at: Option<Timestamp>,
+    /// When it was over.
+    pub resolved_at: Option<Timestamp>,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// From 1, one more with each write.
+    pub version: u64,
+}
+
+impl Item for Incident {
+    const KIND: &'static str = "incident";
+    fn key(&self) -> Key {
+        key::incident(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let of_store = self.store_id.as_ref();
+        let of_store =
+            of_store.map(|store| key::incident_of_store(store, self.created_at, &self.id));
+        [key::incident_of_month(self.created_at, &self.id)].into_iter().chain(of_store).collect()
+    }
+}
+
+impl Resource for Incident {
+    type View = IncidentView;
+    fn about(&self) -> About<'_> {
+        let store = self.store_id.as_ref();
+        About { store, app: None, entity: self.id.as_str(), version: self.version }
+    }
+}
+
+/// What an incident is opened with.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The store that it concerns.
+    pub store_id: Option<StoreId>,
+    /// What opened it, and what about, if no person did.
+    pub cause: Option<(Rule, String)>,
+    /// What it is called.
+    pub title: String,
+    /// What is known about it.
+    pub description: Option<String>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What of the platform it is about.
+    pub components: Vec<Component>,
+}
+
+/// What is corrected of an incident; what is left out stays.
+#[derive(Debug, Clone, Default)]
+pub struct Correction {
+    /// What it is called.
+    pub title: Option<String>,
+    /// What is known about it.
+    pub description: Option<String>,
+    /// How bad it is.
+    pub severity: Option<Severity>,
+    /// What of the platform it is about.
+    pub components: Option<Vec<Component>>,
+    /// Why it happened.
+    pub rca: Option<String>,
+}
+
+/// A step of an incident's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Somebody looks at it.
+    Acknowledge,
+    /// It does no harm any more.
+    Mitigate,
+    /// It is over.
+    Resolve,
+    /// What was to be learned of it has been.
+    Close,
+}
+
+impl Step {
+    const ALL: [Self; 4] = [Self::Acknowledge, Self::Mitigate, Self::Resolve, Self::Close];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Acknowledge => "acknowledge",
+            Self::Mitigate => "mitigate",
+            Self::Resolve => "resolve",
+            Self::Close => "close",
+        }
+    }
+
+    const fn leads_to(self) -> (IncidentStatus, EntryKind) {
+        match self {
+            Self::Acknowledge => (IncidentStatus::Acknowledged, EntryKind::Acknowledged),
+            Self::Mitigate => (IncidentStatus::Mitigated, EntryKind::Mitigated),
+            Self::Resolve => (IncidentStatus::Resolved, EntryKind::Resolved),
+            Self::Close => (IncidentStatus::Closed, EntryKind::Closed),
+        }
+    }
+
+    /// Whether it may be taken from here: forward alone, and what is resolved can only be closed.
+    const fn is_allowed(self, from: IncidentStatus) -> bool {
+        match self {
+            Self::Acknowledge => matches!(from, IncidentStatus::Open),
+            Self::Mitigate => matches!(from, IncidentStatus::Open | IncidentStatus::Acknowledged),
+            Self::Resolve => matches!(
+                from,
+                IncidentStatus::Open | IncidentStatus::Acknowledged | IncidentStatus::Mitigated
+            ),
+            Self::Close => matches!(from, IncidentStatus::Resolved),
+        }
+    }
+}
+
+impl Incident {
+    /// A new incident.
+    pub fn open(report: Report, actor: Option<String>, now: Timestamp) -> Self {
+        let (rule, subject) = report.cause.unzip();
+        let opened = TimelineEntry {
+            at: now,
+            kind: EntryKind::Opened,
+            message: report.description.clone(),
+            actor,
+        };
+        Self {
+            id: IncidentId::mint(now),
+            store_id: report.store_id,
+            rule,
+            subject,
+            title: report.title,
+            description: report.description,
+            severity: report.severity,
+            components: report.components,
+            status: IncidentStatus::Open,
+            rca: None,
+            timeline: vec![opened],
+            acknowledged_at: None,
+            mitigated_at: None,
+            resolved_at: None,
+            closed_at: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// The incident a step further.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn take(
+        &self,
+        step: Step,
+        message: Option<String>,
+        actor: Option<String>,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        if !step.is_allowed(self.status) {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        let (status, kind) = step.leads_to();
+        let mut next = self.noted(TimelineEntry { at: now, kind, message, actor }, now);
+        next.status = status;
+        let at = match step {
+            Step::Acknowledge => &mut next.acknowledged_at,
+            Step::Mitigate => &mut next.mitigated_at,
+            Step::Resolve => &mut next.resolved_at,
+            Step::Close => &mut next.closed_at,
+        };
+        *at = Some(now);
+        Ok(next)
+    }
+
+    /// The incident with something to say about it.
+    #[must_use]
+    pub fn note(&self, message: String, actor: Option<String>, now: Timestamp) -> Self {
+        let entry = TimelineEntry { at: now, kind: EntryKind::Note, message: Some(message), actor };
+        self.noted(entry, now)
+    }
+
+    /// The incident as it is corrected; none where that changes nothing.
+    pub fn correct(
+        &self,
+        correction: Correction,
+        actor: Option<String>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let Correction { title, description, severity, components, rca } = correction;
+        let after = Self {
+            title: title.unwrap_or_else(|| self.title.clone()),
+            description: description.or_else(|| self.description.clone()),
+            severity: severity.unwrap_or(self.severity),
+            components: components.unwrap_or_else(|| self.components.clone()),
+            rca: rca.or_else(|| self.rca.clone()),
+            ..self.clone()
+        };
+        if after == *self {
+            return None;
+        }
+        let told = (after.severity != self.severity)
+            .then(|| format!("Severity: {} → {}", self.severity, after.severity));
+        let entry = TimelineEntry { at: now, kind: EntryKind::Changed, message: told, actor };
+        Some(after.noted(entry, now))
+    }
+
+    /// Whether it may still do harm.
+    pub const fn is_unresolved(&self) -> bool {
+        !matches!(self.status, IncidentStatus::Resolved | IncidentStatus::Closed)
+    }
+
+    /// What may be done with it.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        let allowed = Step::ALL.into_iter().filter(|step| step.is_allowed(self.status));
+        allowed.map(Step::name).collect()
+    }
+
+    /// What is stated about it once it is resolved.
+    ///
+    /// # Errors
+    /// 500: it has no JSON.
+    pub fn record(&self) -> Result<Record, Problem> {
+        let summary = IncidentSummary {
+            severity: self.severity.to_string(),
+            opened_at: self.created_at,
+            resolved_at: self.resolved_at.unwrap_or(self.updated_at),
+        };
+        Ok(Record {
+            kind: EvidenceKind::Incident,
+            subject: self.id.to_string(),
+            outcome: IncidentStatus::Resolved.as_str().to_owned(),
+            store_id: self.store_id.clone(),
+            summary: serde_json::to_value(summary).map_err(Problem::internal)?,
+        })
+    }
+
+    /// Its place among the unresolved ones of its rule, if a rule opened it.
+    pub fn place(&self) -> Option<Key> {
+        let rule = self.rule.zip(self.subject.as_deref());
+        rule.map(|(rule, subject)| key::open_incident(rule.as_str(), subject))
+    }
+
+    fn noted(&self, entry: TimelineEntry, now: Timestamp) -> Self {
+        let mut next = self.clone();
+        if next.timeline.len() >= MOST_ENTRIES && next.timeline.len() > 1 {
+            next.timeline.remove(1);
+        }
+        next.timeline.push(entry);
+        Self { updated_at: now, version: self.version.saturating_add(1), ..next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ground::event::EXAMPLE_TIME;
+
+    use super::*;
+
+    fn opened() -> Incident {
+        let report = Report {
+            store_id: None,
+            cause: Some((Rule::DeadLetters, "mail".into())),
+            title: "T".into(),
+            description: None,
+            severity: Severity::High,
+            components: vec![Component::Queues],
+        };
+        Incident::open(report, None, EXAMPLE_TIME)
+    }
+
+    fn after(steps: &[Step]) -> Result<Incident, Problem> {
+        steps
+            .iter()
+            .try_fold(opened(), |incident, step| incident.take(*step, None, None, EXAMPLE_TIME))
+    }
+
+    #[test]
+    fn an_incident_goes_forward_alone_and_tells_what_is_left() {
+        use Step::{Acknowledge, Close, Mitigate, Resolve};
+        let whole = after(&[Acknowledge, Mitigate, Resolve, Close]).unwrap();
+        assert_eq!((whole.status, whole.version), (IncidentStatus::Closed, 5));
+        assert_eq!(whole.timeline.len(), 5);
+        assert!(whole.allowed_actions().is_empty());
+        for allowed in [&[Mitigate][..], &[Resolve], &[Acknowledge, Resolve], &[Mitigate, Resolve]]
+        {
+            after(allowed).unwrap();
+        }
+        for refused in [
+            &[Close][..],
+            &[Acknowledge, Acknowledge],
+            &[Mitigate, Acknowledge],
+            &[Resolve, Mitigate],
+            &[Resolve, Close, Resolve],
+        ] {
+            after(refused).unwrap_err();
+        }
+        assert_eq!(opened().allowed_actions(), ["acknowledge", "mitigate", "resolve"]);
+    }
+
+    #[test]
+    fn a_correction_that_changes_nothing_is_none() {
+        let incident = opened();
+        assert_eq!(incident.correct(Correction::default(), None, EXAMPLE_TIME), None);
+        let worse = Correction { severity: Some(Severity::Critical), ..Correction::default() };
+        let worse = incident.correct(worse, None, EXAMPLE_TIME).unwrap();
+        let said = worse.timeline.last().and_then(|entry| entry.message.as_deref());
+        assert_eq!(said, Some("Severity: high → critical"));
+    }
+
+    #[test]
+    fn a_timeline_keeps_its_first_entry_and_the_latest() {
+        let all = (0..MOST_ENTRIES + 20).fold(opened(), |incident, number| {
+            incident.note(number.to_string(), None, EXAMPLE_TIME)
+        });
+        assert_eq!(all.timeline.len(), MOST_ENTRIES);
+        assert_eq!(all.timeline[0].kind, EntryKind::Opened);
+        let last = all.timeline.last().and_then(|entry| entry.message.clone());
+        assert_eq!(last, Some((MOST_ENTRIES + 19).to_string()));
+    }
+}

@@ -1,0 +1,68 @@
+//! What is announced of incidents.
+
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::{IncidentId, StoreId};
+use ground::sample_id;
+
+use super::{Component, EntryKind, IncidentStatus, IncidentView, Severity, Step, TimelineEntry};
+use crate::rules::Rule;
+
+ground::topics! {
+    INCIDENT_OPENED = "incident.opened", "incident", Some("read_operations"), IncidentView,
+        "An incident was opened, by an operator or by a rule.";
+    INCIDENT_UPDATED = "incident.updated", "incident", Some("read_operations"), IncidentView,
+        "An operator corrected an incident, or had something to say about it.";
+    INCIDENT_ACKNOWLEDGED = "incident.acknowledged", "incident", Some("read_operations"), IncidentView,
+        "An operator looks at an incident.";
+    INCIDENT_MITIGATED = "incident.mitigated", "incident", Some("read_operations"), IncidentView,
+        "An incident does no harm any more.";
+    INCIDENT_RESOLVED = "incident.resolved", "incident", Some("read_operations"), IncidentView,
+        "An incident is over: an operator says so, or its rule has held for five minutes.";
+    INCIDENT_CLOSED = "incident.closed", "incident", Some("read_operations"), IncidentView,
+        "What was to be learned of an incident has been.";
+}
+
+impl Step {
+    /// What is announced when it is taken.
+    pub const fn topic(self) -> &'static ground::event::Topic<IncidentView> {
+        match self {
+            Self::Acknowledge => &INCIDENT_ACKNOWLEDGED,
+            Self::Mitigate => &INCIDENT_MITIGATED,
+            Self::Resolve => &INCIDENT_RESOLVED,
+            Self::Close => &INCIDENT_CLOSED,
+        }
+    }
+}
+
+impl Example for IncidentView {
+    fn example() -> Self {
+        let store = sample_id!(StoreId);
+        let description = "41 percent of the attempts of the last 15 minutes succeeded.".to_owned();
+        Self {
+            id: sample_id!(IncidentId),
+            store_id: Some(store.clone()),
+            title: "Webhooks are not delivered".into(),
+            description: Some(description.clone()),
+            severity: Severity::High,
+            components: vec![Component::Webhooks],
+            status: IncidentStatus::Open,
+            rule: Some(Rule::DeliverySuccess),
+            subject: Some(store.to_string()),
+            rca: None,
+            timeline: vec![TimelineEntry {
+                at: EXAMPLE_TIME,
+                kind: EntryKind::Opened,
+                message: Some(description),
+                actor: None,
+            }],
+            allowed_actions: vec!["acknowledge", "mitigate", "resolve"],
+            acknowledged_at: None,
+            mitigated_at: None,
+            resolved_at: None,
+            closed_at: None,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Load tests: requests to the canary's storefront at a rate, as many shoppers make them, and how they
+//! were answered (docs/operations.md).
+//!
+//! ```text
+//! scheduled ─► running ─► completed
+//!     │           ├─────► failed    it stood still for longer than it may take
+//!     └───────────┴─────► aborted   by an operator
+//! ```
+//!
+//! The rate is kept whatever the answers are: a service that is slow is asked no less often. What a runner
+//! that was lost had sent and not yet counted is sent again, some seconds' requests at most.
+
+mod histogram;
+mod view;
+
+use std::time::Duration;
+
+use gateway::canary::CanaryHold;
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use ground::id::{LoadTestId, MerchantId, StoreId};
+use ground::key::{self, IndexKey};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use histogram::Histogram;
+pub use view::LoadTestView;
+
+/// The longest, in seconds (docs/operations.md).
+pub const MAX_DURATION_SECONDS: i64 = 60;
+/// The highest rate, in requests a second (docs/operations.md).
+pub const MAX_RATE: i64 = 200;
+/// How long load tests are kept.
+pub const KEPT: Duration = DAY.saturating_mul(400);
+/// How long a step may be silent before somebody else takes the test over.
+const LEASE: Duration = Duration::from_secs(30);
+/// What it may take beyond its time: to prepare the canary, and for answers that are late.
+const GRACE: Duration = MINUTE.saturating_mul(3);
+
+gateway::words! {
+    /// Where a load test is.
+    LoadTestStatus {
+        /// Asked for, and not begun.
+        Scheduled = "scheduled",
+        /// Requests are made.
+        Running = "running",
+        /// Over.
+        Completed = "completed",
+        /// Over: an operator wanted it so.
+        Aborted = "aborted",
+        /// Over: it stood still for too long.
+        Failed = "failed",
+    }
+}
+
+impl LoadTestStatus {
+    /// Whether nothing more happens.
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Aborted | Self::Failed)
+    }
+}
+
+/// What an operator asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadProfile {
+    /// For how many seconds.
+    pub duration_s: u64,
+    /// Requests a second.
+    pub requests_per_second: u64,
+    /// Of a hundred requests, how many are checkouts; the others read the storefront.
+    pub checkout_percent: u64,
+}
+
+impl LoadProfile {
+    /// Requests in all.
+    pub fn planned(&self) -> u64 {
+        self.duration_s.saturating_mul(self.requests_per_second)
+    }
+
+    /// Whether the request of this number is a checkout: they are spread evenly.
+    pub fn is_checkout(&self, number: u64) -> bool {
+        let upto = |n: u64| n.saturating_mul(self.checkout_percent).div_euclid(100);
+        upto(number.saturating_add(1)) > upto(number)
+    }
+}
+
+/// How one request was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// The status; none without an answer.
+    pub status: Option<u16>,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+    /// What the answer says that it cost, in points.
+    pub points: u64,
+    /// What the answer says that it consumed, in tenths of capacity units; locally alone.
+    pub unit_tenths: u64,
+}
+
+/// How requests were answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Requests that were made.
+    pub sent: u64,
+    /// Answered 2xx or 3xx.
+    pub succeeded: u64,
+    /// Answered 429.
+    pub limited: u64,
+    /// Answered another 4xx.
+    pub refused: u64,
+    /// Answered 5xx.
+    pub failed: u64,
+    /// Not answered in time, or not at all.
+    pub unanswered: u64,
+    /// Points.
+    pub points: u64,
+    /// Tenths of capacity units.
+    pub unit_tenths: u64,
+    /// How long they took.
+    pub latency: Histogram,
+}
+
+impl Outcomes {
+    /// With this one.
+    pub fn count(&mut self, sample: Sample) {
+        let slot = match sample.status {
+            Some(200..=399) => &mut self.succeeded,
+            Some(429) => &mut self.limited,
+            Some(400..=499) => &mut self.refused,
+            Some(_) => &mut self.failed,
+            None => &mut self.unanswered,
+        };
+        *slot = slot.saturating_add(1);
+        self.sent = self.sent.saturating_add(1);
+        self.points = self.points.saturating_add(sample.points);
+        self.unit_tenths = self.unit_tenths.saturating_add(sample.unit_tenths);
+        if sample.status.is_some() {
+            self.latency.count(sample.micros);
+        }
+    }
+
+    /// Those that did not succeed, in hundredths of a percent.
+    pub fn error_basis_points(&self) -> u64 {
+        let bad = self.sent.saturating_sub(self.succeeded);
+        bad.saturating_mul(10_000).checked_div(self.sent).unwrap_or(0)
+    }
+}
+
+/// A load test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadTest {
+    /// `lod_…`; later ones sort after it.
+    pub id: LoadTestId,
+    /// On which store: the canary.
+    pub target: StoreId,
+    /// What was asked for.
+    pub profile: LoadProfile,
+    /// Who asked for it.
+    pub requested_by: MerchantId,
+    /// Where it is.
+    pub status: LoadTestStatus,
+    /// Why it ended before its time.
+    pub stop_reason: Option<String>,
+    /// Seconds whose requests were made.
+    pub seconds_done: u64,
+    /// How reads of the storefront were answered.
+    pub reads: Outcomes,
+    /// How checkouts were answered.
+    pub checkouts: Outcomes,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it was over.
+    pub finished_at: Option<Timestamp>,
+    /// Where it is stated.
+    pub evidence_id: Option<String>,
+    /// Until when a step is at it.
+    pub lease_until: Option<Timestamp>,
+    /// When the sweep sends for it.
+    pub due_at: Option<Timestamp>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// Optimistic lock: one more with each write.
+    pub version: u64,
+}
+
+impl Item for LoadTest {
+    const KIND: &'static str = "load_test";
+    fn key(&self) -> Key {
+        key::load_test(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let due = self.due_at.map(|at| gateway::outbox::Due::Run.mark(self.id.as_str(), at));
+        [key::load_tests_of_month(self.created_at, &self.id)].into_iter().chain(due).collect()
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.created_at.plus(KEPT))
+    }
+}
+
+impl LoadTest {
+    /// A load test that is yet to begin.
+    pub fn schedule(profile: LoadProfile, by: &MerchantId, now: Timestamp) -> Self {
+        Self {
+            id: LoadTestId::mint(now),
+            target: StoreId::canary(),
+            profile,
+            requested_by: by.clone(),
+            status: LoadTestStatus::Scheduled,
+            stop_reason: None,
+            seconds_done: 0,
+            reads: Outcomes::default(),
+            checkouts: Outcomes::default(),
+            started_at: None,
+            finished_at: None,
+            evidence_id: None,
+            lease_until: None,
+            due_at: Some(now.plus(LEASE)),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// When it is over at the latest, however often it was interrupted.
+    pub fn ends_by(&self) -> Timestamp {
+        let began = self.started_at.unwrap_or(self.created_at);
+        began.plus(Duration::from_secs(self.profile.duration_s).saturating_add(GRACE))
+    }
+
+    /// The canary, held for it.
+    pub fn hold(&self) -> CanaryHold {
+        let held_until = self.ends_by().plus(GRACE);
+        CanaryHold { run_id: self.id.to_string(), fault: None, held_until, version: 1 }
+    }
+
+    /// What can be done to it.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        if self.status.is_final() { Vec::new() } else { vec!["abort"] }
+    }
+
+    /// The load test at its next version.
+    #[must_use]
+    pub fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// Taken up by somebody, who is silent no longer than their lease.
+    #[must_use]
+    pub fn claimed(&self, now: Timestamp) -> Self {
+        let until = Some(now.plus(LEASE));
+        let (status, started_at) = (LoadTestStatus::Running, self.started_at.or(Some(now)));
+        Self { status, started_at, lease_until: until, due_at: until, ..self.changed(now) }
+    }
+
+    /// Left by who was at it, to be sent for in a while.
+    #[must_use]
+    pub fn left(&self, now: Timestamp) -> Self {
+        Self { lease_until: None, ..self.claimed(now) }
+    }
+
+    /// Whether somebody is at it.
+    pub fn is_leased(&self, now: Timestamp) -> bool {
+        self.lease_until.is_some_and(|until| now < until)
+    }
+
+    /// With the requests of so many seconds more.
+    #[must_use]
+    pub fn with_seconds(
+        &self,
+        seconds: u64,
+        reads: &[Sample],
+        checkouts: &[Sample],
+        now: Timestamp,
+    ) -> Self {
+        let mut next = self.claimed(now);
+        next.seconds_done = next.seconds_done.saturating_add(seconds);
+        reads.iter().for_each(|sample| next.reads.count(*sample));
+        checkouts.iter().for_each(|sample| next.checkouts.count(*sample));
+        next
+    }
+
+    /// Whether all requests were made.
+    pub fn is_done(&self) -> bool {
+        self.seconds_done >= self.profile.duration_s
+    }
+
+    /// Over: all requests were made.
+    #[must_use]
+    pub fn completed(&self, evidence_id: Option<String>, now: Timestamp) -> Self {
+        Self { evidence_id, ..self.over(LoadTestStatus::Completed, None, now) }
+    }
+
+    /// Over: it could not go on.
+    #[must_use]
+    pub fn failed(&self, why: &str, now: Timestamp) -> Self {
+        self.over(LoadTestStatus::Failed, Some(why.to_owned()), now)
+    }
+
+    /// Ended by an operator.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when it is over.
+    pub fn aborted(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status.is_final() {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        let why = Some("aborted by an operator".to_owned());
+        Ok(self.over(LoadTestStatus::Aborted, why, now))
+    }
+
+    fn over(&self, status: LoadTestStatus, stop_reason: Option<String>, now: Timestamp) -> Self {
+        Self {
+            status,
+            stop_reason,
+            finished_at: Some(now),
+            lease_until: None,
+            due_at: None,
+            ..self.changed(now)
+        }
+    }
+
+    /// What its evidence says.
+    pub fn summary(&self) -> serde_json::Value {
+        let (reads, checkouts) = (&self.reads, &self.checkouts);
+        let sum = |of: fn(&Outcomes) -> u64| of(reads).saturating_add(of(checkouts));
+        let latency = reads.latency.with(&checkouts.latency);
+        let millis = |per_mille| latency.quantile(per_mille).map_or(0, |it| it.div_ceil(1_000));
+        serde_json::json!({
+            "target": self.target,
+            "profile": self.profile,
+            "requests": sum(|it| it.sent),
+            "errors": sum(|it| it.failed.saturating_add(it.unanswered)),
+            "limited": sum(|it| it.limited),
+            "refused": sum(|it| it.refused),
+            "points": sum(|it| it.points),
+            "p50_ms": millis(500),
+            "p95_ms": millis(950),
+            "p99_ms": millis(990),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+    fn test(duration_s: u64, requests_per_second: u64) -> LoadTest {
+        let profile = LoadProfile { duration_s, requests_per_second, checkout_percent: 10 };
+        LoadTest::schedule(profile, &MerchantId::mint(NOW), NOW)
+    }
+
+    #[test]
+    fn checkouts_are_their_share_and_spread_evenly() {
+        for checkout_percent in [0, 1, 10, 33, 50, 100] {
+            let profile = LoadProfile { duration_s: 10, requests_per_second: 20, checkout_percent };
+            assert_eq!(profile.planned(), 200);
+            let all = (0..200).filter(|number| profile.is_checkout(*number)).count();
+            assert_eq!(all, usize::try_from(checkout_percent * 2).unwrap());
+            let first = (0..100).filter(|number| profile.is_checkout(*number)).count();
+            assert_eq!(first * 2, all);
+        }
+    }
+
+    #[test]
+    fn every_answer_is_counted_once_and_by_what_it_is() {
+        let sample = |status| Sample { status, micros: 2_000, points: 3, unit_tenths: 5 };
+        let answers = [Some(200), Some(304), Some(404), Some(429), Some(503), None];
+        let samples = answers.map(sample);
+        let after = test(2, 6).claimed(NOW).with_seconds(1, &samples, &samples[..1], NOW);
+        let reads = &after.reads;
+        assert_eq!((reads.sent, reads.succeeded, reads.limited), (6, 2, 1));
+        assert_eq!((reads.refused, reads.failed, reads.unanswered), (1, 1, 1));
+        assert_eq!((reads.points, reads.unit_tenths, reads.latency.total()), (18, 30, 5));
+        assert_eq!((reads.error_basis_points(), after.checkouts.sent), (6_666, 1));
+        assert!(!after.is_done() && after.with_seconds(1, &[], &[], NOW).is_done());
+        assert_eq!(Outcomes::default().error_basis_points(), 0);
+    }
+
+    #[test]
+    fn it_is_over_once() {
+        let running = test(1, 1).claimed(NOW);
+        assert_eq!((running.status, running.started_at), (LoadTestStatus::Running, Some(NOW)));
+        assert!(running.is_leased(NOW) && !running.left(NOW).is_leased(NOW));
+        let aborted = running.aborted(NOW).unwrap();
+        assert!(aborted.aborted(NOW).is_err() && aborted.due_at.is_none());
+        assert_eq!(running.completed(None, NOW).status, LoadTestStatus::Completed);
+        assert_eq!(running.ends_by(), NOW.plus(Duration::from_secs(1 + 180)));
+    }
+}

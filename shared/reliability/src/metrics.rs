@@ -1,0 +1,260 @@
+//! What the functions have counted, over a window that ends now.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use gateway::app::App;
+use gateway::clock::{HOUR, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::metrics::{self, Histogram, Minute, Percentiles, Subject, Tally};
+use gateway::problem::Problem;
+use gateway::table::Query;
+use ground::id::StoreId;
+use ground::key;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::queues::QueueDepth;
+
+/// What deliveries of all stores and apps are counted under.
+pub const DELIVERIES: &str = "deliveries";
+/// The list of stores of whom an attempt failed.
+pub const STORES: &str = "stores";
+
+/// What an attempt at a store's delivery is counted under.
+pub fn deliveries_of(store: &StoreId) -> Subject {
+    Subject::listed(STORES, store.as_str())
+}
+
+gateway::words! {
+    /// How far numbers go back.
+    Window {
+        /// Five minutes.
+        FiveMinutes = "5m",
+        /// An hour.
+        Hour = "1h",
+        /// A day.
+        Day = "24h",
+    }
+}
+
+impl Window {
+    /// How long it is.
+    pub const fn length(self) -> Duration {
+        match self {
+            Self::FiveMinutes => MINUTE.saturating_mul(5),
+            Self::Hour => HOUR,
+            Self::Day => HOUR.saturating_mul(24),
+        }
+    }
+
+    /// How long a point of its series is.
+    pub const fn step(self) -> Duration {
+        match self {
+            Self::FiveMinutes | Self::Hour => MINUTE,
+            Self::Day => MINUTE.saturating_mul(15),
+        }
+    }
+}
+
+/// What a family answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FamilyNumbers {
+    /// Its name.
+    pub family: &'static str,
+    /// Requests.
+    pub requests: u64,
+    /// Those that were answered with 5xx.
+    pub errors: u64,
+    /// Those that were answered with 4xx, but for 429.
+    pub refusals: u64,
+    /// Those that were answered with 429.
+    pub throttled: u64,
+    /// How often the table refused a call for its rate, whether or not it took it when it was asked again.
+    pub table_throttles: u64,
+    /// How long they took, in milliseconds; each percentile is at most an eighth too large.
+    pub latency_ms: Percentiles,
+}
+
+impl FamilyNumbers {
+    fn of(family: &'static str, tally: &Tally) -> Self {
+        Self {
+            family,
+            requests: tally.count,
+            errors: tally.errors,
+            refusals: tally.refusals,
+            throttled: tally.throttled,
+            table_throttles: tally.table_throttles,
+            latency_ms: tally.latency.percentiles(),
+        }
+    }
+}
+
+/// How webhooks arrive: attempts, samples not among them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryNumbers {
+    /// Attempts that were made.
+    pub attempts: u64,
+    /// Those that a receiver took.
+    pub succeeded: u64,
+    /// Those that it did not.
+    pub failed: u64,
+    /// Of a hundred attempts those that succeeded, rounded down; none of none.
+    pub success_percent: Option<u64>,
+    /// How long receivers took to answer, in milliseconds.
+    pub latency_ms: Percentiles,
+}
+
+impl From<&Tally> for DeliveryNumbers {
+    fn from(tally: &Tally) -> Self {
+        let succeeded = tally.count.saturating_sub(tally.errors);
+        Self {
+            attempts: tally.count,
+            succeeded,
+            failed: tally.errors,
+            success_percent: succeeded.saturating_mul(100).checked_div(tally.count),
+            latency_ms: tally.latency.percentiles(),
+        }
+    }
+}
+
+/// What was seen of the platform in a minute, by whoever looks each minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sighting {
+    /// When the minute began.
+    pub at: Timestamp,
+    /// How long the oldest event has waited, in seconds.
+    pub outbox_lag_seconds: u64,
+    /// How deep the queues were.
+    pub queues: Vec<QueueDepth>,
+    /// Always 1: who looks again in the same minute writes it anew.
+    pub version: u64,
+}
+
+impl Item for Sighting {
+    const KIND: &'static str = "sighting";
+    fn key(&self) -> Key {
+        key::sighting(self.at)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.at.plus(HOUR.saturating_mul(72)))
+    }
+}
+
+/// How a part of the window was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Point {
+    /// When it began.
+    pub at: Timestamp,
+    /// Requests of all families.
+    pub requests: u64,
+    /// Those that were answered with 5xx.
+    pub errors: u64,
+    /// How long they took, in milliseconds.
+    pub latency_ms: Percentiles,
+    /// The longest that an event had waited, in seconds; none where nobody looked.
+    pub outbox_lag_seconds: Option<u64>,
+    /// The most messages in all queues; none where nobody looked.
+    pub queued: Option<u64>,
+    /// The most dead letters in all queues; none where nobody looked.
+    pub dead_letters: Option<u64>,
+}
+
+/// What was counted of a subject since then, minute by minute.
+///
+/// # Errors
+/// 503.
+pub async fn minutes(app: &App, subject: &str, since: Timestamp) -> Result<Vec<Minute>, Problem> {
+    metrics::minutes(&app.table, subject, since, app.clock.now()).await
+}
+
+/// All of these minutes together.
+pub fn sum(minutes: &[Minute]) -> Tally {
+    minutes.iter().fold(Tally::default(), |mut all, minute| {
+        all.merge(&minute.tally);
+        all
+    })
+}
+
+/// What every family answered, and how it went over time.
+#[derive(Debug, Clone)]
+pub struct Traffic {
+    /// In document order, also those that answered nothing.
+    pub families: Vec<FamilyNumbers>,
+    minutes: BTreeMap<Timestamp, Tally>,
+}
+
+/// What every family has answered since then, read side by side.
+///
+/// # Errors
+/// 503.
+pub async fn traffic(app: &App, since: Timestamp) -> Result<Traffic, Problem> {
+    let names: Vec<&'static str> = metrics::families().collect();
+    let found = try_join_all(names.iter().map(|name| minutes(app, name, since))).await?;
+    let mut all: BTreeMap<Timestamp, Tally> = BTreeMap::new();
+    for minute in found.iter().flatten() {
+        all.entry(minute.at).or_default().merge(&minute.tally);
+    }
+    let of =
+        |(name, minutes): (&&'static str, &Vec<Minute>)| FamilyNumbers::of(name, &sum(minutes));
+    Ok(Traffic { families: names.iter().zip(&found).map(of).collect(), minutes: all })
+}
+
+/// What was seen of the platform since then.
+///
+/// # Errors
+/// 503.
+pub async fn sightings(app: &App, since: Timestamp) -> Result<Vec<Sighting>, Problem> {
+    let (since, now) = (metrics::minute_of(since), app.clock.now());
+    let mut found = Vec::new();
+    for day in [since, now] {
+        let query = Query::partition(key::sightings_of_day(day));
+        found.extend(app.table.all::<Sighting>(&query, 1_440).await?);
+        if since.day() == now.day() {
+            break;
+        }
+    }
+    found.retain(|sighting| sighting.at >= since && sighting.at <= now);
+    Ok(found)
+}
+
+/// How the window was, point by point: those in which nothing was counted and nobody looked are left out.
+pub fn series(traffic: &Traffic, sightings: &[Sighting], step: Duration) -> Vec<Point> {
+    let step = i64::try_from(step.as_millis()).unwrap_or(60_000).max(1);
+    let begin = |at: Timestamp| {
+        Timestamp::from_millis(at.millis().saturating_sub(at.millis().rem_euclid(step)))
+    };
+    let empty = |at| Point {
+        at,
+        requests: 0,
+        errors: 0,
+        latency_ms: Percentiles::default(),
+        outbox_lag_seconds: None,
+        queued: None,
+        dead_letters: None,
+    };
+    let mut points: BTreeMap<Timestamp, (Point, Histogram)> = BTreeMap::new();
+    for (at, tally) in &traffic.minutes {
+        let at = begin(*at);
+        let (point, latency) =
+            points.entry(at).or_insert_with(|| (empty(at), Histogram::default()));
+        point.requests = point.requests.saturating_add(tally.count);
+        point.errors = point.errors.saturating_add(tally.errors);
+        latency.merge(&tally.latency);
+    }
+    for seen in sightings {
+        let at = begin(seen.at);
+        let (point, _) = points.entry(at).or_insert_with(|| (empty(at), Histogram::default()));
+        let sum = |of: fn(&QueueDepth) -> u64| seen.queues.iter().map(of).sum::<u64>();
+        point.outbox_lag_seconds = point.outbox_lag_seconds.max(Some(seen.outbox_lag_seconds));
+        point.queued = point.queued.max(Some(sum(|queue| queue.messages)));
+        point.dead_letters = point.dead_letters.max(Some(sum(|queue| queue.dead_letters)));
+    }
+    let finished =
+        |(point, latency): (Point, Histogram)| Point { latency_ms: latency.percentiles(), ..point };
+    points.into_values().map(finished).collect()
+}

@@ -1,0 +1,128 @@
+//! The queues: how deep they are, as SQS says it, and how late what they carry is, as our own due marks say
+//! it (docs/decisions.md §17.2).
+
+use futures_util::future::{try_join, try_join_all};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::outbox::Due;
+use gateway::problem::{Code, Problem};
+use gateway::queue::{Depth, Queue, QueueName};
+use ground::event::STREAM_GRACE;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The queue between the schedule and the workers that ask payment providers.
+pub const DUE: QueueName = QueueName("DUE_QUEUE_URL");
+
+/// A queue of the platform.
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeQueue {
+    /// What paths call it.
+    pub name: &'static str,
+    /// Where it is.
+    pub queue: QueueName,
+    /// The due marks of what it carries: the oldest of them that has passed says how late it is.
+    pub carries: &'static [Due],
+}
+
+/// Every queue, in document order. Slow receivers' deliveries are marked as the others' are.
+pub const QUEUES: &[RuntimeQueue] = &[
+    RuntimeQueue { name: "webhooks", queue: delivery::delivery::QUEUE, carries: &[Due::Delivery] },
+    RuntimeQueue {
+        name: "slow-webhooks",
+        queue: delivery::delivery::SLOW_QUEUE,
+        carries: &[Due::Delivery],
+    },
+    RuntimeQueue { name: "mail", queue: ground::mail::QUEUE, carries: &[Due::Mail] },
+    RuntimeQueue { name: "due", queue: DUE, carries: &[Due::Order, Due::Payment, Due::Purchase] },
+    RuntimeQueue { name: "runner", queue: delivery::run::QUEUE, carries: &[Due::Run] },
+];
+
+/// A queue as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct QueueState {
+    /// Its name in paths.
+    pub name: &'static str,
+    /// Messages, approximately.
+    #[serde(flatten)]
+    pub depth: Depth,
+    /// Messages that were received too often and never deleted, approximately.
+    pub dead_letters: u64,
+    /// For how long the oldest work that this queue carries has been overdue, in seconds; none when nothing
+    /// is. SQS itself tells no age: CloudWatch does.
+    pub oldest_age_seconds: Option<u64>,
+}
+
+/// How deep a queue is: what a minute's look remembers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueDepth {
+    /// Its name in paths.
+    pub name: String,
+    /// Messages waiting, in flight and delayed together.
+    pub messages: u64,
+    /// Dead letters.
+    pub dead_letters: u64,
+}
+
+impl RuntimeQueue {
+    /// The queue of this name.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn named(name: &str) -> Result<Self, Problem> {
+        let found = QUEUES.iter().find(|queue| queue.name == name);
+        found.copied().ok_or_else(|| Code::NotFound.into())
+    }
+
+    /// Where its hopeless messages end.
+    ///
+    /// # Errors
+    /// `not_found` where they end nowhere; 503.
+    pub async fn dead_letters(self, app: &App) -> Result<Queue, Problem> {
+        let (_, dead) = app.queue(self.queue).state().await?;
+        dead.ok_or_else(|| Code::NotFound.into())
+    }
+
+    /// Its depth, and how many dead letters it has left.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn depth(self, app: &App) -> Result<(Depth, u64), Problem> {
+        let (depth, dead) = app.queue(self.queue).state().await?;
+        let dead_letters = match dead {
+            Some(dead) => dead.depth().await?.all(),
+            None => 0,
+        };
+        Ok((depth, dead_letters))
+    }
+
+    /// As it is now.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn state(self, app: &App) -> Result<QueueState, Problem> {
+        let now = app.clock.now();
+        let marks = try_join_all(self.carries.iter().map(|due| due.first(&app.table)));
+        let ((depth, dead_letters), marks) = try_join(self.depth(app), marks).await?;
+        let oldest = marks.into_iter().flatten().min().filter(|at| *at <= now);
+        let oldest_age_seconds = oldest.map(|at| at.until(now).as_secs());
+        Ok(QueueState { name: self.name, depth, dead_letters, oldest_age_seconds })
+    }
+}
+
+/// Every queue as it is now, side by side.
+///
+/// # Errors
+/// 503.
+pub async fn all(app: &App) -> Result<Vec<QueueState>, Problem> {
+    try_join_all(QUEUES.iter().map(|queue| queue.state(app))).await
+}
+
+/// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
+///
+/// # Errors
+/// 503.
+pub async fn outbox_lag(app: &App, now: Timestamp) -> Result<u64, Problem> {
+    let mark = Due::Event.first(&app.table).await?;
+    Ok(mark.map_or(0, |at| at.minus(STREAM_GRACE).until(now).as_secs()))
+}

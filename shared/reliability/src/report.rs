@@ -1,0 +1,189 @@
+//! Certification reports: what was promised, held against the evidence of a period, and signed.
+//!
+//! Each control has a target, what was measured, a verdict, and the evidence that it rests on. A report
+//! also states how long the evidence was when it was issued, and the hash at its end: whoever keeps the
+//! report can hold the chain against it later.
+
+mod control;
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::{DAY, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use ground::id::{EvidenceId, MerchantId, ReportId};
+use ground::key::{self, IndexKey};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::evidence::{self, Checked, EvidenceKind, MOST_CHECKED, Record, Statement};
+
+pub use control::{Comparison, Control, ControlId, Target, Unit, controls};
+
+/// The longest period: a leap year.
+pub const LONGEST_PERIOD: Duration = DAY.saturating_mul(366);
+/// Records that one report rests on, at most.
+pub const MOST_EVIDENCE: usize = 2_000;
+/// Parts in which the chain is walked for a report, at most.
+const MOST_PARTS: u32 = 20;
+
+gateway::words! {
+    /// By whose words a report is read.
+    Framework {
+        /// The platform's own.
+        Internal = "internal",
+        /// Those of the trust services criteria. It is no audit, and nobody's opinion.
+        Soc2Like = "soc2-like",
+    }
+}
+
+gateway::words! {
+    /// What the evidence says of a target.
+    Verdict {
+        /// It was met.
+        Met = "met",
+        /// It was missed.
+        Missed = "missed",
+        /// There is nothing to tell by.
+        NoEvidence = "no_evidence",
+    }
+}
+
+gateway::words! {
+    /// How far a report is.
+    ReportStatus {
+        /// Signed, and never changed.
+        Issued = "issued",
+    }
+}
+
+/// What a report is about; both ends are included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Period {
+    /// From this time.
+    pub from: Timestamp,
+    /// Until this one.
+    pub to: Timestamp,
+}
+
+/// The evidence as it was when a report was issued, before the report's own record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Chain {
+    /// How many records there were.
+    pub count: u64,
+    /// The hash at the end.
+    pub head_hash: Option<String>,
+    /// Whether every record was as it was written.
+    pub is_whole: bool,
+}
+
+/// What is found to be so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Findings {
+    /// By whose words.
+    pub framework: Framework,
+    /// About which time.
+    pub period: Period,
+    /// `met` when all controls are; `missed` when one is; otherwise there is something to show yet.
+    pub verdict: Verdict,
+    /// What was promised, and what is so.
+    pub controls: Vec<Control>,
+    /// The evidence as it was.
+    pub chain: Chain,
+}
+
+/// A certification report.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Report {
+    /// The id.
+    pub id: ReportId,
+    /// How far it is.
+    pub status: ReportStatus,
+    /// What it says.
+    pub findings: Findings,
+    /// The record that says that it was issued.
+    pub evidence_id: EvidenceId,
+    /// Who had it issued.
+    pub issued_by: MerchantId,
+    /// When.
+    pub issued_at: Timestamp,
+    /// The findings, signed: a compact JWS (RFC 7515 §7.1).
+    pub jws: String,
+}
+
+impl Item for Report {
+    const KIND: &'static str = "certification_report";
+
+    fn key(&self) -> Key {
+        key::report(&self.id)
+    }
+
+    /// It is written once.
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![key::reports_by_time(self.issued_at, &self.id)]
+    }
+}
+
+impl Findings {
+    /// What these records, and the chain as it was found, say of the period.
+    pub fn of(framework: Framework, period: Period, stated: &[Statement], chain: &Checked) -> Self {
+        let controls = controls(framework, stated, chain);
+        let all = |verdict| controls.iter().all(|control| control.verdict == verdict);
+        let any = |verdict| controls.iter().any(|control| control.verdict == verdict);
+        let verdict = match () {
+            () if any(Verdict::Missed) => Verdict::Missed,
+            () if all(Verdict::Met) => Verdict::Met,
+            () => Verdict::NoEvidence,
+        };
+        let chain = Chain {
+            count: chain.count(),
+            head_hash: chain.head_hash().map(str::to_owned),
+            is_whole: chain.is_whole(),
+        };
+        Self { framework, period, verdict, controls, chain }
+    }
+
+    /// What is recorded of a report with these findings.
+    pub fn record(&self, id: &ReportId) -> Record {
+        let count =
+            |verdict| self.controls.iter().filter(|control| control.verdict == verdict).count();
+        Record {
+            kind: EvidenceKind::Report,
+            subject: id.to_string(),
+            outcome: ReportStatus::Issued.as_str().to_owned(),
+            store_id: None,
+            summary: json!({
+                "framework": self.framework,
+                "period": self.period,
+                "verdict": self.verdict,
+                "met": count(Verdict::Met),
+                "missed": count(Verdict::Missed),
+                "no_evidence": count(Verdict::NoEvidence),
+            }),
+        }
+    }
+}
+
+/// The evidence of a period, and the whole chain as it is.
+///
+/// # Errors
+/// `range_too_wide` when the period has more records than a report can rest on.
+pub async fn gather(app: &App, period: Period) -> Result<(Vec<Statement>, Checked), Problem> {
+    let mut chain = evidence::check(app, None, MOST_CHECKED).await?;
+    for _ in 1..MOST_PARTS {
+        let Some(next) = chain.next.take() else { break };
+        chain = evidence::check(app, Some(next), MOST_CHECKED).await?;
+    }
+    let stated = evidence::within(app, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);
+    let stated = stated.await?.ok_or_else(|| {
+        let detail = "The period has more evidence than one report can rest on.";
+        Problem::field("/period/from", "range_too_wide", detail)
+    })?;
+    Ok((stated, chain))
+}

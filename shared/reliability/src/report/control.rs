@@ -1,0 +1,251 @@
+//! Controls: what was promised, and what the evidence says of it.
+
+use gateway::clock::Timestamp;
+use ground::id::EvidenceId;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Framework, Verdict};
+use crate::evidence::summary::{DrillSummary, IncidentSummary, LoadTestSummary, ReplaySummary};
+use crate::evidence::{Checked, EvidenceKind, Statement};
+
+/// All of something, in basis points.
+const WHOLE: u64 = 10_000;
+/// Outcomes of what was given up, which says nothing of the service.
+const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
+
+gateway::words! {
+    /// What is promised.
+    ControlId {
+        /// Events arrive at their receivers.
+        DeliverySuccess = "delivery_success",
+        /// After a fault the service recovers in time.
+        RecoveryTime = "recovery_time",
+        /// A fault loses no event.
+        LostEvents = "lost_events",
+        /// The evidence is as it was written.
+        EvidenceChain = "evidence_chain",
+        /// A replay leaves nothing out.
+        ReplayCompleteness = "replay_completeness",
+        /// Incidents are resolved in time.
+        IncidentResolution = "incident_resolution",
+        /// Answers come in time under load.
+        LatencyUnderLoad = "latency_under_load",
+    }
+}
+
+gateway::words! {
+    /// On which side of its target a measurement should be.
+    Comparison {
+        /// That much or more.
+        AtLeast = "at_least",
+        /// That much or less.
+        AtMost = "at_most",
+    }
+}
+
+gateway::words! {
+    /// What a measurement counts.
+    Unit {
+        /// Hundredths of a percent.
+        BasisPoints = "basis_points",
+        /// Milliseconds.
+        Milliseconds = "milliseconds",
+        /// Seconds.
+        Seconds = "seconds",
+        /// Events.
+        Events = "events",
+        /// Deliveries.
+        Deliveries = "deliveries",
+        /// Records of the evidence.
+        Records = "records",
+    }
+}
+
+/// What a measurement should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// On which side of the value.
+    pub comparison: Comparison,
+    /// The value.
+    pub value: u64,
+    /// What it counts.
+    pub unit: Unit,
+}
+
+impl Target {
+    const fn at_most(value: u64, unit: Unit) -> Self {
+        Self { comparison: Comparison::AtMost, value, unit }
+    }
+
+    fn is_met_by(self, measured: u64) -> bool {
+        match self.comparison {
+            Comparison::AtLeast => measured >= self.value,
+            Comparison::AtMost => measured <= self.value,
+        }
+    }
+}
+
+/// One promise, held against the evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Control {
+    /// Which.
+    pub id: ControlId,
+    /// What is promised, in a sentence.
+    pub title: String,
+    /// The criterion of the framework that it is about, where that has one.
+    pub criterion: Option<String>,
+    /// What should be measured.
+    pub target: Target,
+    /// What was: the worst of it, or all of it taken together.
+    pub measured: Option<u64>,
+    /// What that comes to.
+    pub verdict: Verdict,
+    /// The records that it rests on.
+    pub evidence: Vec<EvidenceId>,
+}
+
+impl ControlId {
+    /// What is promised, the criterion of the trust services criteria that is closest to it, and the
+    /// target (our choice; recovery is what the alarm on a late outbox allows).
+    const fn promise(self) -> (&'static str, &'static str, Target) {
+        match self {
+            Self::DeliverySuccess => (
+                "Of the events of drills and replays, 99.9 % arrive at their receivers.",
+                "PI1.4",
+                Target { comparison: Comparison::AtLeast, value: 9_990, unit: Unit::BasisPoints },
+            ),
+            Self::RecoveryTime => (
+                "After the fault of a drill is over, the service recovers within two minutes.",
+                "A1.2",
+                Target::at_most(120, Unit::Seconds),
+            ),
+            Self::LostEvents => {
+                ("No fault of a drill loses an event.", "A1.3", Target::at_most(0, Unit::Events))
+            }
+            Self::EvidenceChain => (
+                "No record of the evidence was changed, taken out or put in.",
+                "CC7.2",
+                Target::at_most(0, Unit::Records),
+            ),
+            Self::ReplayCompleteness => {
+                ("No replay leaves out a delivery.", "PI1.5", Target::at_most(0, Unit::Deliveries))
+            }
+            Self::IncidentResolution => (
+                "Each incident is resolved within four hours.",
+                "CC7.4",
+                Target::at_most(14_400, Unit::Seconds),
+            ),
+            Self::LatencyUnderLoad => (
+                "Under load, 99 of 100 requests are answered within a second.",
+                "A1.1",
+                Target::at_most(1_000, Unit::Milliseconds),
+            ),
+        }
+    }
+
+    /// What is promised, with what was measured of it.
+    fn judged(self, framework: Framework, found: Measurement) -> Control {
+        let (title, criterion, target) = self.promise();
+        let verdict = match found.measured {
+            _ if found.evidence.is_empty() => Verdict::NoEvidence,
+            Some(measured) if target.is_met_by(measured) => Verdict::Met,
+            _ => Verdict::Missed,
+        };
+        Control {
+            id: self,
+            title: title.to_owned(),
+            criterion: (framework == Framework::Soc2Like).then(|| criterion.to_owned()),
+            target,
+            measured: found.measured,
+            verdict,
+            evidence: found.evidence,
+        }
+    }
+}
+
+/// What was measured, and where that is recorded. Nothing, of what should have been, is a miss.
+#[derive(Debug, Default)]
+struct Measurement {
+    measured: Option<u64>,
+    evidence: Vec<EvidenceId>,
+}
+
+/// Every control, of this evidence and this chain.
+pub fn controls(framework: Framework, stated: &[Statement], chain: &Checked) -> Vec<Control> {
+    let drills: Vec<(&EvidenceId, DrillSummary)> = of_kind(stated, EvidenceKind::Drill);
+    let replays: Vec<(&EvidenceId, ReplaySummary)> = of_kind(stated, EvidenceKind::Replay);
+    let incidents: Vec<(&EvidenceId, IncidentSummary)> = of_kind(stated, EvidenceKind::Incident);
+    let load_tests: Vec<(&EvidenceId, LoadTestSummary)> = of_kind(stated, EvidenceKind::LoadTest);
+    let took = |from: Timestamp, to: Timestamp| from.until(to).as_secs();
+    ControlId::ALL
+        .iter()
+        .map(|id| {
+            let found = match id {
+                ControlId::DeliverySuccess => arrived(&drills, &replays),
+                ControlId::RecoveryTime => worst(&drills, |drill| drill.observed_rto_s),
+                ControlId::LostEvents => sum(&drills, |drill| drill.lost_events),
+                ControlId::EvidenceChain => of_chain(stated, chain),
+                ControlId::ReplayCompleteness => sum(&replays, |replay| replay.missing),
+                ControlId::IncidentResolution => {
+                    worst(&incidents, |it| Some(took(it.opened_at, it.resolved_at)))
+                }
+                ControlId::LatencyUnderLoad => worst(&load_tests, |test| Some(test.p99_ms)),
+            };
+            id.judged(framework, found)
+        })
+        .collect()
+}
+
+/// What the records of a kind measured, of what was not given up.
+fn of_kind<T: DeserializeOwned>(stated: &[Statement], kind: EvidenceKind) -> Vec<(&EvidenceId, T)> {
+    let counted = stated.iter().filter(|it| it.kind == kind);
+    counted
+        .filter(|it| !GIVEN_UP.contains(&it.outcome.as_str()))
+        .filter_map(|it| Some((&it.id, serde_json::from_value(it.summary.clone()).ok()?)))
+        .collect()
+}
+
+fn ids<T>(found: &[(&EvidenceId, T)]) -> Vec<EvidenceId> {
+    found.iter().map(|(id, _)| (*id).clone()).collect()
+}
+
+/// The largest; nothing where one of them has none.
+fn worst<T>(found: &[(&EvidenceId, T)], measured: impl Fn(&T) -> Option<u64>) -> Measurement {
+    let all: Option<Vec<u64>> = found.iter().map(|(_, it)| measured(it)).collect();
+    Measurement { measured: all.and_then(|all| all.into_iter().max()), evidence: ids(found) }
+}
+
+fn sum<T>(found: &[(&EvidenceId, T)], measured: impl Fn(&T) -> u64) -> Measurement {
+    let all = found.iter().map(|(_, it)| measured(it)).fold(0, u64::saturating_add);
+    Measurement { measured: Some(all).filter(|_| !found.is_empty()), evidence: ids(found) }
+}
+
+/// The share that arrived of what should have, in basis points.
+fn arrived(
+    drills: &[(&EvidenceId, DrillSummary)],
+    replays: &[(&EvidenceId, ReplaySummary)],
+) -> Measurement {
+    let of_drills = sum(drills, |drill| drill.events);
+    let lost = sum(drills, |drill| drill.lost_events);
+    let of_replays = sum(replays, |replay| replay.matched);
+    let delivered = sum(replays, |replay| replay.delivered);
+    let count = |found: &Measurement| found.measured.unwrap_or_default();
+    let expected = count(&of_drills).saturating_add(count(&of_replays));
+    let arrived = count(&of_drills).saturating_sub(count(&lost)).saturating_add(count(&delivered));
+    let share = arrived.saturating_mul(WHOLE).checked_div(expected);
+    let evidence = [of_drills.evidence, of_replays.evidence].concat();
+    // Nothing was to arrive.
+    let evidence = if share.is_some() { evidence } else { Vec::new() };
+    Measurement { measured: share, evidence }
+}
+
+/// Whether the chain is whole; it rests on the last record of the period, or on the one that was
+/// spoilt.
+fn of_chain(stated: &[Statement], chain: &Checked) -> Measurement {
+    let last = stated.last().map(|last| last.id.clone());
+    let spoilt = chain.broken.as_ref().and_then(|broken| broken.id.clone());
+    let broken = u64::from(!chain.is_whole());
+    Measurement { measured: Some(broken), evidence: spoilt.or(last).into_iter().collect() }
+}

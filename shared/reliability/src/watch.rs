@@ -1,0 +1,292 @@
+//! Once a minute: how the platform is doing, and an incident for each rule that is broken.
+//!
+//! - *A crash between any two steps, or two looks at once*: an incident and its place are one transaction, on
+//!   condition that there is no such place; resolving it takes the place away under the incident's version.
+//!   Whoever comes second finds it done. The next minute looks again.
+//! - *A number that cannot be read*: its rules are judged neither broken nor held; what is open stays so.
+
+use std::collections::BTreeMap;
+
+use futures_util::StreamExt;
+use futures_util::future::{join4, try_join_all};
+use futures_util::stream;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::metrics::{self, CODE_FAMILY, minute_of};
+use gateway::problem::{Code, Problem};
+use ground::id::StoreId;
+use ground::key;
+use ground::resource::Resource;
+use serde::Serialize;
+
+use crate::evidence;
+use crate::incident::{INCIDENT_RESOLVED, Incident, OpenIncident, Report, Step};
+use crate::metrics::{DELIVERIES, STORES, Sighting, minutes, sum};
+use crate::queues::{QUEUES, QueueDepth, outbox_lag};
+use crate::rules::{CALM, Rule, Terms, WINDOW, success_percent};
+
+/// Marks of failing stores that one look takes in, and the stores whose numbers it then reads: those beyond
+/// are the next minute's, when these have their incidents.
+const MOST_MARKS: usize = 5_000;
+const MOST_STORES: usize = 200;
+/// Stores read, and incidents written, side by side.
+const PARALLEL: usize = 8;
+/// Whom a rule is about that is not about one of many.
+pub const PLATFORM: &str = "platform";
+
+/// What a look saw and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Watched {
+    /// How long the oldest event has waited, in seconds; none when it could not be read.
+    pub outbox_lag_seconds: Option<u64>,
+    /// Dead letters in all queues.
+    pub dead_letters: Option<u64>,
+    /// Codes that came a second time, in the last 15 minutes.
+    pub code_replays: Option<u64>,
+    /// Attempts at deliveries that succeeded in the last 15 minutes, of a hundred; none of too few.
+    pub delivery_success_percent: Option<u64>,
+    /// Incidents opened.
+    pub opened: usize,
+    /// Incidents resolved.
+    pub resolved: usize,
+    /// What failed; the next minute tries again.
+    pub failures: usize,
+}
+
+/// A number that a rule is about.
+#[derive(Debug, Clone)]
+struct Reading {
+    rule: Rule,
+    subject: String,
+    store_id: Option<StoreId>,
+    /// None of too few to say anything: the rule holds.
+    observed: Option<u64>,
+}
+
+impl Reading {
+    fn of(rule: Rule, subject: impl Into<String>, observed: Option<u64>) -> Self {
+        Self { rule, subject: subject.into(), store_id: None, observed }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.observed.is_some_and(|observed| self.rule.is_broken_by(observed))
+    }
+
+    fn report(&self) -> Report {
+        let Terms { title, severity, components, threshold, comparison, .. } = self.rule.terms();
+        let (observed, unit) = (self.observed.unwrap_or(0), self.rule.unit());
+        let bound = match comparison {
+            crate::rules::Comparison::AtLeast => "fewer than",
+            crate::rules::Comparison::Above => "at most",
+            crate::rules::Comparison::Below => "at least",
+        };
+        let subject = &self.subject;
+        let description =
+            format!("{subject}: {observed} {unit}, where there should be {bound} {threshold}.");
+        Report {
+            store_id: self.store_id.clone(),
+            cause: Some((self.rule, subject.clone())),
+            title: format!("{title}: {subject}"),
+            description: Some(description),
+            severity,
+            components: components.to_vec(),
+        }
+    }
+}
+
+/// Looks at the platform, remembers what it saw, and opens and resolves incidents.
+pub async fn watch(app: &App) -> Watched {
+    let now = app.clock.now();
+    let mut watched = Watched::default();
+    let mut readings = Vec::new();
+    let (queues, lag, deliveries, replays) =
+        join4(depths(app), outbox_lag(app, now), deliveries(app, now), code_replays(app, now))
+            .await;
+    if let Ok(queues) = &queues {
+        readings.extend(queues.iter().map(|queue| {
+            Reading::of(Rule::DeadLetters, queue.name.clone(), Some(queue.dead_letters))
+        }));
+        watched.dead_letters = Some(queues.iter().map(|queue| queue.dead_letters).sum());
+    }
+    if let Ok(lag) = &lag {
+        readings.push(Reading::of(Rule::OutboxLag, PLATFORM, Some(*lag)));
+        watched.outbox_lag_seconds = Some(*lag);
+    }
+    if let Ok(replays) = &replays {
+        readings.push(Reading::of(Rule::CodeReplays, PLATFORM, Some(*replays)));
+        watched.code_replays = Some(*replays);
+    }
+    if let Ok(deliveries) = &deliveries {
+        watched.delivery_success_percent =
+            deliveries.iter().find(|one| one.subject == PLATFORM).and_then(|one| one.observed);
+        readings.extend(deliveries.iter().cloned());
+    }
+    let seen = queues.as_ref().ok().cloned().zip(lag.as_ref().ok().copied());
+    if let Some((queues, outbox_lag_seconds)) = seen {
+        let sighting = Sighting { at: minute_of(now), outbox_lag_seconds, queues, version: 1 };
+        watched.count(remember(app, sighting).await);
+    }
+    let failed = [queues.err(), lag.err(), replays.err(), deliveries.as_ref().err().cloned()];
+    for problem in failed.into_iter().flatten() {
+        watched.count(Err(problem));
+    }
+    match judge(app, readings, deliveries.is_ok(), now).await {
+        Ok((opened, resolved, failures)) => {
+            watched.opened = opened;
+            watched.resolved = resolved;
+            watched.failures = watched.failures.saturating_add(failures);
+        }
+        Err(problem) => watched.count(Err(problem)),
+    }
+    watched
+}
+
+impl Watched {
+    fn count(&mut self, outcome: Result<(), Problem>) {
+        if let Err(problem) = outcome {
+            tracing::warn!(cause = %problem, "a look at the platform failed");
+            self.failures = self.failures.saturating_add(1);
+        }
+    }
+}
+
+/// Remembers what was seen, for whoever looks back. Who looks again in the same minute writes it anew.
+async fn remember(app: &App, sighting: Sighting) -> Result<(), Problem> {
+    app.table.write().put(&sighting).commit().await
+}
+
+async fn depths(app: &App) -> Result<Vec<QueueDepth>, Problem> {
+    try_join_all(QUEUES.iter().map(|queue| async move {
+        let (depth, dead_letters) = queue.depth(app).await?;
+        Ok(QueueDepth { name: queue.name.to_owned(), messages: depth.all(), dead_letters })
+    }))
+    .await
+}
+
+async fn code_replays(app: &App, now: Timestamp) -> Result<u64, Problem> {
+    let minutes = minutes(app, CODE_FAMILY, now.minus(WINDOW)).await?;
+    Ok(sum(&minutes).code_replays)
+}
+
+/// How deliveries go: everybody's, and those of each store of whom one failed, or that has an incident.
+async fn deliveries(app: &App, now: Timestamp) -> Result<Vec<Reading>, Problem> {
+    let since = now.minus(WINDOW);
+    let all = minutes(app, DELIVERIES, since).await?;
+    let mut readings =
+        vec![Reading::of(Rule::DeliverySuccess, PLATFORM, success_percent(&sum(&all)))];
+    let failing = metrics::failing(&app.table, STORES, since, now, MOST_MARKS).await?;
+    let stores = failing.iter().filter_map(|name| StoreId::parse(name)).take(MOST_STORES);
+    let stores: Vec<StoreId> = stores.collect();
+    let read: Vec<Result<Reading, Problem>> = stream::iter(stores)
+        .map(|store| async move {
+            let minutes = minutes(app, store.as_str(), since).await?;
+            let observed = success_percent(&sum(&minutes));
+            let reading = Reading::of(Rule::DeliverySuccess, store.as_str(), observed);
+            Ok(Reading { store_id: Some(store), ..reading })
+        })
+        .buffer_unordered(PARALLEL)
+        .collect()
+        .await;
+    for reading in read {
+        readings.push(reading?);
+    }
+    Ok(readings)
+}
+
+/// Opens an incident for each broken rule that has none, and resolves those whose rules have held for a
+/// while. A store of whom nothing failed was not read: its rule holds.
+async fn judge(
+    app: &App,
+    readings: Vec<Reading>,
+    knows_stores: bool,
+    now: Timestamp,
+) -> Result<(usize, usize, usize), Problem> {
+    let places = OpenIncident::all(app).await?;
+    let mut open: BTreeMap<(Rule, String), OpenIncident> =
+        places.into_iter().map(|place| ((place.rule, place.subject.clone()), place)).collect();
+    let mut outcomes: Vec<Result<Done, Problem>> = Vec::new();
+    for reading in readings {
+        let place = open.remove(&(reading.rule, reading.subject.clone()));
+        outcomes.push(match (reading.is_broken(), place) {
+            (true, None) => open_one(app, &reading, now).await,
+            (true, Some(place)) => still_broken(app, &place).await,
+            (false, Some(place)) => holds(app, &place, now).await,
+            (false, None) => Ok(Done::Nothing),
+        });
+    }
+    // What is left was not read.
+    let left = open.into_values().filter(|place| place.store_id.is_some() && knows_stores);
+    for place in left {
+        outcomes.push(holds(app, &place, now).await);
+    }
+    let count =
+        |meant: Done| outcomes.iter().filter(|it| matches!(it, Ok(done) if *done == meant)).count();
+    let (opened, resolved) = (count(Done::Opened), count(Done::Resolved));
+    let mut failures = 0_usize;
+    for problem in outcomes.into_iter().filter_map(Result::err) {
+        tracing::warn!(cause = %problem, "an incident is not written");
+        failures = failures.saturating_add(1);
+    }
+    Ok((opened, resolved, failures))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Nothing,
+    Opened,
+    Resolved,
+}
+
+/// Whoever comes second finds it done.
+fn unless_lost(outcome: Result<(), Problem>, done: Done) -> Result<Done, Problem> {
+    match outcome {
+        Ok(()) => Ok(done),
+        Err(problem) if problem.code == Code::VersionConflict => Ok(Done::Nothing),
+        Err(problem) => Err(problem),
+    }
+}
+
+async fn open_one(app: &App, reading: &Reading, now: Timestamp) -> Result<Done, Problem> {
+    let incident = Incident::open(reading.report(), None, now);
+    let outcome = incident.create_in(app.table.write(), now).commit().await;
+    if outcome.is_ok() {
+        tracing::warn!(rule = %reading.rule, subject = reading.subject, observed = reading.observed,
+            "incident");
+    }
+    unless_lost(outcome, Done::Opened)
+}
+
+async fn still_broken(app: &App, place: &OpenIncident) -> Result<Done, Problem> {
+    if place.calm_since.is_none() {
+        return Ok(Done::Nothing);
+    }
+    let write = app.table.write().replace(&place.calm(None), Code::VersionConflict);
+    unless_lost(write.commit().await, Done::Nothing)
+}
+
+async fn holds(app: &App, place: &OpenIncident, now: Timestamp) -> Result<Done, Problem> {
+    let Some(since) = place.calm_since else {
+        let write = app.table.write().replace(&place.calm(Some(now)), Code::VersionConflict);
+        return unless_lost(write.commit().await, Done::Nothing);
+    };
+    if since.plus(CALM) > now {
+        return Ok(Done::Nothing);
+    }
+    let incident: Option<Incident> = app.table.get(&key::incident(&place.incident_id)).await?;
+    let Some(incident) = incident.filter(Incident::is_unresolved) else {
+        let write = app.table.write().delete_unchanged(place, Code::VersionConflict);
+        return unless_lost(write.commit().await, Done::Nothing);
+    };
+    let minutes = since.until(now).as_secs().div_euclid(60);
+    let message = format!("The rule has held for {minutes} minutes.");
+    let after = incident.take(Step::Resolve, Some(message), None, now)?;
+    let stated = evidence::addition(app, after.record()?, now).await?;
+    let write = app
+        .table
+        .write()
+        .replace(&after, Code::VersionConflict)
+        .delete_unchanged(place, Code::VersionConflict)
+        .also(stated, |write, stated| stated.put_into(write))
+        .emit(after.event(&INCIDENT_RESOLVED, now));
+    unless_lost(write.commit().await, Done::Resolved)
+}

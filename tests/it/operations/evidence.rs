@@ -1,0 +1,283 @@
+//! Reliability evidence: a chain without gap or fork, and where it was spoilt.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::join_all;
+use gateway::clock::DAY;
+use gateway::embedded::TABLE;
+use gateway::item::Attributes;
+use ground::id::StoreId;
+use reliability::evidence::{self, EvidenceKind, Record};
+use sha2::{Digest, Sha256};
+use support::{Client, Gateway, Merchant, Operator, Value, json};
+
+pub(super) const EVIDENCE: &str = "/v1/operations/reliability-evidence";
+
+pub(super) fn drill(subject: &str) -> Record {
+    Record {
+        kind: EvidenceKind::Drill,
+        subject: subject.to_owned(),
+        outcome: "passed".to_owned(),
+        store_id: None,
+        summary: json!({"kind": "receiver_down", "lost_events": 0, "recovery_ms": 1_200}),
+    }
+}
+
+async fn recorded(gateway: &Gateway, count: usize) {
+    for number in 0..count {
+        evidence::append(gateway.app(), drill(&format!("drl_{number}"))).await.unwrap();
+    }
+}
+
+/// Every record that this caller sees, the newest first.
+async fn all(client: &Client) -> Vec<Value> {
+    // Months end at a page's end, and within one.
+    let (mut found, mut path) = (Vec::new(), format!("{EVIDENCE}?limit=6"));
+    loop {
+        let page = client.get(&path).await.expect(200);
+        found.extend(page.data().iter().cloned());
+        let Some(cursor) = page.at("/page/next_cursor").as_str().map(str::to_owned) else {
+            return found;
+        };
+        path = format!("{EVIDENCE}?limit=6&cursor={cursor}");
+    }
+}
+
+fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+#[tokio::test]
+async fn a_hundred_who_append_at_once_make_a_chain_without_gap_or_fork() {
+    let gateway = Gateway::start().await;
+    let names: Vec<String> = (0..100).map(|number| format!("drl_{number}")).collect();
+    let racing = names.iter().map(|name| evidence::append(gateway.app(), drill(name)));
+    let ids: BTreeSet<String> =
+        join_all(racing).await.into_iter().map(|id| id.unwrap().to_string()).collect();
+    assert_eq!(ids.len(), 100);
+    // The same again, at once: nothing more.
+    let racing = names.iter().take(20).map(|name| evidence::append(gateway.app(), drill(name)));
+    assert!(join_all(racing).await.into_iter().all(|id| ids.contains(id.unwrap().as_str())));
+    let operator = Operator::sign_up(&gateway).await;
+    let mut chain = all(&operator).await;
+    chain.reverse();
+    assert_eq!(chain.len(), 100);
+    // As anybody would who knows how it is hashed.
+    let mut previous = "0".repeat(64);
+    for (number, record) in (1..).zip(&chain) {
+        let text = record["record"].as_str().unwrap();
+        assert_eq!(record["number"], number);
+        assert_eq!(record["previous_hash"], previous.as_str());
+        previous = sha256(&format!("{previous}{text}"));
+        assert_eq!(record["hash"], previous.as_str());
+        let stated: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            (&stated["id"], &stated["summary"], &stated["subject"]),
+            (&record["id"], &record["summary"], &record["subject"])
+        );
+    }
+    let check = operator.get(&format!("{EVIDENCE}/verify")).await.expect(200);
+    assert_eq!(
+        (check.at("/chain_ok"), check.int("/count"), check.int("/checked")),
+        (&json!(true), 100, 100)
+    );
+    assert_eq!(check.str("/head_hash"), previous);
+    assert!(check.at("/first_broken").is_null() && check.at("/next_cursor").is_null());
+}
+
+#[tokio::test]
+async fn a_long_chain_is_walked_in_parts_over_months_and_while_it_grows() {
+    let gateway = Gateway::start().await;
+    let operator = Operator::sign_up(&gateway).await;
+    let check = operator.get(&format!("{EVIDENCE}/verify")).await.expect(200);
+    assert_eq!((check.at("/chain_ok"), check.int("/count")), (&json!(true), 0));
+    assert!(check.at("/head_hash").is_null());
+    for month in 0..3 {
+        for number in 0..4 {
+            let name = format!("drl_{month}_{number}");
+            evidence::append(gateway.app(), drill(&name)).await.unwrap();
+        }
+        gateway.advance(DAY * 65);
+    }
+    let operator = Operator::sign_up(&gateway).await;
+    let (mut path, mut walked, mut parts) = (format!("{EVIDENCE}/verify?limit=5"), 0, 0);
+    loop {
+        let check = operator.get(&path).await.expect(200);
+        assert_eq!(check.at("/chain_ok"), &json!(true), "{}", check.text);
+        walked += check.int("/checked");
+        parts += 1;
+        let Some(cursor) = check.at("/next_cursor").as_str().map(str::to_owned) else {
+            assert_eq!(check.int("/count"), 14);
+            break;
+        };
+        if parts < 3 {
+            let name = format!("drl_more_{parts}");
+            evidence::append(gateway.app(), drill(&name)).await.unwrap();
+        }
+        path = format!("{EVIDENCE}/verify?limit=5&cursor={cursor}");
+    }
+    assert_eq!((walked, parts), (14, 3));
+    let since = gateway.now().minus(DAY * 100);
+    let late = operator.get(&format!("{EVIDENCE}?since={since}")).await.expect(200);
+    assert_eq!(late.data().len(), 6);
+    assert!(late.data().iter().all(|it| it["created_at"].as_str() >= Some(&*since.to_string())));
+    let every = all(&operator).await;
+    let numbers: Vec<i64> = every.iter().map(|it| it["number"].as_i64().unwrap()).collect();
+    assert_eq!(numbers, (1..=14).rev().collect::<Vec<_>>());
+    let none = operator.get(&format!("{EVIDENCE}?kind=load_test")).await.expect(200);
+    assert!(none.data().is_empty());
+    let odd = operator.get(&format!("{EVIDENCE}/verify?cursor=odd")).await.expect(400);
+    odd.problem("invalid_cursor");
+    operator.get(&format!("{EVIDENCE}/verify?limit=0")).await.expect(422);
+    operator.get(&format!("{EVIDENCE}?kind=odd")).await.expect(422);
+}
+
+/// The chain's items, with and through the SDK: what somebody does behind the service's back.
+struct Table<'a> {
+    gateway: &'a Gateway,
+    items: Vec<Attributes>,
+}
+
+impl<'a> Table<'a> {
+    async fn of(gateway: &'a Gateway) -> Self {
+        let client = gateway.system().embedded().dynamodb();
+        let found = client
+            .scan()
+            .table_name(TABLE)
+            .filter_expression("entity = :evidence")
+            .expression_attribute_values(":evidence", AttributeValue::S("evidence".into()))
+            .send()
+            .await
+            .unwrap();
+        let mut items = found.items.unwrap();
+        items.sort_by_key(|item| item["SK"].as_s().unwrap().clone());
+        Self { gateway, items }
+    }
+
+    async fn put(&self, item: Attributes) {
+        let client = self.gateway.system().embedded().dynamodb();
+        client.put_item().table_name(TABLE).set_item(Some(item)).send().await.unwrap();
+    }
+
+    async fn take_out(&self, item: &Attributes) {
+        let client = self.gateway.system().embedded().dynamodb();
+        let delete = client.delete_item().table_name(TABLE);
+        delete.key("PK", item["PK"].clone()).key("SK", item["SK"].clone()).send().await.unwrap();
+    }
+}
+
+/// Where the chain is broken first.
+async fn first_broken(operator: &Client) -> Value {
+    let check = operator.get(&format!("{EVIDENCE}/verify")).await.expect(200);
+    assert_eq!(*check.at("/chain_ok"), json!(check.at("/first_broken").is_null()));
+    check.at("/first_broken").clone()
+}
+
+#[tokio::test]
+async fn a_record_that_was_changed_taken_out_or_put_in_is_located() {
+    let gateway = Gateway::start().await;
+    recorded(&gateway, 12).await;
+    let operator = Operator::sign_up(&gateway).await;
+    assert!(first_broken(&operator).await.is_null());
+    let table = Table::of(&gateway).await;
+    let id = |item: &Attributes| {
+        let record: Value = serde_json::from_str(item["record"].as_s().unwrap()).unwrap();
+        record["id"].clone()
+    };
+    for index in [0, 5, 11] {
+        let (item, number) = (&table.items[index], index + 1);
+        // One byte of what was measured, one of a hash; and no text at all.
+        let mut changed = item.clone();
+        let text =
+            item["record"].as_s().unwrap().replace("\"recovery_ms\":1200", "\"recovery_ms\":1201");
+        changed.insert("record".into(), AttributeValue::S(text));
+        table.put(changed).await;
+        let expected = json!({"number": number, "id": id(item), "fault": "changed"});
+        assert_eq!(first_broken(&operator).await, expected);
+        for name in ["hash", "previous_hash"] {
+            let mut changed = item.clone();
+            let text = item[name].as_s().unwrap();
+            let last = if text.ends_with('0') { "1" } else { "0" };
+            let text = format!("{}{last}", &text[..63]);
+            changed.insert(name.into(), AttributeValue::S(text));
+            table.put(changed).await;
+            assert_eq!(first_broken(&operator).await, expected, "{name}");
+        }
+        let mut spoilt = item.clone();
+        spoilt.insert("record".into(), AttributeValue::N("7".into()));
+        table.put(spoilt).await;
+        let nameless = json!({"number": number, "id": null, "fault": "changed"});
+        assert_eq!(first_broken(&operator).await, nameless);
+        assert_eq!(all(&operator).await.len(), 11, "what cannot be read is not shown");
+        table.take_out(item).await;
+        let missing = json!({"number": number, "id": null, "fault": "missing"});
+        assert_eq!(first_broken(&operator).await, missing);
+        table.put(item.clone()).await;
+        assert!(first_broken(&operator).await.is_null());
+        // A copy beside it.
+        let mut copy = item.clone();
+        let place = format!("{}a", item["SK"].as_s().unwrap());
+        copy.insert("SK".into(), AttributeValue::S(place));
+        table.put(copy.clone()).await;
+        let unexpected = json!({"number": number + 1, "id": id(item), "fault": "unexpected"});
+        assert_eq!(first_broken(&operator).await, unexpected);
+        table.take_out(&copy).await;
+    }
+    // One that nobody appended, though it is hashed as it should be.
+    let last = &table.items[11];
+    let mut more = last.clone();
+    let previous = last["hash"].as_s().unwrap();
+    let text = last["record"].as_s().unwrap().replace("\"number\":12", "\"number\":13");
+    let hash = sha256(&format!("{previous}{text}"));
+    more.insert("SK".into(), AttributeValue::S("000000000013".into()));
+    more.insert("previous_hash".into(), AttributeValue::S(previous.clone()));
+    more.insert("record".into(), AttributeValue::S(text));
+    more.insert("hash".into(), AttributeValue::S(hash));
+    table.put(more.clone()).await;
+    let unexpected = json!({"number": 13, "id": id(last), "fault": "unexpected"});
+    assert_eq!(first_broken(&operator).await, unexpected);
+    table.take_out(&more).await;
+    assert!(first_broken(&operator).await.is_null());
+}
+
+#[tokio::test]
+async fn a_store_sees_the_platforms_evidence_and_its_own_and_no_others() {
+    let gateway = Gateway::start().await;
+    let (one, two) = (Merchant::sign_up(&gateway).await, Merchant::sign_up(&gateway).await);
+    let (mine, theirs) = (one.open_store().await, two.open_store().await);
+    let of = |store: &str, name: &str| Record {
+        kind: EvidenceKind::Replay,
+        store_id: StoreId::parse(store),
+        ..drill(name)
+    };
+    let shared = evidence::append(gateway.app(), drill("drl_shared")).await.unwrap();
+    let own = evidence::append(gateway.app(), of(&mine.id, "rpl_1")).await.unwrap();
+    let foreign = evidence::append(gateway.app(), of(&theirs.id, "rpl_2")).await.unwrap();
+    let seen = |list: Vec<Value>| -> BTreeSet<String> {
+        list.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let names = |ids: &[&ground::id::EvidenceId]| -> BTreeSet<String> {
+        ids.iter().map(ToString::to_string).collect()
+    };
+    let owner = one.at(&mine);
+    assert_eq!(seen(all(&owner).await), names(&[&shared, &own]));
+    assert_eq!(seen(all(&one).await), names(&[&shared, &own]), "the only store need not be named");
+    let operator = Operator::sign_up(&gateway).await;
+    assert_eq!(seen(all(&operator).await), names(&[&shared, &own, &foreign]));
+    assert_eq!(seen(all(&operator.at(&mine)).await), names(&[&shared, &own, &foreign]));
+    for (id, status) in [(&shared, 200), (&own, 200), (&foreign, 404)] {
+        owner.get(&format!("{EVIDENCE}/{id}")).await.expect(status);
+        let shown = operator.get(&format!("{EVIDENCE}/{id}")).await.expect(200);
+        assert_eq!((shown.str("/id"), shown.int("/version")), (id.to_string(), 1));
+    }
+    let check = owner.get(&format!("{EVIDENCE}/verify")).await.expect(200);
+    assert_eq!((check.at("/chain_ok"), check.int("/count")), (&json!(true), 3));
+    for path in [EVIDENCE.to_owned(), format!("{EVIDENCE}/verify")] {
+        one.at(&theirs).get(&path).await.expect(404).problem("store_not_owned");
+        gateway.get(&path).await.expect(401);
+    }
+    let stranger = Merchant::sign_up(&gateway).await;
+    stranger.get(EVIDENCE).await.expect(400).problem("store_required");
+}

@@ -1,0 +1,213 @@
+//! What is counted of requests, and that counting writes nothing for a request.
+
+use std::time::Duration;
+
+use gateway::clock::MINUTE;
+use gateway::embedded::faults::{Fault, Faults};
+use gateway::metrics::families;
+use http::Method;
+use support::{Client, Gateway, Operator, Store, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use super::{OVERVIEW, owner};
+
+/// What one family answered, in the last hour.
+async fn numbers(operator: &Operator, family: &str) -> Value {
+    let overview = operator.get(&format!("{OVERVIEW}?window=1h")).await.expect(200);
+    let families = overview.at("/platform/families").as_array().unwrap().clone();
+    families.into_iter().find(|one| one["family"] == family).unwrap()
+}
+
+/// Renames a store by a request whose body comes so late, by the clock.
+async fn slowly(gateway: &Gateway, owner: &Client, store: &Store, late: Duration) {
+    let address = gateway.url().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let body = json!({"name": "Late"}).to_string();
+    let head = format!(
+        "PATCH /v1/stores/{} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\
+         connection: close\r\n\r\n",
+        store.id,
+        owner.token(),
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // Whoever asks for the body has begun with the request.
+    let mut begun = [0; 12];
+    stream.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 100");
+    gateway.advance(late);
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+}
+
+/// Another process of the same system, on whose way to the table things go wrong.
+async fn faulty(gateway: &Gateway) -> (String, Faults, JoinSet<()>) {
+    let faults = Faults::planned();
+    let app = gateway.system().embedded().app_over(&faults);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = local::routes().into_router(app);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (url, faults, tasks)
+}
+
+#[tokio::test]
+async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
+    let gateway = Gateway::start().await;
+    let operator = Operator::sign_up(&gateway).await;
+    let (_, store, owner) = owner(&gateway).await;
+    let (url, faults, _tasks) = faulty(&gateway).await;
+    // What was done to set this up is two hours ago.
+    gateway.advance(120 * MINUTE);
+    gateway.app().clock.stop();
+    let path = format!("/v1/stores/{}", store.id);
+    for _ in 0..90 {
+        owner.get(&path).await.expect(200);
+    }
+    for _ in 0..5 {
+        owner.elsewhere().get(&format!("/v1/stores/sto_{}", "0".repeat(32))).await.expect(404);
+    }
+    // Another process meets a table that refuses calls, three times each.
+    for _ in 0..3 {
+        faults.will([("BatchGetItem", Fault::Throttled); 3]);
+        owner.at_url(&url).get(&path).await.expect(503);
+    }
+    for late in [vec![250; 8], vec![3_000; 2]].concat() {
+        slowly(&gateway, &owner, &store, Duration::from_millis(late)).await;
+    }
+    // Both processes write down what they have counted, beside the next request of each.
+    gateway.advance(MINUTE);
+    owner.get(&path).await.expect(200);
+    owner.at_url(&url).get(&path).await.expect(200);
+    let found = numbers(&operator, "stores").await;
+    let expected = json!({
+        "family": "stores", "requests": 108, "errors": 3, "refusals": 5, "throttled": 0,
+        "table_throttles": 9, "latency_ms": {"p50": 0, "p95": 255, "p99": 3_071},
+    });
+    assert_eq!(found, expected);
+    // Those of the series add up to the same, and five minutes are the last five alone.
+    let overview = operator.get(&format!("{OVERVIEW}?window=1h")).await.expect(200);
+    let points = overview.at("/platform/series").as_array().unwrap().clone();
+    let errors: u64 = points.iter().map(|point| point["errors"].as_u64().unwrap()).sum();
+    assert_eq!(errors, 3);
+    gateway.advance(10 * MINUTE);
+    let later = operator.get(&format!("{OVERVIEW}?window=5m")).await.expect(200);
+    let stores = later
+        .at("/platform/families")
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["family"] == "stores")
+        .unwrap();
+    assert_eq!((&stores["requests"], &stores["latency_ms"]["p50"]), (&json!(0), &json!(null)));
+    let day = operator.get(&format!("{OVERVIEW}?window=24h")).await.expect(200);
+    assert!(day.at("/platform/families/3/requests").as_u64().unwrap() > 108, "{}", day.text);
+}
+
+#[tokio::test]
+async fn what_a_spent_budget_refuses_is_counted() {
+    let gateway = Gateway::start().await;
+    let operator = Operator::sign_up(&gateway).await;
+    let (_, store, _) = owner(&gateway).await;
+    gateway.advance(120 * MINUTE);
+    gateway.app().clock.stop();
+    let visitor = gateway.client();
+    let path = format!("/v1/storefront/lookup?subdomain={}", store.subdomain);
+    let mut statuses = Vec::new();
+    while statuses.len() < 1_000 && statuses.iter().filter(|it| **it == 429).count() < 3 {
+        statuses.push(visitor.get(&path).await.status);
+    }
+    let throttled = statuses.iter().filter(|status| **status == 429).count();
+    assert_eq!(throttled, 3);
+    gateway.advance(MINUTE);
+    visitor.elsewhere().get(&path).await;
+    let found = numbers(&operator, "storefront").await;
+    assert_eq!(found["throttled"], 3);
+    assert_eq!(found["requests"], statuses.len());
+}
+
+#[tokio::test]
+async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_once() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let (_, store, owner) = owner(&gateway).await;
+    gateway.app().clock.stop();
+    let visitor = gateway.client();
+    let path = format!("/v1/stores/{}", store.id);
+    visitor.get("/health").await.expect(200);
+    owner.get(&path).await.expect(200);
+    gateway.advance(2 * MINUTE);
+    visitor.get("/health").await.expect(200);
+    owner.get(&path).await.expect(200);
+    let emulators = gateway.system().embedded().emulators();
+    // Every write to the table, whosever it is.
+    let written = || {
+        let mut keys = Vec::new();
+        loop {
+            let records = emulators.stream_records(1_000).unwrap();
+            if records.is_empty() {
+                return keys;
+            }
+            let key =
+                |record: &Value| record["dynamodb"]["Keys"]["PK"]["S"].as_str().unwrap().to_owned();
+            keys.extend(records.iter().map(key));
+        }
+    };
+    written();
+    for _ in 0..500 {
+        visitor.get("/health").await.expect(200);
+    }
+    assert_eq!(written(), Vec::<String>::new());
+    for _ in 0..500 {
+        owner.get(&path).await.expect(200);
+    }
+    let others = written();
+    assert!(others.iter().all(|key| key.starts_with("RLB#")), "budgets alone: {others:?}");
+    // When the minute is over: one write for each process.
+    gateway.advance(MINUTE);
+    visitor.get("/health").await.expect(200);
+    visitor.get("/health").await.expect(200);
+    let day = gateway.now().minus(MINUTE).day();
+    assert_eq!(written(), [format!("MET#RUN#health#{day}")]);
+    let minutes = gateway.items_of("minute", "MET#RUN#health").await;
+    let latest = minutes.iter().max_by_key(|minute| minute["at"].as_str().unwrap().to_owned());
+    let latest = latest.unwrap();
+    assert_eq!((&latest["count"], &latest["version"]), (&json!(501), &json!(1)));
+    assert!(latest["ttl"].is_u64());
+    // Of a request it is no part: neither a round trip nor capacity.
+    gateway.advance(MINUTE);
+    let beside = visitor.get("/health").await.expect(200);
+    assert_eq!((beside.trips(), beside.tenths()), (0, 0));
+}
+
+#[tokio::test]
+async fn every_family_is_counted() {
+    let gateway = Gateway::start().await;
+    let operator = Operator::sign_up(&gateway).await;
+    gateway.advance(120 * MINUTE);
+    let mut paths = Vec::new();
+    for (family, routes) in local::families() {
+        let row = routes.rows().iter().find(|row| row.method == Method::GET).unwrap();
+        paths.push((family, row.path.to_owned()));
+    }
+    let ask = async |times: usize| {
+        for (_, path) in &paths {
+            for _ in 0..times {
+                gateway.client().get(path).await;
+            }
+        }
+    };
+    gateway.app().clock.stop();
+    ask(3).await;
+    gateway.advance(MINUTE);
+    ask(1).await;
+    for family in families() {
+        let found = numbers(&operator, family).await;
+        assert_eq!(found["requests"], 3, "{found}");
+    }
+}
