@@ -79,7 +79,7 @@ class Server:
     def code(self, address):
         """The code in the last mail to an address."""
         for _ in range(100):
-            for mail in sorted(self.mails.glob("*"), reverse=True):
+            for mail in sorted(self.mails.glob("*.eml"), reverse=True):
                 text = mail.read_text(errors="replace")
                 if address in text and (found := re.search(r"\b(\d{6})\b", text.split("\n\n", 1)[-1])):
                     return found[1]

@@ -56,4 +56,5 @@ pub use serde_json::{Value, json};
 pub use shop::{Grant, PublishedApp, REDIRECT_URI, Shop, challenge, verifier};
 pub use shopper::Shopper;
 pub use themes::{ThemeShop, ThemeSource, accept, upload, zip};
+pub use trouble::is_troubled;
 pub use wait::{eventually, race};

@@ -65,7 +65,8 @@ impl Market {
             variant["inventory"] = inventory;
         }
         let ask = json!({"title": unique("Thing"), "status": "active", "variants": [variant]});
-        self.owner.post("/v1/products").json(ask).await.expect(201).str("/variants/0/id")
+        let asked = self.owner.post("/v1/products").json(ask).key(&unique("thing"));
+        asked.await.expect(201).str("/variants/0/id")
     }
 
     /// A gift card with so much on it: its id and its code.

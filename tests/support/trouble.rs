@@ -29,6 +29,11 @@ pub(crate) fn plan() -> Option<Plan> {
     Some(plan.of(std::thread::current().name().unwrap_or_default()))
 }
 
+/// Whether this is a run in which the table makes trouble.
+pub fn is_troubled() -> bool {
+    PLAN.is_some()
+}
+
 /// How long is waited for what takes so long at most: in a troubled run until a message that failed has come
 /// back twice, for a queue hides it for three minutes at most.
 pub(crate) fn patience(deadline: Duration) -> Duration {

@@ -15,14 +15,14 @@ use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
 use ground::fields::{Handle, Subdomain};
-use identity::storefront::{FRESH, Shopfront};
 
+use crate::viewer::Viewer;
 use ask::ListQuery;
 use page::ProductPage;
 use source::Source;
 use view::{ProductCard, ProductDetail};
 
-pub use groups::{categories, category, collection, collections};
+pub(crate) use groups::{categories, category, collection, collections};
 
 /// `GET /v1/storefront/{subdomain}/products`: the products that shoppers see: one query for a page,
 /// whatever its order. A page whose filter lets little through may be shorter than asked for, with
@@ -31,8 +31,8 @@ pub use groups::{categories, category, collection, collections};
 /// # Errors
 /// `store_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
 /// `invalid_cursor`.
-pub async fn list(
-    caller: Shopfront,
+pub(crate) async fn list(
+    caller: Viewer,
     State(app): State<App>,
     Ruled(Query(ask)): Ruled<Query<ListQuery>>,
     paging: Paging,
@@ -43,7 +43,7 @@ pub async fn list(
     let found = source.page(&app, paging.limit(), start).await?;
     let shown = |card: Card| ProductCard::of(card, store, &app.config.base_url);
     let answer = paging.finish(&app, found, shown).await?;
-    Ok(answer.cached(FRESH))
+    Ok(answer.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/products/{handle}`: a product with its variants, and some
@@ -51,12 +51,12 @@ pub async fn list(
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for a product that is not for sale.
-pub async fn show(
-    caller: Shopfront,
+pub(crate) async fn show(
+    caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<ProductDetail>, Problem> {
     let store = caller.store();
     let page = ProductPage::load(&app, store, &handle).await?;
-    Ok(Json::new(&ProductDetail::of(page, store, &app.config.base_url)).cached(FRESH))
+    Ok(Json::new(&ProductDetail::of(page, store, &app.config.base_url)).cached(caller.keeping()))
 }

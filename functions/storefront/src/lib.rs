@@ -17,6 +17,7 @@ mod payment;
 mod reviews;
 mod store_by_name;
 mod theme;
+mod viewer;
 mod wishlist;
 
 use gateway::budget::Cost;

@@ -5,8 +5,10 @@ use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Query, Raw, Text, request};
-use identity::storefront::{FRESH, StorefrontView, open_store};
+use gateway::request::{Exact, Query, Raw, Text, request};
+use identity::storefront::StorefrontView;
+
+use crate::viewer::Viewer;
 
 /// Which storefront.
 #[request]
@@ -16,6 +18,9 @@ pub struct LookupQuery {
     host: Option<Text<1, 260>>,
     /// The subdomain alone.
     subdomain: Option<Text<1, 63>>,
+    /// The token of a preview session; or send it as `X-Service-Preview-Token`.
+    #[expect(dead_code, reason = "the viewer is judged by it")]
+    preview_token: Option<Exact<512>>,
 }
 
 /// `GET /v1/storefront/lookup`: the store of a subdomain, or of a host, or of the host that was
@@ -23,7 +28,7 @@ pub struct LookupQuery {
 ///
 /// # Errors
 /// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not
-/// open.
+/// open, but to who was invited; `invalid_or_expired_token`; `preview_expired`.
 pub async fn lookup(
     _: Public,
     State(app): State<App>,
@@ -40,8 +45,8 @@ pub async fn lookup(
         (None, Some(host)) => label(host.as_str()).ok_or(Code::StoreNotFound)?,
         (None, None) => own_host().ok_or(Code::HostRequired)?,
     };
-    let open = open_store(&app, &name).await?;
-    Ok(Json::new(&open.view(&name)).cached(FRESH))
+    let viewer = Viewer::at(&app, &inbound, &name).await?;
+    Ok(Json::new(&viewer.view()).cached(viewer.keeping()))
 }
 
 /// The subdomain of a host: its first label, when there is a domain below it. An address, or a

@@ -16,12 +16,14 @@ use ground::key;
 use ground::provider::ProviderName;
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
-use identity::storefront::{FRESH, Shopfront, StorefrontView};
+use identity::storefront::StorefrontView;
 use sales::payment::account::ProviderAccount;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use themes::published;
+
+use crate::viewer::{Invitation, Viewer};
 
 /// Policies and provider accounts of a store: there are no more than these.
 const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName::ALL.len());
@@ -54,7 +56,7 @@ impl Item for Fixture {
 
 /// A storefront with what its first page needs.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct StorePage {
+pub(crate) struct StorePage {
     #[serde(flatten)]
     storefront: StorefrontView,
     /// How customers reach the store.
@@ -81,13 +83,17 @@ struct Method {
 /// is shown, and says so.
 ///
 /// # Errors
-/// `store_not_found`.
-pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<StorePage>, Problem> {
+/// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
+pub(crate) async fn store(
+    caller: Viewer,
+    State(app): State<App>,
+    _: Invitation,
+) -> Result<Json<StorePage>, Problem> {
     let store = caller.store();
     let last = format!("{}\u{7f}", key::PAYMENT_PROVIDERS);
     let query = in_store(&store.id).between("POL#", last);
     let mut page = StorePage {
-        storefront: caller.open.view(&caller.asked),
+        storefront: caller.view(),
         contact: store.contact.clone(),
         branding: BrandingView::of(&store.branding, &app.config.base_url, &store.subdomain),
         navigation: store.menus.iter().cloned().collect(),
@@ -95,11 +101,9 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
         payment_methods: Vec::new(),
         theme_settings: None,
     };
-    let (fixtures, release) = tokio::try_join!(
-        app.table.all::<Fixture>(&query, MAX_FIXTURES),
-        published::live(&app, store),
-    )?;
-    page.theme_settings = release.map(|release| release.content.settings);
+    let (fixtures, settings) =
+        tokio::try_join!(app.table.all::<Fixture>(&query, MAX_FIXTURES), settings(&app, &caller))?;
+    page.theme_settings = settings;
     let mut accounts = vec![ProviderAccount::manual(store)];
     for fixture in fixtures {
         match fixture {
@@ -117,7 +121,16 @@ pub async fn store(caller: Shopfront, State(app): State<App>) -> Result<Json<Sto
     accounts.sort_by_key(|account| account.provider);
     let method = |account: &ProviderAccount| Method { provider: account.provider };
     page.payment_methods = accounts.iter().map(method).collect();
-    Ok(Json::new(&page).cached(FRESH))
+    Ok(Json::new(&page).cached(caller.keeping()))
+}
+
+/// What the theme is set to that this viewer is shown.
+async fn settings(app: &App, viewer: &Viewer) -> Result<Option<Map<String, Value>>, Problem> {
+    if let Some(session) = &viewer.invitation {
+        return Ok(Some(session.content.settings.clone()));
+    }
+    let live = published::live(app, viewer.store()).await?;
+    Ok(live.map(|release| release.content.settings))
 }
 
 /// What lies in a store's partition, perhaps a moment old.
@@ -129,36 +142,36 @@ fn in_store(store: &StoreId) -> Query {
 ///
 /// # Errors
 /// `store_not_found`.
-pub async fn menus(
-    caller: Shopfront,
+pub(crate) async fn menus(
+    caller: Viewer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<MenuView>, Problem> {
     let query = in_store(&caller.store().id).begins_with("NAV#");
     let answer = paging.answer(&app, &query, |_| true, |menu: Menu| MenuView::from(&menu)).await?;
-    Ok(answer.cached(FRESH))
+    Ok(answer.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/navigation/{handle}`: one menu.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
-pub async fn menu(
-    caller: Shopfront,
+pub(crate) async fn menu(
+    caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store().id, handle.as_str());
     let menu: Menu = app.table.peek(&key).await?.ok_or(Code::NotFound)?;
-    Ok(Json::new(&MenuView::from(&menu)).cached(FRESH))
+    Ok(Json::new(&MenuView::from(&menu)).cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/policies`: the published policies, without their text.
 ///
 /// # Errors
 /// `store_not_found`.
-pub async fn policies(
-    caller: Shopfront,
+pub(crate) async fn policies(
+    caller: Viewer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<PolicySummary>, Problem> {
@@ -167,20 +180,20 @@ pub async fn policies(
     policies.retain(|policy| policy.published);
     let views = policies.iter().map(PolicySummary::from).collect();
     let answer = paging.whole(&app, views, |policy| policy.id.to_string()).await?;
-    Ok(answer.cached(FRESH))
+    Ok(answer.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/policies/{handle}`: one published policy.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for one that is not published.
-pub async fn policy(
-    caller: Shopfront,
+pub(crate) async fn policy(
+    caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, PolicyHandle)>,
 ) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store().id, handle.as_str());
     let policy: Option<Policy> = app.table.peek(&key).await?;
     let policy = policy.filter(|policy| policy.published).ok_or(Code::NotFound)?;
-    Ok(Json::new(&PolicyView::from(&policy)).cached(FRESH))
+    Ok(Json::new(&PolicyView::from(&policy)).cached(caller.keeping()))
 }

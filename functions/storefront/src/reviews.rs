@@ -18,11 +18,12 @@ use ground::resource::Resource;
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
-use identity::storefront::Shopfront;
 use platform::caller;
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::viewer::Viewer;
 
 /// Orders of a customer among which a purchase is looked for, newest first (our choice).
 const ORDERS: usize = 200;
@@ -54,7 +55,7 @@ pub(crate) struct ReviewSummary {
 /// # Errors
 /// `store_not_found`, `not_found`.
 pub(crate) async fn list(
-    shop: Shopfront,
+    shop: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
     paging: Paging,

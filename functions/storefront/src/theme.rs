@@ -1,122 +1,34 @@
 //! What a storefront is shown in: the live release of its theme, or a draft for who has a preview's
 //! token; and the files of either.
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequestParts, State};
 use catalogue::blob::pinned::BlobRef;
+use gateway::answer::PRIVATE;
 use gateway::app::App;
-use gateway::caller::{Access, Caller, Identity};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
-use gateway::request::{Argument, Exact, Inbound, Judgement, Query, Raw, Reads, request};
+use gateway::request::{Argument, Judgement, Raw};
 use ground::fields::Subdomain;
 use http::request::Parts;
 use http::{HeaderName, header};
-use identity::store::Store;
-use identity::storefront::{FRESH, OpenStore, any_store, open_store, visitor};
 use schemars::JsonSchema;
 use serde::Serialize;
 use themes::contents::{Contents, StoredFile};
 use themes::file::{Digest, FileRef};
 use themes::manifest::{Slug, Version};
-use themes::preview::Token;
 use themes::published::{self, ThemeRelease};
 use themes::release::content_sha256;
 use themes::schema::ThemeInfo;
 use themes::session::PreviewSession;
 use themes::settings::Content;
 
-/// The header of a preview's token.
-const PREVIEW_HEADER: &str = "x-service-preview-token";
-/// The query parameter of it.
-const PREVIEW_PARAMETER: &str = "preview_token";
-/// What is shown to who was invited is theirs alone.
-const PRIVATE: &str = "private, no-store";
+use crate::viewer::{Invitation, Viewer};
+
 /// What is at a file's URL never changes (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// Opened by itself, a file runs nothing and loads nothing.
 const NOTHING: &str = "default-src 'none'; sandbox";
-
-/// Anybody, at the theme of the storefront that the path names; with a preview's token also of one
-/// that is not open yet.
-#[derive(Debug, Clone)]
-pub(crate) struct ThemeViewer {
-    of: Arc<OpenStore>,
-    preview: Option<Token>,
-    identity: Identity,
-}
-
-gateway::caller_argument!(ThemeViewer);
-
-impl Caller for ThemeViewer {
-    fn access() -> Access {
-        Access::Public
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let name = inbound.param("subdomain").unwrap_or_default();
-        let header = inbound.header(PREVIEW_HEADER).map(str::to_owned);
-        let (of, preview) = match header.or_else(|| inbound.query_param(PREVIEW_PARAMETER)) {
-            None => (open_store(app, name).await?, None),
-            Some(token) => {
-                let keys = app.secrets.keys().await?;
-                let of = any_store(app, name).await?;
-                let now = app.clock.now();
-                match Token::verify(&token, &keys.previews, &of.store.id, now) {
-                    Ok(token) => (of, Some(token)),
-                    // A storefront that is not open is none to whoever was not invited.
-                    Err(refusal) => {
-                        open_store(app, name).await?;
-                        return Err(refusal.into());
-                    }
-                }
-            }
-        };
-        let identity = visitor(&of.store.id, inbound);
-        Ok(Self { of, preview, identity })
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity.clone()
-    }
-}
-
-/// Who looks.
-#[request]
-#[derive(Debug)]
-pub(crate) struct PreviewQuery {
-    /// The token of a preview session; or send it as `X-Service-Preview-Token`.
-    #[expect(dead_code, reason = "the caller was judged by it")]
-    preview_token: Option<Exact<512>>,
-}
-
-/// What invites a viewer: judged with the caller, and named here for who reads the document.
-pub(crate) struct Invitation;
-
-impl Argument for Invitation {
-    const READS: Reads = Reads::QUERY;
-
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
-        Query::<PreviewQuery>::judge(case).await
-    }
-
-    gateway::describes! { |operation| {
-        operation.takes_query::<PreviewQuery>();
-        let location = gateway::describe::ParameterLocation::Header;
-        operation.takes::<String>(location, "X-Service-Preview-Token", false);
-        operation.refuses(&[Code::ValidationFailed]);
-    } }
-}
-
-impl<S: Sync> FromRequestParts<S> for Invitation {
-    type Rejection = Problem;
-
-    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self)
-    }
-}
 
 /// What is shown: a release, or a draft as a preview session keeps it.
 struct Shown {
@@ -161,20 +73,16 @@ impl From<PreviewSession> for Shown {
     }
 }
 
-impl ThemeViewer {
-    fn store(&self) -> &Store {
-        &self.of.store
-    }
-
+impl Shown {
     /// What the store is shown in, to this viewer.
     ///
     /// # Errors
-    /// `not_found`, before something was published; `preview_expired`.
-    async fn shown(&self, app: &App) -> Result<Shown, Problem> {
-        if let Some(token) = &self.preview {
-            return PreviewSession::of(app, token).await.map(Shown::from);
+    /// `not_found`, before something was published.
+    async fn to(viewer: &Viewer, app: &App) -> Result<Self, Problem> {
+        if let Some(session) = &viewer.invitation {
+            return Ok(session.as_ref().clone().into());
         }
-        let live = published::live(app, self.store()).await?;
+        let live = published::live(app, viewer.store()).await?;
         Ok(live.ok_or(Code::NotFound)?.into())
     }
 }
@@ -222,11 +130,11 @@ pub(crate) struct StorefrontTheme {
 /// `store_not_found`; `not_found`, before something was published; `invalid_or_expired_token`, also
 /// for another store's; `preview_expired`.
 pub(crate) async fn show(
-    caller: ThemeViewer,
+    caller: Viewer,
     State(app): State<App>,
     _: Invitation,
 ) -> Result<Json<StorefrontTheme>, Problem> {
-    let shown = caller.shown(&app).await?;
+    let shown = Shown::to(&caller, &app).await?;
     let contents = Contents::load(&app, &shown.place).await?;
     let below = files_below(&app, &caller.store().subdomain);
     let served = |stored: &StoredFile| {
@@ -248,11 +156,7 @@ pub(crate) async fn show(
         published_at: shown.at,
         content: shown.content,
     };
-    let answer = Json::new(&view);
-    Ok(match caller.preview {
-        Some(_) => answer.header(header::CACHE_CONTROL, PRIVATE),
-        None => answer.cached(FRESH),
-    })
+    Ok(Json::new(&view).cached(caller.keeping()))
 }
 
 /// Where the files of a storefront's theme are.
@@ -292,7 +196,7 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
 /// # Errors
 /// `store_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
 pub(crate) async fn file(
-    caller: ThemeViewer,
+    caller: Viewer,
     State(app): State<App>,
     Raw(inbound): Raw,
     FileDigest(digest): FileDigest,
@@ -307,7 +211,7 @@ pub(crate) async fn file(
         let mut read = Contents::read(&app, &[&stored]).await?;
         read.pop().map(Vec::from).unwrap_or_default()
     };
-    let kept = if caller.preview.is_some() { PRIVATE } else { FOR_EVER };
+    let kept = if caller.invitation.is_some() { PRIVATE } else { FOR_EVER };
     Ok(File::new(&stored.file.content_type, bytes).map(|answer| {
         answer
             .header(header::ETAG, &tag)
@@ -318,13 +222,8 @@ pub(crate) async fn file(
 }
 
 /// The file, if the storefront shows it or has shown it lately.
-async fn find(
-    app: &App,
-    caller: &ThemeViewer,
-    digest: &Digest,
-) -> Result<Option<StoredFile>, Problem> {
-    if let Some(token) = &caller.preview {
-        let session = PreviewSession::of(app, token).await?;
+async fn find(app: &App, caller: &Viewer, digest: &Digest) -> Result<Option<StoredFile>, Problem> {
+    if let Some(session) = &caller.invitation {
         return within(app, &session.contents, digest).await;
     }
     let shown = published::live_place(app, caller.store()).await?.ok_or(Code::NotFound)?;

@@ -9,6 +9,24 @@ use serde::Serialize;
 
 use crate::seal;
 
+/// What is somebody's own: their browser keeps it no longer than it shows it (RFC 9111 §5.2.2).
+pub const PRIVATE: &str = "private, no-store";
+
+/// Who may keep an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// Browsers and shared caches, for so long (RFC 9111 §5.2.2).
+    Anybody(Duration),
+    /// Nobody: [`PRIVATE`].
+    Nobody,
+}
+
+impl From<Duration> for Keeping {
+    fn from(max_age: Duration) -> Self {
+        Self::Anybody(max_age)
+    }
+}
+
 /// A successful answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -86,11 +104,13 @@ impl Answer {
         self.header(header::CACHE_CONTROL, "no-store")
     }
 
-    /// Anybody may keep the answer for this long: browsers and shared caches (RFC 9111 §5.2.2).
-    /// Its `ETag` is the digest of the body, so that whoever has it already is answered 304
-    /// ([`revalidate`]).
+    /// To be kept by whoever may. What anybody may keep has the digest of its body for an `ETag`, so
+    /// that whoever has it already is answered 304 ([`revalidate`]).
     #[must_use]
-    pub fn cached(self, max_age: Duration) -> Self {
+    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
+        let Keeping::Anybody(max_age) = keeping.into() else {
+            return self.header(header::CACHE_CONTROL, PRIVATE);
+        };
         let (tag, seconds) = (tag(&self.body), max_age.as_secs());
         let answer = self.header(header::ETAG, &tag);
         let answer = Self { versioned: false, ..answer };

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use crate::app::App;
 use crate::budget::Tier;
+#[cfg(feature = "openapi")]
+use crate::describe::Operation;
 use crate::problem::Problem;
 use crate::request::Inbound;
 
@@ -81,6 +83,12 @@ impl Identity {
 pub trait Caller: Clone + Send + Sync + 'static {
     /// What the route table and the documents say.
     fn access() -> Access;
+
+    /// Says what finding out who calls reads, beside credentials.
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        let _ = operation;
+    }
 
     /// Whether finding out who calls may read the table, so that a network which is refused time
     /// and again is turned away before.

@@ -93,6 +93,7 @@ macro_rules! handler {
 
             #[cfg(feature = "openapi")]
             fn describe(operation: &mut Operation) {
+                C::describe(operation);
                 $($argument::describe(operation);)*
                 R::describe(operation);
                 operation.refuses_as(E::OAUTH);

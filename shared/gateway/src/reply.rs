@@ -3,12 +3,11 @@
 //! keep it in the transaction that it reports.
 
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use http::{HeaderName, StatusCode, header};
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Keeping};
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::request::Described;
@@ -63,10 +62,10 @@ impl<const STATUS: u16, T> Typed<STATUS, T> {
         Self { answer: self.answer.version(version), ..self }
     }
 
-    /// For anybody to keep so long: [`Answer::cached`].
+    /// For whoever may keep it: [`Answer::cached`].
     #[must_use]
-    pub fn cached(self, max_age: Duration) -> Self {
-        Self { answer: self.answer.cached(max_age), ..self }
+    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
+        Self { answer: self.answer.cached(keeping), ..self }
     }
 
     /// With this header.
@@ -190,10 +189,10 @@ impl<T, E> Page<T, E> {
         Self { answer, shape: PhantomData }
     }
 
-    /// For anybody to keep so long: [`Answer::cached`].
+    /// For whoever may keep it: [`Answer::cached`].
     #[must_use]
-    pub fn cached(self, max_age: Duration) -> Self {
-        Self { answer: self.answer.cached(max_age), ..self }
+    pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
+        Self { answer: self.answer.cached(keeping), ..self }
     }
 
     /// With this header.

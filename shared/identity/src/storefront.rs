@@ -22,6 +22,8 @@ use gateway::table::Query;
 use ground::fields::{Country, Currency, Locale, Subdomain};
 use ground::id::StoreId;
 use ground::key;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::settings::Settings;
 use crate::store::{LiveTheme, Store, StoreStatus, UniqueSubdomain};
@@ -194,7 +196,7 @@ ground::view! {
         /// `active`; or `paused`, which takes no orders.
         storefront_status: StoreStatus = store.status,
         /// The theme it is shown in, once there is one.
-        theme: Option<LiveTheme> = store.live_theme.clone(),
+        theme: Option<ShownTheme> = store.live_theme.clone().map(ShownTheme::from),
         /// Counts changes that a storefront caches by.
         config_version: u64 = store.config_version(),
         /// The subdomain it goes by now, when it was asked for by one it had before.
@@ -206,6 +208,36 @@ ground::view! {
         updated_at: Timestamp,
         /// Counts writes.
         version: u64,
+    }
+}
+
+/// The theme that a storefront is shown in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ShownTheme {
+    /// The theme's name in URLs.
+    pub slug: String,
+    /// The release's number: of the theme's on this store the newest; none for a preview.
+    pub release: Option<u64>,
+    /// The draft that a preview shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft_version: Option<u64>,
+}
+
+impl From<LiveTheme> for ShownTheme {
+    fn from(LiveTheme { slug, release }: LiveTheme) -> Self {
+        Self { slug, release: Some(release), draft_version: None }
+    }
+}
+
+impl StorefrontView {
+    /// As who was invited to a preview of this draft sees it.
+    #[must_use]
+    pub fn under_draft(self, slug: &str, draft_version: u64) -> Self {
+        let draft_version = Some(draft_version);
+        Self {
+            theme: Some(ShownTheme { slug: slug.to_owned(), release: None, draft_version }),
+            ..self
+        }
     }
 }
 

@@ -29,6 +29,11 @@ async fn one_key_sent_50_times_at_once_has_one_effect_and_equal_answers() {
         async move {
             loop {
                 let reply = merchant.post("/v1/stores").json(fields.clone()).key("one").await;
+                // In a run with faults, one of the 50 may be told to come back.
+                if reply.status == 503 && support::is_troubled() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    continue;
+                }
                 if reply.status != 409 {
                     return reply;
                 }

@@ -85,6 +85,37 @@ async fn a_token_past_its_time_of_another_store_or_revoked_is_refused() {
 }
 
 #[tokio::test]
+async fn the_whole_storefront_is_seen_under_the_draft() {
+    let shop = ThemeShop::open().await;
+    shop.publish("Public").await;
+    shop.draft("Invited").await;
+    let preview = begin(&shop, 600).await;
+    let page = format!("/v1/storefront/{}", shop.store.subdomain);
+    let invited = |path: String| {
+        shop.gateway.client().get(&path).header("x-service-preview-token", &preview.token)
+    };
+    let seen = invited(page.clone()).await.expect(200);
+    assert_eq!(seen.str("/theme_settings/heading"), "Invited");
+    assert_eq!(seen.json["theme"], json!({"slug": shop.slug, "release": null, "draft_version": 3}));
+    assert_eq!(seen.header("cache-control"), Some("private, no-store"));
+    let linked = format!("{page}?preview_token={}", preview.token);
+    assert_eq!(shop.gateway.client().get(&linked).await.expect(200).json, seen.json);
+    let lookup = format!("/v1/storefront/lookup?subdomain={}", shop.store.subdomain);
+    let found = invited(lookup.clone()).await.expect(200);
+    assert_eq!(found.json["theme"], seen.json["theme"]);
+    assert_eq!(found.header("cache-control"), Some("private, no-store"));
+
+    for path in [page.clone(), lookup.clone()] {
+        let public = shop.gateway.client().get(&path).await.expect(200);
+        assert_eq!(public.json["theme"], json!({"slug": shop.slug, "release": 1}));
+    }
+    shop.owner.delete(&shop.path(&format!("preview-session/{}", preview.id))).await.expect(204);
+    for path in [page.clone(), lookup, format!("{page}/products"), format!("{page}/policies")] {
+        invited(path).await.expect(410).problem("preview_expired");
+    }
+}
+
+#[tokio::test]
 async fn a_kept_answer_is_nobodys_preview() {
     let shop = ThemeShop::open().await;
     shop.publish("Public").await;
@@ -111,4 +142,12 @@ async fn a_store_that_is_not_open_is_shown_to_who_was_invited() {
     shop.shown().await.expect(404).problem("store_not_found");
     look(&shop, "thp_x.y").await.expect(404).problem("store_not_found");
     look(&shop, &preview.token).await.expect(200);
+    let page = format!("/v1/storefront/{}", shop.store.subdomain);
+    for below in ["", "/products", "/categories", "/collections", "/navigation", "/policies"] {
+        let path = format!("{page}{below}");
+        shop.gateway.client().get(&path).await.expect(404).problem("store_not_found");
+        let invited =
+            shop.gateway.client().get(&path).header("x-service-preview-token", &preview.token);
+        assert_eq!(invited.await.expect(200).header("cache-control"), Some("private, no-store"));
+    }
 }

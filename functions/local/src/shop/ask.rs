@@ -115,14 +115,14 @@ impl<'a> Storefront<'a> {
         if let Some(known) = self.api.files.get(digest) {
             return Ok(known);
         }
-        let read = self.bytes(&format!("/theme/files/{digest}"), true).await?;
+        let read = self.bytes(&format!("/theme/files/{digest}")).await?;
         self.api.files.insert(digest.to_owned(), read.clone());
         Ok(read)
     }
 
     /// The theme that is live, or the draft that the token shows.
     pub(crate) async fn theme(&self, locale: String) -> Result<Theme, Refused> {
-        let bytes = self.bytes("/theme", true).await?;
+        let bytes = self.bytes("/theme").await?;
         let release: Release = serde_json::from_slice(&bytes).map_err(|_| Refused::internal())?;
         let (mut files, mut assets) = (BTreeMap::new(), BTreeMap::new());
         for File { path, sha256 } in release.files {
@@ -147,15 +147,17 @@ impl<'a> Storefront<'a> {
     }
 
     async fn json(&self, path: &str) -> Result<Value, Refused> {
-        let bytes = self.bytes(path, false).await?;
+        let bytes = self.bytes(path).await?;
         serde_json::from_slice(&bytes).map_err(|_| Refused::internal())
     }
 
-    /// What the API answers; `previewed` for what a preview's token changes.
-    async fn bytes(&self, path: &str, previewed: bool) -> Result<Bytes, Refused> {
-        let query = if previewed { self.query() } else { String::new() };
-        let request = Request::get(format!("{}{path}{query}", self.base)).body(Body::empty());
-        let mut request = request.map_err(|_| Refused::internal())?;
+    /// What the API answers to who has the token.
+    async fn bytes(&self, path: &str) -> Result<Bytes, Refused> {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        if let Some(token) = &self.preview_token {
+            request = request.header("x-service-preview-token", token);
+        }
+        let mut request = request.body(Body::empty()).map_err(|_| Refused::internal())?;
         if let Some(visitor) = self.visitor {
             request.extensions_mut().insert(visitor);
         }

@@ -15,15 +15,16 @@ use gateway::table::Query;
 use ground::fields::{Handle, Subdomain};
 use ground::id::CollectionId;
 use ground::key;
-use identity::storefront::{FRESH, Shopfront};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source;
 
+use crate::viewer::Viewer;
+
 /// A category with those below it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct CategoryBranch {
+pub(crate) struct CategoryBranch {
     #[serde(flatten)]
     category: CategoryView,
     /// The categories below it, in their order.
@@ -45,8 +46,8 @@ impl CategoryBranch {
 ///
 /// # Errors
 /// `store_not_found`.
-pub async fn categories(
-    caller: Shopfront,
+pub(crate) async fn categories(
+    caller: Viewer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<CategoryBranch>, Problem> {
@@ -54,26 +55,26 @@ pub async fn categories(
     let branches =
         tree.children(None).map(|category| CategoryBranch::of(category, &tree)).collect();
     let id = |branch: &CategoryBranch| branch.category.id.to_string();
-    Ok(paging.whole(&app, branches, id).await?.cached(FRESH))
+    Ok(paging.whole(&app, branches, id).await?.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/categories/{handle}`: one category with the tree below it.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
-pub async fn category(
-    caller: Shopfront,
+pub(crate) async fn category(
+    caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<CategoryBranch>, Problem> {
     let tree = Tree::with(&app, &caller.store().id, &handle).await?;
     let category = tree.find(&handle).ok_or(Code::NotFound)?;
-    Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(FRESH))
+    Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(caller.keeping()))
 }
 
 /// A collection as shoppers see it: what it is chosen by is the merchant's own.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct CollectionPage {
+pub(crate) struct CollectionPage {
     id: CollectionId,
     handle: Handle,
     title: String,
@@ -110,8 +111,8 @@ impl From<&Collection> for CollectionPage {
 ///
 /// # Errors
 /// `store_not_found`, `invalid_cursor`.
-pub async fn collections(
-    caller: Shopfront,
+pub(crate) async fn collections(
+    caller: Viewer,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<CollectionPage>, Problem> {
@@ -124,7 +125,7 @@ pub async fn collections(
             |collection| CollectionPage::from(&collection),
         )
         .await?;
-    Ok(answer.cached(FRESH))
+    Ok(answer.cached(caller.keeping()))
 }
 
 /// `GET /v1/storefront/{subdomain}/collections/{handle}`: one published collection. Its products
@@ -132,11 +133,11 @@ pub async fn collections(
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for one that is not published.
-pub async fn collection(
-    caller: Shopfront,
+pub(crate) async fn collection(
+    caller: Viewer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
 ) -> Result<Json<CollectionPage>, Problem> {
     let collection = source::collection(&app, &caller.store().id, &handle).await?;
-    Ok(Json::new(&CollectionPage::from(&collection)).cached(FRESH))
+    Ok(Json::new(&CollectionPage::from(&collection)).cached(caller.keeping()))
 }

@@ -99,7 +99,7 @@ pub trait Argument {
     }
 }
 
-/// Writes [`Argument::describe`] where the document is made, and nothing elsewhere: for arguments of
+/// Writes [`Argument::describe`], or a caller's, where the document is made, and nothing elsewhere: for arguments of
 /// crates that know nothing of the document.
 ///
 /// ```ignore
