@@ -6,6 +6,7 @@ mod drills;
 mod events;
 mod evidence;
 mod load_tests;
+mod pages;
 mod reports;
 mod runtime;
 mod webhooks;

@@ -19,7 +19,7 @@ use gateway::routes::hand_on;
 use tower::ServiceExt;
 
 use crate::template::{self, Function};
-use crate::{reference, shop};
+use crate::{reference, shop, start};
 
 /// What a line begins with that says what a function was refused.
 pub const REFUSED: &str = "refused: ";
@@ -179,7 +179,8 @@ pub(crate) fn front(functions: &Arc<Functions>) -> Result<Router, AnyError> {
     let lead = move |request| forward(Arc::clone(&functions), request);
     let reference = on(MethodFilter::GET, reference::page);
     let api = Router::new().fallback(lead);
-    let pages = Router::new().route(reference::PATH, reference).merge(shop::router(api.clone()));
+    let pages = Router::new().route(reference::PATH, reference);
+    let pages = pages.merge(shop::router(api.clone())).merge(start::router(api.clone()));
     Ok(pages.fallback_service(api))
 }
 

@@ -15,6 +15,7 @@ mod pumps;
 
 mod reference;
 mod shop;
+mod start;
 pub mod template;
 mod unread;
 
@@ -37,6 +38,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 pub use shop::PATH as SHOPS;
+pub use start::PATH as START;
 use unread::{Patient, Peer};
 
 /// How long [`System::stop`] waits for requests that are already running.

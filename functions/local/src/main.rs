@@ -263,7 +263,7 @@ fn greeting(system: &System, run: &Run, providers: Option<&Providers>) -> String
     let aws = system.embedded().emulators();
     let mut text = String::new();
     if run.with_api {
-        let _ = writeln!(text, "The API is at {url}\nIts reference is at {url}/_local/docs");
+        let _ = writeln!(text, "The API is at {url}\nIts start page is at {url}{}", local::START);
     }
     if run.with_demo && run.with_api {
         let _ = writeln!(text, "The demo store is at {url}{}/{}", local::SHOPS, demo::SUBDOMAIN);

@@ -3,10 +3,10 @@
 //!
 //! A page is a [`Sheet`]: plain text, figures, points and rows. Whatever is put into it is escaped.
 
-pub mod drill;
-pub mod load_test;
-pub mod overview;
-pub mod plot;
+pub(crate) mod drill;
+pub(crate) mod load_test;
+pub(crate) mod overview;
+mod plot;
 pub(crate) mod report;
 #[cfg(test)]
 mod tests;
@@ -15,8 +15,8 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use gateway::reply::{Html, Reply, TextOf, TextType};
-use gateway::request::Accept;
+use gateway::reply::{Either, Html, Json, Reply, TextOf, TextType};
+use gateway::request::{Accept, Described};
 use http::header;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
@@ -204,12 +204,22 @@ impl Cell {
     }
 }
 
-/// Whether whoever asks wants a page rather than JSON.
-pub fn is_wanted(accept: &Accept) -> bool {
-    accept.prefers(Html::MEDIA_TYPE, "application/json")
+/// What is known, or a dash.
+fn or_dash(known: Option<String>) -> String {
+    known.unwrap_or_else(|| "–".to_owned())
 }
 
-/// The other form of an answer that is a page too: caches are told that it depends on `Accept`.
-pub fn varied<R: Reply>(reply: R) -> R {
-    reply.map(|answer| answer.header(header::VARY, "Accept"))
+/// What is shown as JSON, or as a page.
+pub(crate) type Shown<T> = Either<Json<T>, TextOf<Html>>;
+
+/// The page for who prefers one, else JSON; caches are told that it depends on `Accept`.
+pub(crate) fn shown<T: Described>(
+    accept: &Accept,
+    sheet: impl FnOnce() -> Sheet,
+    json: impl FnOnce() -> Json<T>,
+) -> Shown<T> {
+    if accept.prefers(Html::MEDIA_TYPE, "application/json") {
+        return Either::Right(sheet().answer());
+    }
+    Either::Left(json().header(header::VARY, "Accept"))
 }

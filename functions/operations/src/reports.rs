@@ -6,7 +6,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::{Accepted, Either, Html, Jose, Json, Page, TextOf};
+use gateway::reply::{Accepted, Either, Jose, Json, Page, TextOf};
 use gateway::request::{Accept, Body, Given, Judgement, Path, Query, Ruled, Rules, request};
 use gateway::{table, token};
 use ground::id::{EvidenceId, MerchantId, ReportId};
@@ -21,7 +21,7 @@ use reliability::report::{
 };
 use serde::Serialize;
 
-use crate::page;
+use crate::page::{self, Shown};
 
 /// What the signed statement is (RFC 8725 §3.11): no access token, and no other statement.
 const TYPE: &str = "certification-report+jwt";
@@ -183,7 +183,7 @@ pub(crate) async fn issue(
 gateway::words! {
     /// How a report is shown.
     ReportFormat {
-        /// As JSON, or as a page where that is what `Accept` prefers.
+        /// As JSON, whatever `Accept` prefers.
         Json = "json",
         /// The signed findings alone: a compact JWS.
         Jws = "jws",
@@ -197,8 +197,6 @@ pub(crate) struct ReportQuery {
     /// `jws`: the signed findings alone.
     format: Option<ReportFormat>,
 }
-
-type ReportReply = Either<Json<ReportView>, Either<TextOf<Html>, TextOf<Jose>>>;
 
 /// `GET /v1/operations/certification-reports/{id}`: Shows a report: as JSON, as a page, or as what was
 /// signed.
@@ -214,16 +212,12 @@ pub(crate) async fn show(
     Path(id): Path<ReportId>,
     Query(query): Query<ReportQuery>,
     accept: Accept,
-) -> Result<ReportReply, Problem> {
+) -> Result<Either<Shown<ReportView>, TextOf<Jose>>, Problem> {
     let report = load::<Report>(&app, &key::report(&id)).await?;
+    let json = || Json::new(&ReportView::from(&report)).version(1);
     Ok(match query.format {
-        Some(ReportFormat::Jws) => Either::Right(Either::Right(TextOf::new(report.jws))),
-        None if page::is_wanted(&accept) => {
-            Either::Right(Either::Left(page::report::sheet(&report).answer()))
-        }
-        _ => {
-            let shown = Json::new(&ReportView::from(&report)).version(1);
-            Either::Left(page::varied(shown))
-        }
+        Some(ReportFormat::Jws) => Either::Right(TextOf::new(report.jws)),
+        Some(ReportFormat::Json) => Either::Left(Either::Left(json())),
+        None => Either::Left(page::shown(&accept, || page::report::sheet(&report), json)),
     })
 }

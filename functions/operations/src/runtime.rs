@@ -5,7 +5,7 @@ mod canary;
 mod drills;
 mod incidents;
 mod load_tests;
-mod overview;
+pub(crate) mod overview;
 mod queues;
 mod replays;
 
@@ -13,6 +13,9 @@ use gateway::budget::Cost;
 use gateway::routes::Routes;
 
 pub(crate) use replays::begin;
+
+/// Times that somebody else may append evidence before what is given up is stated.
+const ATTEMPTS: u32 = 20;
 
 /// What is below `/v1/operations/runtime`.
 pub(crate) fn routes() -> Routes {

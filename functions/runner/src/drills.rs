@@ -24,6 +24,7 @@ use ground::id::{DrillId, EventId};
 use ground::key;
 use reliability::canary;
 use reliability::drill::{Drill, DrillKind, DrillStatus, Step, StopCondition, StopMetric};
+use reliability::evidence::{Record, append};
 use tokio::time::Instant;
 
 /// How long one message stays with a drill.
@@ -103,14 +104,12 @@ async fn observe(app: &App, drill: Drill) -> Result<Drill, Problem> {
     let looks_at_queue =
         drill.stop_conditions.iter().any(|condition| condition.metric == StopMetric::QueueDepth);
     let depth = if looks_at_queue { app.queue(QUEUE).depth().await?.waiting } else { 0 };
-    match drill.with_fates(&fates, depth, app.clock.now()) {
-        Some(next) => saved(app, next).await,
-        None => {
-            let found: Option<Drill> = app.table.get(&key::drill(&drill.id)).await?;
-            let found = found.filter(|found| found.version == drill.version);
-            found.ok_or_else(|| Code::VersionConflict.into())
-        }
+    if let Some(next) = drill.with_fates(&fates, depth, app.clock.now()) {
+        return saved(app, next).await;
     }
+    let found: Option<Drill> = app.table.get(&key::drill(&drill.id)).await?;
+    let found = found.filter(|found| found.version == drill.version);
+    found.ok_or_else(|| Code::VersionConflict.into())
 }
 
 async fn saved(app: &App, next: Drill) -> Result<Drill, Problem> {
@@ -158,7 +157,7 @@ async fn end_fault(app: &App, drill: &Drill, why: Option<StopCondition>) -> Resu
 }
 
 async fn conclude(app: &App, drill: &Drill) -> Result<Drill, Problem> {
-    let evidence = crate::evidence::of_drill(app, drill).await?;
+    let evidence = append(app, Record::of_drill(drill)).await?;
     release(app, &drill.concluded(Some(evidence.to_string()), app.clock.now())).await
 }
 

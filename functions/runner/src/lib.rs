@@ -12,7 +12,6 @@
 //! A message that cannot be read is reported as failed and ends in the dead-letter queue.
 
 mod drills;
-mod evidence;
 mod load_tests;
 mod replay;
 mod shop;

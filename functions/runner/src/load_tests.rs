@@ -22,6 +22,7 @@ use gateway::table::Condition;
 use ground::id::LoadTestId;
 use ground::key;
 use http::{HeaderMap, HeaderValue, Method, header};
+use reliability::evidence::{Record, append};
 use reliability::load_test::{LoadTest, Sample};
 use tokio::time::Instant;
 
@@ -76,8 +77,9 @@ pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>
         }
         test = next;
     }
-    let evidence = crate::evidence::of_load_test(app, &test).await?;
-    release(app, &test.completed(Some(evidence.to_string()), app.clock.now())).await?;
+    let completed = test.completed(app.clock.now());
+    let evidence = append(app, Record::of_load_test(&completed)).await?;
+    release(app, &completed.stated(evidence.to_string())).await?;
     Ok(None)
 }
 

@@ -11,6 +11,7 @@ use gateway::problem::Problem;
 use ground::id::ReplayId;
 use ground::key;
 use ground::range::TimeRange;
+use reliability::evidence::{Record, append};
 
 /// Pages of one step: well within the function's time.
 const PAGES: usize = 20;
@@ -86,7 +87,7 @@ async fn look(app: &App, replay: &Replay, made_at: Timestamp) -> Result<Replay, 
 /// States what a replay came to, before it is over: a step that is cut off in between states it again.
 async fn state(app: &App, replay: &Replay) -> Result<(), Problem> {
     if replay.status.is_over() {
-        crate::evidence::of_replay(app, replay).await?;
+        append(app, Record::of_replay(replay)?).await?;
     }
     Ok(())
 }

@@ -268,6 +268,13 @@ impl<M, R> Marked<M, R> {
     }
 }
 
+impl<R: Reply> NoStore<R> {
+    /// This reply, for nobody to keep.
+    pub fn of(reply: R) -> Self {
+        Self::new(reply.map(Answer::no_store))
+    }
+}
+
 impl<M: Mark, R: Reply> Reply for Marked<M, R> {
     fn as_answer(&self) -> &Answer {
         self.reply.as_answer()

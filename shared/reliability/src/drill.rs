@@ -14,7 +14,6 @@
 
 mod blast;
 mod course;
-mod incident_brief;
 mod measure;
 mod view;
 
@@ -30,9 +29,8 @@ use serde::{Deserialize, Serialize};
 
 pub use blast::{BlastRadius, MAX_BLAST_RADIUS_PERCENT};
 pub use course::Step;
-pub use incident_brief::IncidentBrief;
 pub use measure::{Fate, Observation};
-pub use view::DrillView;
+pub use view::{DrillView, EventCounts};
 
 /// The longest fault, in seconds (docs/operations.md).
 pub const MAX_DURATION_SECONDS: i64 = 300;
@@ -44,8 +42,6 @@ pub const MAX_STOP_CONDITIONS: usize = 10;
 pub const MAX_EVENTS: usize = 30;
 /// How long drills are kept.
 pub const KEPT: Duration = DAY.saturating_mul(400);
-/// Months that a list goes back.
-pub const MONTHS: u32 = 14;
 /// Events that must arrive before a fault is injected.
 const BASELINE_EVENTS: usize = 3;
 /// How long they may take.
@@ -288,7 +284,10 @@ impl Item for Drill {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let due = self.due_at.map(|at| gateway::outbox::Due::Run.mark(self.id.as_str(), at));
-        [key::drills_of_month(self.created_at, &self.id)].into_iter().chain(due).collect()
+        [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
+            .into_iter()
+            .chain(due)
+            .collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.created_at.plus(KEPT))

@@ -10,6 +10,7 @@
 
 mod append;
 mod check;
+mod records;
 pub mod summary;
 #[cfg(test)]
 mod tests;

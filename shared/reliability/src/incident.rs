@@ -171,7 +171,10 @@ impl Item for Incident {
         let of_store = self.store_id.as_ref();
         let of_store =
             of_store.map(|store| key::incident_of_store(store, self.created_at, &self.id));
-        [key::incident_of_month(self.created_at, &self.id)].into_iter().chain(of_store).collect()
+        [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
+            .into_iter()
+            .chain(of_store)
+            .collect()
     }
 }
 

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use histogram::Histogram;
-pub use view::LoadTestView;
+pub use view::{LatencyView, LoadTestView};
 
 /// The longest, in seconds (docs/operations.md).
 pub const MAX_DURATION_SECONDS: i64 = 60;
@@ -147,6 +147,30 @@ impl Outcomes {
     }
 }
 
+/// How the requests of some seconds were answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stretch {
+    /// When they were counted.
+    pub at: Timestamp,
+    /// Requests that were made.
+    pub sent: u64,
+    /// Those that did not succeed.
+    pub errors: u64,
+    /// How long they took.
+    pub latency_us: LatencyView,
+}
+
+impl Stretch {
+    fn of(samples: &[&[Sample]], at: Timestamp) -> Self {
+        let mut all = Outcomes::default();
+        for sample in samples.iter().copied().flatten() {
+            all.count(*sample);
+        }
+        let (sent, errors) = (all.sent, all.sent.saturating_sub(all.succeeded));
+        Self { at, sent, errors, latency_us: LatencyView::from(&all.latency) }
+    }
+}
+
 /// A load test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadTest {
@@ -168,6 +192,8 @@ pub struct LoadTest {
     pub reads: Outcomes,
     /// How checkouts were answered.
     pub checkouts: Outcomes,
+    /// How it went over time.
+    pub stretches: Vec<Stretch>,
     /// When it began.
     pub started_at: Option<Timestamp>,
     /// When it was over.
@@ -196,7 +222,10 @@ impl Item for LoadTest {
     }
     fn indexes(&self) -> Vec<IndexKey> {
         let due = self.due_at.map(|at| gateway::outbox::Due::Run.mark(self.id.as_str(), at));
-        [key::load_tests_of_month(self.created_at, &self.id)].into_iter().chain(due).collect()
+        [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
+            .into_iter()
+            .chain(due)
+            .collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.created_at.plus(KEPT))
@@ -216,6 +245,7 @@ impl LoadTest {
             seconds_done: 0,
             reads: Outcomes::default(),
             checkouts: Outcomes::default(),
+            stretches: Vec::new(),
             started_at: None,
             finished_at: None,
             evidence_id: None,
@@ -280,8 +310,13 @@ impl LoadTest {
     ) -> Self {
         let mut next = self.claimed(now);
         next.seconds_done = next.seconds_done.saturating_add(seconds);
-        reads.iter().for_each(|sample| next.reads.count(*sample));
-        checkouts.iter().for_each(|sample| next.checkouts.count(*sample));
+        for sample in reads {
+            next.reads.count(*sample);
+        }
+        for sample in checkouts {
+            next.checkouts.count(*sample);
+        }
+        next.stretches.push(Stretch::of(&[reads, checkouts], now));
         next
     }
 
@@ -292,8 +327,14 @@ impl LoadTest {
 
     /// Over: all requests were made.
     #[must_use]
-    pub fn completed(&self, evidence_id: Option<String>, now: Timestamp) -> Self {
-        Self { evidence_id, ..self.over(LoadTestStatus::Completed, None, now) }
+    pub fn completed(&self, now: Timestamp) -> Self {
+        self.over(LoadTestStatus::Completed, None, now)
+    }
+
+    /// Stated as this record of the evidence.
+    #[must_use]
+    pub fn stated(self, evidence_id: String) -> Self {
+        Self { evidence_id: Some(evidence_id), ..self }
     }
 
     /// Over: it could not go on.
@@ -380,6 +421,9 @@ mod tests {
         assert_eq!((reads.refused, reads.failed, reads.unanswered), (1, 1, 1));
         assert_eq!((reads.points, reads.unit_tenths, reads.latency.total()), (18, 30, 5));
         assert_eq!((reads.error_basis_points(), after.checkouts.sent), (6_666, 1));
+        let [stretch] = &after.stretches[..] else { panic!("one stretch") };
+        assert_eq!((stretch.at, stretch.sent, stretch.errors), (NOW, 7, 4));
+        assert_eq!(stretch.latency_us.p50, reads.latency.quantile(500));
         assert!(!after.is_done() && after.with_seconds(1, &[], &[], NOW).is_done());
         assert_eq!(Outcomes::default().error_basis_points(), 0);
     }
@@ -391,7 +435,7 @@ mod tests {
         assert!(running.is_leased(NOW) && !running.left(NOW).is_leased(NOW));
         let aborted = running.aborted(NOW).unwrap();
         assert!(aborted.aborted(NOW).is_err() && aborted.due_at.is_none());
-        assert_eq!(running.completed(None, NOW).status, LoadTestStatus::Completed);
+        assert_eq!(running.completed(NOW).status, LoadTestStatus::Completed);
         assert_eq!(running.ends_by(), NOW.plus(Duration::from_secs(1 + 180)));
     }
 }

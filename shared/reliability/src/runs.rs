@@ -1,8 +1,10 @@
 //! The last failover drill, load test and replay, in short.
 
+use std::time::Duration;
+
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Query;
 use ground::id::StoreId;
@@ -35,18 +37,33 @@ impl Item for RunBrief {
     }
 }
 
+/// How many months a list goes back: what is in it is kept for 400 days.
+pub const MONTHS: usize = 14;
+
+/// The lists of the operations of a kind, a month each, the newest first, back to the month of `since`.
+pub fn by_month(kind: &str, now: Timestamp, since: Option<Timestamp>) -> Vec<Query> {
+    let mut months: Vec<Query> = Vec::new();
+    let mut at = now;
+    while months.len() < MONTHS {
+        let (index, partition) = key::operations_of_month(kind, at);
+        months.push(Query::index(index, partition).newest_first());
+        let first = at.to_string().chars().take(8).collect::<String>() + "01T00:00:00.000Z";
+        let Some(first) = Timestamp::parse(&first) else { break };
+        if since.is_some_and(|since| since >= first) {
+            break;
+        }
+        at = first.minus(Duration::from_secs(1));
+    }
+    months
+}
+
 /// The last of a kind, of this month or the one before; none when there is none.
 ///
 /// # Errors
 /// 503.
 pub async fn last(app: &App, kind: &str) -> Result<Option<RunBrief>, Problem> {
-    let now = app.clock.now();
-    // The day before the month's first is of the month before.
-    let days = now.day().chars().skip(6).collect::<String>().parse().unwrap_or(31);
-    for at in [now, now.minus(DAY.saturating_mul(days))] {
-        let (index, partition) = key::operations_of_month(kind, at);
-        let query = Query::index(index, partition).newest_first();
-        let found = app.table.all::<RunBrief>(&query, 1).await?;
+    for query in by_month(kind, app.clock.now(), None).iter().take(2) {
+        let found = app.table.all::<RunBrief>(query, 1).await?;
         if let Some(last) = found.into_iter().next() {
             return Ok(Some(last));
         }
@@ -59,7 +76,27 @@ pub async fn last(app: &App, kind: &str) -> Result<Option<RunBrief>, Problem> {
 /// # Errors
 /// 503.
 pub async fn last_replay(app: &App, store: &StoreId) -> Result<Option<RunBrief>, Problem> {
-    let (index, partition) = key::replays_of(store);
-    let query = Query::index(index, partition).newest_first();
+    let query = Query::index(Index::Gsi5, key::replays_on(store)).newest_first();
     Ok(app.table.all::<RunBrief>(&query, 1).await?.into_iter().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_counted_back_over_the_turn_of_the_year_or_to_since() {
+        let now = Timestamp::parse("2026-03-31T10:00:00Z").unwrap();
+        let names = |since: Option<&str>| {
+            let months = by_month("drill", now, since.and_then(Timestamp::parse));
+            months.iter().map(|query| format!("{query:?}")).collect::<Vec<_>>()
+        };
+        let all = names(None);
+        assert_eq!(all.len(), MONTHS);
+        for (place, month) in [(0, "202603"), (1, "202602"), (3, "202512"), (13, "202502")] {
+            assert!(all[place].contains(&format!("OPS#drill#{month}")), "{}", all[place]);
+        }
+        assert_eq!(names(Some("2026-03-01T00:00:00Z")).len(), 1);
+        assert_eq!(names(Some("2026-02-28T23:59:59Z")).len(), 2);
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::time::Duration;
 
+use super::pages::page;
 use gateway::clock::{MINUTE, Timestamp};
 use support::{
     Gateway, Market, Merchant, Operator, Receiver, Reply, Value, eventually, json, unique,
@@ -21,7 +22,9 @@ pub(super) fn drill(kind: &str) -> Value {
 }
 
 fn with(mut drill: Value, fields: Value) -> Value {
-    drill.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    if let (Value::Object(asked), Value::Object(more)) = (&mut drill, fields) {
+        asked.extend(more);
+    }
     drill
 }
 
@@ -126,6 +129,10 @@ async fn a_receiver_that_is_down_gets_everything_when_it_is_back() {
     let over = trial.over(&id, Duration::ZERO).await;
     assert_recovered(&over);
     assert!(over["events"]["failed_attempts"].as_u64().unwrap() > 0, "{over}");
+    let page = page(&trial.operator, &format!("{DRILLS}/{id}")).await;
+    for shown in ["receiver down", "passed", "fault over", "recovery", "0 of at most 0", "<svg"] {
+        assert!(page.contains(shown), "{shown}");
+    }
     assert!(over["detected_at"].is_string(), "{over}");
     let statuses: Vec<&str> = over["timeline"]
         .as_array()
@@ -206,6 +213,8 @@ async fn an_abort_ends_the_fault_at_once_and_the_canary_is_free_again() {
     assert_eq!(aborted.str("/status"), "aborted");
     assert!(time(&aborted.json, "fault_ended_at") <= asked.plus(Duration::from_secs(2)));
     assert!(trial.gateway.items_of("canary_hold", "FLT#").await.is_empty());
+    let stated = format!("/v1/operations/reliability-evidence/{}", aborted.str("/evidence_ids/0"));
+    assert_eq!(trial.operator.get(&stated).await.expect(200).str("/outcome"), "aborted");
     abort().await.expect(409).problem("invalid_state_transition");
     // What was held up arrives, measured or not; and the next drill can begin.
     let next = trial.begin(drill("table_throttled")).await;
@@ -314,38 +323,17 @@ async fn what_is_asked_for_is_judged_before_anything_is_written() {
     assert_eq!(trial.gateway.items("DRL#").await.len(), 1);
 }
 
-/// As it is listed, however it was opened.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-struct Opened(Value);
-
-impl gateway::item::Item for Opened {
-    const KIND: &'static str = "incident";
-    fn key(&self) -> gateway::item::Key {
-        gateway::item::Key::new(format!("INC#{}", self.0["id"].as_str().unwrap()), "A")
-    }
-    fn version(&self) -> u64 {
-        1
-    }
-    fn indexes(&self) -> Vec<(gateway::item::Index, gateway::item::Key)> {
-        let at = Timestamp::parse(self.0["created_at"].as_str().unwrap()).unwrap();
-        let place = gateway::item::Key::new(ground::key::incidents_in(&at.month()), at.to_string());
-        vec![(gateway::item::Index::Gsi1, place)]
-    }
-}
-
 #[tokio::test]
 async fn nothing_is_made_to_fail_while_an_incident_is_open() {
     let trial = Trial::start().await;
-    let incident = |status: &str| {
-        let now = trial.gateway.now();
-        let incident = json!({"id": "inc_1", "status": status, "created_at": now, "version": 1});
-        trial.gateway.app().table.write().put(&Opened(incident)).commit()
-    };
-    incident("acknowledged").await.unwrap();
+    let ask = json!({"title": "Late", "severity": "high", "components": ["api"]});
+    let incidents = "/v1/operations/runtime/incidents";
+    let opened = trial.operator.post(incidents).key("one").json(ask).await.expect(201).str("/id");
+    let act = |action: &str| trial.operator.post(&format!("{incidents}/{opened}/{action}"));
+    act("acknowledge").json(json!({})).await.expect(200);
     trial.ask(drill("receiver_down")).await.expect(409).problem("incident_open");
     assert!(trial.gateway.items("DRL#").await.is_empty());
-    incident("resolved").await.unwrap();
+    act("resolve").json(json!({})).await.expect(200);
     trial.begin(drill("table_throttled")).await;
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use support::{Gateway, Market, Merchant, Operator, Value, eventually, json};
 
 use super::drills::others_at_rest;
+use super::pages::page;
 
 const LOAD_TESTS: &str = "/v1/operations/runtime/load-tests";
 const DEADLINE: Duration = Duration::from_secs(90);
@@ -52,6 +53,10 @@ async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store()
     assert!(gateway.items_of("canary_hold", "FLT#").await.is_empty());
     let listed = operator.get(LOAD_TESTS).await.expect(200);
     assert_eq!(listed.data()[0], over);
+    let page = page(&operator, &format!("{LOAD_TESTS}/{id}")).await;
+    for shown in ["60 of 60", "completed", "checkouts", "99 of 100", "<svg"] {
+        assert!(page.contains(shown), "{shown}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,6 +69,8 @@ async fn an_aborted_load_test_sends_no_more() {
     let abort = || operator.post(&format!("{LOAD_TESTS}/{id}/abort")).json(json!({}));
     let aborted = abort().await.expect(200);
     assert_eq!(aborted.str("/status"), "aborted");
+    let stated = format!("/v1/operations/reliability-evidence/{}", aborted.str("/evidence_ids/0"));
+    assert_eq!(operator.get(&stated).await.expect(200).str("/outcome"), "aborted");
     abort().await.expect(409).problem("invalid_state_transition");
     assert!(gateway.items_of("canary_hold", "FLT#").await.is_empty());
     // What is under way is given up, and not counted.

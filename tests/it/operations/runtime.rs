@@ -12,7 +12,7 @@ use gateway::clock::MINUTE;
 use gateway::item::Key;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 const INCIDENTS: &str = "/v1/operations/runtime/incidents";
 const OVERVIEW: &str = "/v1/operations/runtime/overview";
 const QUEUES: &str = "/v1/operations/runtime/queues";

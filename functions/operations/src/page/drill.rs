@@ -1,67 +1,85 @@
 //! A failover drill as a page: what was done, what was seen, and how long it took to be as before.
 
 use gateway::clock::Timestamp;
+use reliability::drill::{Drill, DrillStatus, EventCounts, TimelineEntry, Verdict};
 
-use super::plot::{Mark, Plot, Series};
-use super::{Figure, Sheet, Table, Tone};
+use super::plot::{Mark, Plot, Point, Series};
+use super::{Cell, Figure, Sheet, Table, Tone, or_dash};
 
-/// A drill, as its page shows it.
-#[derive(Debug, Clone)]
-pub struct DrillPage {
-    /// The drill.
-    pub id: String,
-    /// Which fault was injected.
-    pub kind: String,
-    /// What was expected.
-    pub hypothesis: String,
-    /// How far it is, or what it came to.
-    pub verdict: (Tone, String),
-    /// When the fault began.
-    pub fault_at: Option<Timestamp>,
-    /// When it was noticed.
-    pub detected_at: Option<Timestamp>,
-    /// When the fault ended.
-    pub ended_at: Option<Timestamp>,
-    /// When everything was as before.
-    pub recovered_at: Option<Timestamp>,
-    /// How long that took, and how long it may.
-    pub recovery: Figure,
-    /// Events that were lost, and how many may be.
-    pub lost_events: Figure,
-    /// What was measured on the way: what waits, what was delivered.
-    pub series: Vec<Series>,
-    /// What the series count.
-    pub unit: String,
-    /// What happened, in order.
-    pub timeline: Vec<Mark>,
+/// The page of a drill.
+pub(crate) fn sheet(drill: &Drill) -> Sheet {
+    let counts = EventCounts::from(drill);
+    let recovery = or_dash(drill.observed_rto_s().map(|seconds| format!("{seconds} s")));
+    let lost = format!("{} of at most {}", counts.lost, drill.rpo_events);
+    let title = "Events that were not delivered yet, while the fault lasted and until all were.";
+    let mut lines = vec![drill.hypothesis.clone()];
+    lines.extend(drill.stop_reason.iter().map(|why| format!("It ended before its time: {why}.")));
+    lines.push(format!("Asked for at {} as {}.", drill.created_at, drill.id));
+    Sheet {
+        title: format!("Failover drill: {}", words(drill.kind.as_str())),
+        outcome: Some(outcome(drill)),
+        lines,
+        figures: vec![
+            Figure::new("Recovered in", format!("{recovery} of at most {} s", drill.rto_s)),
+            Figure::new("Events lost", lost),
+            Figure::new("Events acknowledged", counts.made.to_string()),
+            Figure::new("Attempts that failed", counts.failed_attempts.to_string()),
+        ],
+        plots: vec![Plot::lines(title, "events", vec![undelivered(drill)], marks(drill))],
+        tables: vec![Table {
+            title: "Timeline".to_owned(),
+            columns: vec!["time", "state", "what happened"],
+            rows: drill.timeline.iter().map(row).collect(),
+        }],
+    }
 }
 
-impl DrillPage {
-    /// The page.
-    pub fn sheet(&self) -> Sheet {
-        let named = [
-            ("fault", self.fault_at),
-            ("detection", self.detected_at),
-            ("fault over", self.ended_at),
-            ("recovery", self.recovered_at),
-        ];
-        let marks = named
-            .into_iter()
-            .filter_map(|(label, at)| Some(Mark { at: at?, label: label.to_owned() }));
-        let row =
-            |mark: &Mark| vec![mark.at.to_string().as_str().into(), mark.label.as_str().into()];
-        let title = "What waited while the fault lasted, and until the service had recovered.";
-        Sheet {
-            title: format!("Failover drill: {}", self.kind),
-            outcome: Some(self.verdict.clone()),
-            lines: vec![self.hypothesis.clone(), self.id.clone()],
-            figures: vec![self.recovery.clone(), self.lost_events.clone()],
-            plots: vec![Plot::lines(title, &self.unit, self.series.clone(), marks.collect())],
-            tables: vec![Table {
-                title: "Timeline".to_owned(),
-                columns: vec!["time", "what happened"],
-                rows: self.timeline.iter().map(row).collect(),
-            }],
+fn outcome(drill: &Drill) -> (Tone, String) {
+    match (drill.verdict, drill.status) {
+        (Some(Verdict::Passed), _) => (Tone::Good, "passed".to_owned()),
+        (Some(Verdict::Failed), _) | (None, DrillStatus::Failed) => {
+            (Tone::Bad, "failed".to_owned())
         }
+        (None, status) => (Tone::Open, status.as_str().to_owned()),
     }
+}
+
+/// How many acknowledged events were still on their way, whenever that changed.
+fn undelivered(drill: &Drill) -> Series {
+    let made = drill.beats.iter().map(|beat| (beat.made_at, 1_i64));
+    let delivered = drill.beats.iter().filter_map(|beat| Some((beat.delivered_at?, -1)));
+    let mut changes: Vec<(Timestamp, i64)> = made.chain(delivered).collect();
+    changes.sort_unstable();
+    let mut waiting = 0_i64;
+    let mut points = Vec::with_capacity(changes.len().saturating_mul(2));
+    for (at, change) in changes {
+        let count = |waiting: i64| u64::try_from(waiting).unwrap_or(0);
+        // A step: nothing changes between two changes.
+        points.push(Point { at, value: count(waiting) });
+        waiting = waiting.saturating_add(change);
+        points.push(Point { at, value: count(waiting) });
+    }
+    Series { name: "not delivered yet".to_owned(), points }
+}
+
+fn marks(drill: &Drill) -> Vec<Mark> {
+    let named = [
+        ("fault", drill.injected_at),
+        ("detection", drill.detected_at),
+        ("fault over", drill.fault_ended_at),
+        ("recovery", drill.recovered_at),
+    ];
+    let mark =
+        |(label, at): (&str, Option<Timestamp>)| Some(Mark { at: at?, label: label.to_owned() });
+    named.into_iter().filter_map(mark).collect()
+}
+
+fn row(entry: &TimelineEntry) -> Vec<Cell> {
+    let state = words(entry.status.as_str());
+    vec![Cell::Text(entry.at.to_string()), Cell::Text(state), entry.message.as_str().into()]
+}
+
+/// A name of the API as words.
+fn words(name: &str) -> String {
+    name.replace('_', " ")
 }

@@ -1,47 +1,104 @@
 //! A load test as a page: how long answers took while the load lasted.
 
-use super::plot::{Plot, Series};
-use super::{Figure, Sheet, Table, Tone};
+use reliability::load_test::{LatencyView, LoadTest, LoadTestStatus, Outcomes, Stretch};
 
-/// A load test, as its page shows it.
-#[derive(Debug, Clone)]
-pub struct LoadTestPage {
-    /// The load test.
-    pub id: String,
-    /// What was asked for: requests a second, and how long.
-    pub profile: String,
-    /// How far it is, or what it came to.
-    pub outcome: (Tone, String),
-    /// Percentiles, errors, cost.
-    pub figures: Vec<Figure>,
-    /// Percentiles over time, in milliseconds.
-    pub latency: Vec<Series>,
-    /// Requests and errors over time.
-    pub requests: Vec<Series>,
-    /// What was asked, and how it was answered: operation, requests, errors, p50, p95, p99.
-    pub operations: Vec<[String; 6]>,
+use super::plot::{Plot, Point, Series};
+use super::{Cell, Figure, Sheet, Table, Tone, or_dash};
+
+/// The page of a load test.
+pub(crate) fn sheet(test: &LoadTest) -> Sheet {
+    let all = test.reads.latency.with(&test.checkouts.latency);
+    let latency = LatencyView::from(&all);
+    let sum = |of: fn(&Outcomes) -> u64| of(&test.reads).saturating_add(of(&test.checkouts));
+    let (sent, succeeded) = (sum(|it| it.sent), sum(|it| it.succeeded));
+    let profile = test.profile;
+    Sheet {
+        title: "Load test".to_owned(),
+        outcome: Some(outcome(test, sent == succeeded)),
+        lines: vec![
+            format!(
+                "{} requests a second for {} s, of a hundred {} checkouts, at the canary store.",
+                profile.requests_per_second, profile.duration_s, profile.checkout_percent
+            ),
+            format!("Asked for at {} as {}.", test.created_at, test.id),
+        ],
+        figures: vec![
+            Figure::new("Requests", format!("{sent} of {}", profile.planned())),
+            Figure::new("Without success", sent.saturating_sub(succeeded).to_string()),
+            Figure::new("Half took at most", millis(latency.p50)),
+            Figure::new("99 of 100 took at most", millis(latency.p99)),
+            Figure::new("Points", sum(|it| it.points).to_string()),
+            Figure::new("Capacity units", tenths(sum(|it| it.unit_tenths))),
+        ],
+        plots: vec![
+            Plot::lines("How long answers took.", "ms", over_time(test, &LATENCY), Vec::new()),
+            Plot::lines("Requests made.", "requests", over_time(test, &REQUESTS), Vec::new()),
+        ],
+        tables: vec![Table {
+            title: "How requests were answered".to_owned(),
+            columns: vec![
+                "what", "sent", "2xx, 3xx", "429", "4xx", "5xx", "none", "p50", "p95", "p99",
+            ],
+            rows: vec![row("reads", &test.reads), row("checkouts", &test.checkouts)],
+        }],
+    }
 }
 
-impl LoadTestPage {
-    /// The page.
-    pub fn sheet(&self) -> Sheet {
-        let row = |row: &[String; 6]| row.iter().map(|cell| cell.as_str().into()).collect();
-        let latency = "How long answers took, by second.";
-        let requests = "Requests and errors, by second.";
-        Sheet {
-            title: "Load test".to_owned(),
-            outcome: Some(self.outcome.clone()),
-            lines: vec![self.profile.clone(), self.id.clone()],
-            figures: self.figures.clone(),
-            plots: vec![
-                Plot::lines(latency, "ms", self.latency.clone(), Vec::new()),
-                Plot::lines(requests, "requests", self.requests.clone(), Vec::new()),
-            ],
-            tables: vec![Table {
-                title: "Operations".to_owned(),
-                columns: vec!["operation", "requests", "errors", "p50", "p95", "p99"],
-                rows: self.operations.iter().map(row).collect(),
-            }],
+fn outcome(test: &LoadTest, all_succeeded: bool) -> (Tone, String) {
+    let tone = match test.status {
+        LoadTestStatus::Completed if all_succeeded => Tone::Good,
+        LoadTestStatus::Completed | LoadTestStatus::Failed => Tone::Bad,
+        _ => Tone::Open,
+    };
+    (tone, test.status.as_str().to_owned())
+}
+
+/// A line of a plot: what it is called, and its value in a stretch.
+type Line = (&'static str, fn(&Stretch) -> Option<u64>);
+
+const LATENCY: [Line; 3] = [
+    ("p50", |it| it.latency_us.p50.map(whole_millis)),
+    ("p95", |it| it.latency_us.p95.map(whole_millis)),
+    ("p99", |it| it.latency_us.p99.map(whole_millis)),
+];
+const REQUESTS: [Line; 2] =
+    [("sent", |it| Some(it.sent)), ("without success", |it| Some(it.errors))];
+
+fn over_time(test: &LoadTest, lines: &[Line]) -> Vec<Series> {
+    let line = |(name, value): &Line| {
+        let point = |it: &Stretch| Some(Point { at: it.at, value: value(it)? });
+        Series {
+            name: (*name).to_owned(),
+            points: test.stretches.iter().filter_map(point).collect(),
         }
-    }
+    };
+    lines.iter().map(line).collect()
+}
+
+fn row(name: &str, outcomes: &Outcomes) -> Vec<Cell> {
+    let latency = LatencyView::from(&outcomes.latency);
+    let counts = [
+        outcomes.sent,
+        outcomes.succeeded,
+        outcomes.limited,
+        outcomes.refused,
+        outcomes.failed,
+        outcomes.unanswered,
+    ];
+    let percentiles = [latency.p50, latency.p95, latency.p99].map(millis);
+    let cells = counts.map(|count| count.to_string()).into_iter().chain(percentiles);
+    std::iter::once(name.into()).chain(cells.map(Cell::Text)).collect()
+}
+
+/// Microseconds as milliseconds, rounded up.
+const fn whole_millis(micros: u64) -> u64 {
+    micros.div_ceil(1_000)
+}
+
+fn millis(micros: Option<u64>) -> String {
+    or_dash(micros.map(|micros| format!("{} ms", whole_millis(micros))))
+}
+
+fn tenths(tenths: u64) -> String {
+    format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10))
 }

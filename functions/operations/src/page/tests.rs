@@ -1,67 +1,80 @@
 use std::time::Duration;
 
 use gateway::clock::Timestamp;
+use ground::id::{EventId, MerchantId};
+use reliability::drill::{Beat, Drill, DrillKind, DrillPlan};
+use reliability::load_test::{LoadProfile, LoadTest, Sample};
 
-use super::drill::DrillPage;
-use super::load_test::LoadTestPage;
-use super::overview::OverviewPage;
-use super::plot::{Bar, Mark, Plot, Point, Series};
-use super::{Figure, Sheet, Tone};
+use super::plot::{Bar, Plot};
+use super::{Sheet, drill, load_test};
 
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000).plus(Duration::from_secs(seconds))
-}
-
-fn series(name: &str, values: &[u64]) -> Series {
-    let points = (0..).zip(values).map(|(second, value)| Point { at: at(second), value: *value });
-    Series { name: name.to_owned(), points: points.collect() }
 }
 
 fn text(sheet: &Sheet) -> String {
     sheet.render().into_string()
 }
 
+fn beat(made: u64, delivered: Option<u64>) -> Beat {
+    Beat {
+        event_id: EventId::mint(at(made)),
+        made_at: at(made),
+        delivered_at: delivered.map(at),
+        received: delivered.is_some(),
+        attempts: 1,
+        lost: None,
+    }
+}
+
 #[test]
-fn whatever_is_put_into_a_page_is_escaped() {
-    let hostile = "<script>alert('x')</script>\"&";
-    let drill = DrillPage {
-        id: hostile.to_owned(),
-        kind: hostile.to_owned(),
-        hypothesis: hostile.to_owned(),
-        verdict: (Tone::Good, hostile.to_owned()),
-        fault_at: Some(at(1)),
-        detected_at: Some(at(2)),
-        ended_at: Some(at(4)),
-        recovered_at: Some(at(5)),
-        recovery: Figure::new(hostile, hostile),
-        lost_events: Figure::new("lost", "0"),
-        series: vec![series(hostile, &[0, 4, 9, 3, 0])],
-        unit: hostile.to_owned(),
-        timeline: vec![Mark { at: at(1), label: hostile.to_owned() }],
+fn a_drill_shows_fault_detection_and_recovery_and_whatever_is_put_into_it_is_escaped() {
+    let plan = DrillPlan {
+        kind: DrillKind::ReceiverDown,
+        hypothesis: "<script>alert('x')</script>\"&".to_owned(),
+        duration_s: 3,
+        blast_radius_percent: 10,
+        stop_conditions: Vec::new(),
+        rto_s: 60,
+        rpo_events: 0,
     };
-    let page = text(&drill.sheet());
+    let asked = Drill::schedule(plan, &MerchantId::mint(at(0)), at(0));
+    let page = text(&drill::sheet(&asked));
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
-    for shown in ["fault", "detection", "recovery", "<svg", "currentColor"] {
+    assert!(!page.contains("<svg") && page.contains("scheduled"));
+    let over = Drill {
+        beats: vec![beat(1, Some(2)), beat(3, Some(8)), beat(4, Some(9)), beat(5, None)],
+        injected_at: Some(at(3)),
+        detected_at: Some(at(4)),
+        fault_ended_at: Some(at(6)),
+        recovered_at: Some(at(9)),
+        ..asked
+    };
+    let page = text(&drill::sheet(&over));
+    for shown in ["fault", "detection", "fault over", "recovery", "<svg", "currentColor"] {
         assert!(page.contains(shown), "{shown}");
     }
     assert!(!page.contains("#010101") && !page.contains(" style="));
 }
 
 #[test]
-fn what_has_no_points_has_no_plot() {
-    let empty = LoadTestPage {
-        id: "ldt_1".to_owned(),
-        profile: "10 requests/s for 5 s".to_owned(),
-        outcome: (Tone::Open, "running".to_owned()),
-        figures: Vec::new(),
-        latency: vec![series("p99", &[])],
-        requests: Vec::new(),
-        operations: Vec::new(),
-    };
-    assert!(!text(&empty.sheet()).contains("<svg"));
-    let latency = vec![series("p50", &[7; 1]), series("p99", &[u64::MAX, 0])];
-    let measured = LoadTestPage { latency, ..empty };
-    assert_eq!(text(&measured.sheet()).matches("<svg").count(), 1);
+fn a_load_test_has_its_plots_with_the_first_numbers() {
+    let profile = LoadProfile { duration_s: 10, requests_per_second: 2, checkout_percent: 50 };
+    let asked = LoadTest::schedule(profile, &MerchantId::mint(at(0)), at(0));
+    assert!(!text(&load_test::sheet(&asked)).contains("<svg"));
+    let sample = |micros| Sample { status: Some(200), micros, points: 3, unit_tenths: 15 };
+    let (reads, checkouts) = ([sample(1_000); 5], [sample(40_000); 5]);
+    let measured = asked.claimed(at(0)).with_seconds(5, &reads, &checkouts, at(5));
+    let measured = measured.with_seconds(5, &reads, &checkouts, at(10));
+    let page = text(&load_test::sheet(&measured));
+    assert_eq!(page.matches("<svg").count(), 2);
+    for shown in ["20 of 20", "30.0", "<td data-label=\"429\">0</td>", "name=\"viewport\""] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
+#[test]
+fn bars_are_cut_off_and_what_they_say_is_not() {
     let bars = |percents: &[u64]| {
         let bars = percents.iter().map(|it| Bar { label: "share".to_owned(), percent: *it });
         Plot::bars("Shares.", bars.collect()).svg()
@@ -69,23 +82,4 @@ fn what_has_no_points_has_no_plot() {
     assert_eq!(bars(&[]), None);
     let drawn = bars(&[0, 100, u64::MAX]).unwrap();
     assert!(drawn.contains("share: 100 %") && drawn.contains("target"));
-}
-
-#[test]
-fn a_row_says_on_a_telephone_which_column_a_cell_is_of() {
-    let overview = OverviewPage {
-        at: at(0),
-        window: "1h".to_owned(),
-        outcome: (Tone::Bad, "late".to_owned()),
-        figures: vec![Figure::new("Outbox lag", "121 s")],
-        depth: vec![series("webhooks", &[1, 2, 3])],
-        lag: vec![series("lag", &[120, 121])],
-        latency: vec![series("p50", &[3]), series("p99", &[9])],
-        queues: vec![["webhooks", "3", "1", "4 s", "0"].map(str::to_owned)],
-        families: vec![["orders", "10", "0", "0", "3", "5", "9"].map(str::to_owned)],
-    };
-    let page = text(&overview.sheet());
-    assert!(page.contains("<td data-label=\"dead letters\">0</td>"));
-    assert_eq!(page.matches("<svg").count(), 3);
-    assert!(page.contains("<meta name=\"viewport\""));
 }

@@ -9,23 +9,28 @@ use gateway::budget::Cost;
 use gateway::canary::CanaryHold;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
-use gateway::item::Index;
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
-use gateway::request::{AtMost, Body, Flag, Int, Path, Text, request};
+use gateway::request::{Accept, AtMost, Body, Flag, Int, Path, Text, request};
 use gateway::routes::Routes;
-use gateway::table::{self, Condition, Query, Write};
+use gateway::table::{self, Condition, Write};
 use ground::id::{DrillId, StoreId, SubscriptionId};
 use ground::key;
 use platform::caller::Operator;
-use reliability::canary;
 use reliability::drill::{
-    BlastRadius, Drill, DrillKind, DrillPlan, DrillView, IncidentBrief, MAX_BLAST_RADIUS_PERCENT,
-    MAX_DURATION_SECONDS, MAX_RTO_SECONDS, MAX_STOP_CONDITIONS, MONTHS, StopCondition, StopMetric,
+    BlastRadius, Drill, DrillKind, DrillPlan, DrillView, MAX_BLAST_RADIUS_PERCENT,
+    MAX_DURATION_SECONDS, MAX_RTO_SECONDS, MAX_STOP_CONDITIONS, StopCondition, StopMetric,
 };
+use reliability::evidence::{self, Record};
+use reliability::{canary, runs};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::ATTEMPTS;
+use super::incidents::unresolved;
+use crate::page::{self, Shown};
 
 /// What the canary is called where a target is named.
 pub(super) const CANARY: &str = "canary";
@@ -45,27 +50,8 @@ pub(crate) async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<DrillView>, Problem> {
-    let queries = by_month(app.clock.now(), MONTHS, key::drills_in);
+    let queries = runs::by_month(Drill::KIND, app.clock.now(), None);
     paging.answer_over(&app, &queries, |_| true, |drill: Drill| DrillView::from(&drill)).await
-}
-
-/// One query for each of the last months, the newest first.
-pub(super) fn by_month(
-    now: Timestamp,
-    months: u32,
-    partition: impl Fn(&str) -> String,
-) -> Vec<Query> {
-    let month: String = now.month();
-    let number = |range: std::ops::Range<usize>| -> u32 {
-        month.get(range).and_then(|text| text.parse().ok()).unwrap_or(0)
-    };
-    let this = number(0..4).saturating_mul(12).saturating_add(number(4..6)).saturating_sub(1);
-    let named = |back: u32| {
-        let at = this.saturating_sub(back);
-        format!("{:04}{:02}", at.div_euclid(12), at.rem_euclid(12).saturating_add(1))
-    };
-    let query = |back| Query::index(Index::Gsi1, partition(&named(back))).newest_first();
-    (0..months).map(query).collect()
 }
 
 /// What ends a drill before its time.
@@ -195,7 +181,7 @@ pub(crate) async fn schedule(
         return Err(Code::ProductionLocked.into());
     }
     let now = app.clock.now();
-    if is_incident_open(&app, now).await? {
+    if !unresolved(&app).await?.is_empty() {
         return Err(Code::IncidentOpen.into());
     }
     let drill = Drill::schedule(plan, &caller.account.id, now);
@@ -204,20 +190,6 @@ pub(crate) async fn schedule(
     let answered = hold(write, &drill.hold(), now).answer(answer, now).await?;
     RunMessage::Drill { id: drill.id }.send(&app, Duration::ZERO).await;
     Ok(Either::Right(answered))
-}
-
-/// Incidents that are looked at: of those of two months the newest.
-const MOST_INCIDENTS: usize = 100;
-
-/// Whether one of the latest incidents is unresolved.
-async fn is_incident_open(app: &App, now: Timestamp) -> Result<bool, Problem> {
-    for query in by_month(now, 2, key::incidents_in) {
-        let found: Vec<IncidentBrief> = app.table.all(&query, MOST_INCIDENTS).await?;
-        if found.iter().any(IncidentBrief::is_open) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Adds that the canary is held, by nobody else.
@@ -231,7 +203,8 @@ async fn find(app: &App, id: &DrillId) -> Result<Drill, Problem> {
     app.table.get(&key::drill(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/runtime/failover-drills/{id}`: Shows a drill, with what was measured.
+/// `GET /v1/operations/runtime/failover-drills/{id}`: Shows a drill, with what was measured; as a page for who accepts
+/// `text/html` rather than JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -239,14 +212,16 @@ pub(crate) async fn show(
     _: Operator,
     State(app): State<App>,
     Path(id): Path<DrillId>,
-) -> Result<Json<DrillView>, Problem> {
+    accept: Accept,
+) -> Result<Shown<DrillView>, Problem> {
     let drill = find(&app, &id).await?;
-    Ok(Json::new(&DrillView::from(&drill)).version(drill.version))
+    let json = || Json::new(&DrillView::from(&drill)).version(drill.version);
+    Ok(page::shown(&accept, || page::drill::sheet(&drill), json))
 }
 
 /// `POST /v1/operations/runtime/failover-drills/{id}/abort`: Ends a drill and its fault at once.
 ///
-/// What the fault held up is delivered as ever; it is measured no longer.
+/// What the fault held up is delivered as ever; it is measured no longer. That it was given up is stated.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.
@@ -255,13 +230,16 @@ pub(crate) async fn abort(
     State(app): State<App>,
     Path(id): Path<DrillId>,
 ) -> Result<Json<DrillView>, Problem> {
-    table::retry(|| async {
+    table::retry_up_to(ATTEMPTS, || async {
         let now = app.clock.now();
-        let before = find(&app, &id).await?;
-        let after = before.aborted(now)?;
+        let after = find(&app, &id).await?.aborted(now)?;
+        let record = Record::of_drill(&after);
+        let after = after.stated(record.id().to_string());
+        let addition = evidence::addition(&app, record, now).await?;
         let answer = Json::new(&DrillView::from(&after)).version(after.version);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        release(write, id.as_str()).answer(answer, now).await
+        let write = release(write, id.as_str()).also(addition, |write, it| it.put_into(write));
+        write.answer(answer, now).await
     })
     .await
 }
@@ -270,21 +248,4 @@ pub(crate) async fn abort(
 pub(super) fn release(write: Write, run: &str) -> Write {
     let is_ours = Condition::new("attribute_not_exists(PK) OR run_id = :run").value(":run", run);
     write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn months_are_counted_back_over_the_turn_of_the_year() {
-        let february = Timestamp::parse("2026-02-28T23:59:59Z").unwrap();
-        let names = std::cell::RefCell::new(Vec::new());
-        let note = |month: &str| {
-            names.borrow_mut().push(month.to_owned());
-            month.to_owned()
-        };
-        assert_eq!(by_month(february, 4, note).len(), 4);
-        assert_eq!(*names.borrow(), ["202602", "202601", "202512", "202511"]);
-    }
 }

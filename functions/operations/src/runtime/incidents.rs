@@ -5,7 +5,7 @@ use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::context::Context;
-use gateway::item::Index;
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
@@ -18,14 +18,12 @@ use ground::key;
 use ground::resource::{Resource, change, change_with, load};
 use ground::scope::ReadOperations;
 use platform::caller::{Operator, Overseer};
-use reliability::evidence;
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
     Severity, Step,
 };
+use reliability::{evidence, runs};
 
-/// How many months a list goes back.
-const MONTHS: usize = 13;
 /// Incidents of a month that an overview looks at, and those that it shows.
 const MOST_SHOWN: usize = 100;
 
@@ -42,7 +40,8 @@ pub(crate) struct IncidentsQuery {
 }
 
 /// `GET /v1/operations/runtime/incidents`: Lists incidents, the newest first: to a store's owner those that
-/// concern the store, to an operator all of the last 13 months, or those of a store that they name.
+/// concern the store, to an operator all of the last fourteen months, or those of a store that they
+/// name.
 pub(crate) async fn list(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,
@@ -54,43 +53,25 @@ pub(crate) async fn list(
             && query.severity.is_none_or(|severity| incident.severity == severity)
             && query.since.is_none_or(|since| incident.created_at >= since)
     };
-    let lists: Vec<(Index, String)> = match caller.store() {
-        Some(store) => vec![key::incidents_of_store(store)],
-        None => months(app.clock.now(), query.since),
+    let queries = match caller.store() {
+        Some(store) => {
+            let (index, partition) = key::incidents_of_store(store);
+            vec![table::Query::index(index, partition).newest_first()]
+        }
+        None => runs::by_month(Incident::KIND, app.clock.now(), query.since),
     };
-    let of = |(index, partition)| table::Query::index(index, partition).newest_first();
-    let queries: Vec<table::Query> = lists.into_iter().map(of).collect();
     paging
         .answer_over(&app, &queries, is_asked_for, |found: Incident| IncidentView::from(&found))
         .await
 }
 
-/// The lists of the months up to now, the newest first.
-fn months(now: Timestamp, since: Option<Timestamp>) -> Vec<(Index, String)> {
-    let mut lists = Vec::new();
-    let mut at = now;
-    while lists.len() < MONTHS {
-        lists.push(key::operations_of_month("incident", at));
-        let first = at.to_string().chars().take(8).collect::<String>() + "01T00:00:00.000Z";
-        let Some(first) = Timestamp::parse(&first) else { break };
-        if since.is_some_and(|since| since >= first) {
-            break;
-        }
-        at = first.minus(std::time::Duration::from_secs(1));
-    }
-    lists
-}
-
-/// The latest that are not resolved, of the last 13 months, the newest first.
+/// The latest that are not resolved, of the last fourteen months, the newest first.
 ///
 /// # Errors
 /// 503.
 pub(crate) async fn unresolved(app: &App) -> Result<Vec<Incident>, Problem> {
-    let lists = months(app.clock.now(), None);
-    let read = lists.into_iter().map(|(index, partition)| async move {
-        let query = table::Query::index(index, partition).newest_first();
-        app.table.all::<Incident>(&query, MOST_SHOWN).await
-    });
+    let months = runs::by_month(Incident::KIND, app.clock.now(), None);
+    let read = months.iter().map(|month| app.table.all::<Incident>(month, MOST_SHOWN));
     let found = futures_util::future::try_join_all(read).await?;
     let unresolved = found.into_iter().flatten().filter(Incident::is_unresolved);
     Ok(unresolved.take(MOST_SHOWN).collect())
@@ -327,23 +308,4 @@ pub(crate) async fn note(
     let message = String::from(ask.message);
     let next = |incident: &Incident, now| Ok(Some(incident.note(message.clone(), actor(), now)));
     change::<Incident>(&app, &key::incident(&id), if_match, &INCIDENT_UPDATED, next).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_months_go_back_a_year_or_to_since() {
-        let now = Timestamp::parse("2026-03-31T10:00:00Z").unwrap();
-        let names = |since: Option<&str>| {
-            let lists = months(now, since.and_then(Timestamp::parse));
-            lists.into_iter().map(|(_, partition)| partition).collect::<Vec<_>>()
-        };
-        let all = names(None);
-        assert_eq!((all.len(), all[1].as_str()), (MONTHS, "OPS#incident#202602"));
-        assert_eq!(all.last().map(String::as_str), Some("OPS#incident#202503"));
-        assert_eq!(names(Some("2026-03-01T00:00:00Z")), ["OPS#incident#202603"]);
-        assert_eq!(names(Some("2026-02-28T23:59:59Z")).len(), 2);
-    }
 }

@@ -6,19 +6,24 @@ use axum::extract::State;
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::budget::Cost;
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, Page};
-use gateway::request::{Body, Int, Path, Text, request};
+use gateway::request::{Accept, Body, Int, Path, Text, request};
 use gateway::routes::Routes;
 use gateway::table;
 use ground::id::LoadTestId;
 use ground::key;
 use platform::caller::Operator;
-use reliability::drill::MONTHS;
+use reliability::evidence::{self, Record};
 use reliability::load_test::{LoadProfile, LoadTest, LoadTestView, MAX_DURATION_SECONDS, MAX_RATE};
+use reliability::runs;
 
-use super::drills::{by_month, hold, is_canary, release};
+use crate::page::{self, Shown};
+
+use super::ATTEMPTS;
+use super::drills::{hold, is_canary, release};
 
 /// Of a hundred requests, how many are checkouts, unless said.
 const CHECKOUT_PERCENT: u64 = 10;
@@ -38,7 +43,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<LoadTestView>, Problem> {
-    let queries = by_month(app.clock.now(), MONTHS, key::load_tests_in);
+    let queries = runs::by_month(LoadTest::KIND, app.clock.now(), None);
     let view = |test: LoadTest| LoadTestView::from(&test);
     paging.answer_over(&app, &queries, |_| true, view).await
 }
@@ -92,7 +97,8 @@ async fn find(app: &App, id: &LoadTestId) -> Result<LoadTest, Problem> {
     app.table.get(&key::load_test(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/runtime/load-tests/{id}`: Shows a load test, with what was measured so far.
+/// `GET /v1/operations/runtime/load-tests/{id}`: Shows a load test, with what was measured so far; as a page for who
+/// accepts `text/html` rather than JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -100,9 +106,11 @@ pub(crate) async fn show(
     _: Operator,
     State(app): State<App>,
     Path(id): Path<LoadTestId>,
-) -> Result<Json<LoadTestView>, Problem> {
+    accept: Accept,
+) -> Result<Shown<LoadTestView>, Problem> {
     let test = find(&app, &id).await?;
-    Ok(Json::new(&LoadTestView::from(&test)).version(test.version))
+    let json = || Json::new(&LoadTestView::from(&test)).version(test.version);
+    Ok(page::shown(&accept, || page::load_test::sheet(&test), json))
 }
 
 /// `POST /v1/operations/runtime/load-tests/{id}/abort`: Ends a load test; what is under way is answered.
@@ -114,13 +122,16 @@ pub(crate) async fn abort(
     State(app): State<App>,
     Path(id): Path<LoadTestId>,
 ) -> Result<Json<LoadTestView>, Problem> {
-    table::retry(|| async {
+    table::retry_up_to(ATTEMPTS, || async {
         let now = app.clock.now();
-        let before = find(&app, &id).await?;
-        let after = before.aborted(now)?;
+        let after = find(&app, &id).await?.aborted(now)?;
+        let record = Record::of_load_test(&after);
+        let after = after.stated(record.id().to_string());
+        let addition = evidence::addition(&app, record, now).await?;
         let answer = Json::new(&LoadTestView::from(&after)).version(after.version);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        release(write, id.as_str()).answer(answer, now).await
+        let write = release(write, id.as_str()).also(addition, |write, it| it.put_into(write));
+        write.answer(answer, now).await
     })
     .await
 }

@@ -1,20 +1,22 @@
 //! How the platform is doing, or a store's webhooks.
 
 use axum::extract::State;
-use futures_util::future::{try_join, try_join4};
+use futures_util::future::try_join4;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Index;
+use gateway::item::{Index, Item};
 use gateway::problem::Problem;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Query, request};
+use gateway::request::{Accept, Query, request};
 use gateway::table;
 use ground::event::{Event, OutboxState};
 use ground::id::StoreId;
 use ground::key;
 use ground::scope::ReadOperations;
 use platform::caller::Overseer;
+use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};
+use reliability::load_test::LoadTest;
 use reliability::metrics::{
     DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, minutes, series, sightings, sum,
     traffic,
@@ -25,6 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::incidents::unresolved;
+use crate::page::{self, Shown};
 
 /// Of a store's events the newest that are looked at for one that waits.
 const LOOKED_AT: usize = 100;
@@ -41,63 +44,66 @@ pub(crate) struct OverviewQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RuntimeOverview {
     /// How far the numbers go back.
-    window: Window,
+    pub(crate) window: Window,
     /// When they begin: with a minute.
-    since: Timestamp,
+    pub(crate) since: Timestamp,
     /// When they were read.
-    measured_at: Timestamp,
+    pub(crate) measured_at: Timestamp,
     /// The store whose numbers these are; none of the platform's.
-    store_id: Option<StoreId>,
-    outbox: OutboxNumbers,
-    deliveries: DeliveryNumbers,
+    pub(crate) store_id: Option<StoreId>,
+    pub(crate) outbox: OutboxNumbers,
+    pub(crate) deliveries: DeliveryNumbers,
     /// What is not resolved, the newest first.
-    open_incidents: Vec<IncidentBrief>,
+    pub(crate) open_incidents: Vec<IncidentBrief>,
     /// The store's last replay; none where it is the platform's numbers that are shown.
-    last_replay: Option<RunBrief>,
+    pub(crate) last_replay: Option<RunBrief>,
     /// What is the platform's: none where it is a store's numbers that are shown.
-    platform: Option<PlatformNumbers>,
+    pub(crate) platform: Option<PlatformNumbers>,
 }
 
 /// Events on their way out.
 #[derive(Debug, Serialize, JsonSchema)]
-struct OutboxNumbers {
+pub(crate) struct OutboxNumbers {
     /// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
-    lag_seconds: u64,
+    pub(crate) lag_seconds: u64,
 }
 
 /// What is no store's.
 #[derive(Debug, Serialize, JsonSchema)]
-struct PlatformNumbers {
-    queues: Vec<QueueState>,
+pub(crate) struct PlatformNumbers {
+    pub(crate) queues: Vec<QueueState>,
     /// What each family answered, of what is written down: a process writes a minute down beside the first
     /// request after it.
-    families: Vec<FamilyNumbers>,
+    pub(crate) families: Vec<FamilyNumbers>,
     /// The window minute by minute, a day by quarters of an hour.
-    series: Vec<Point>,
+    pub(crate) series: Vec<Point>,
     /// The last failover drill.
-    last_drill: Option<RunBrief>,
+    pub(crate) last_drill: Option<RunBrief>,
     /// The last load test.
-    last_load_test: Option<RunBrief>,
+    pub(crate) last_load_test: Option<RunBrief>,
 }
 
 /// `GET /v1/operations/runtime/overview`: Shows how the platform is doing, or a store's webhooks.
 ///
 /// To an operator who names no store: queues, outbox, webhooks, what each family answered and how fast, what
 /// is not resolved, and what was tried last. To a store's owner, or about a store that an operator names: its
-/// own events, webhooks and incidents.
+/// own events, webhooks and incidents. As a page for who accepts `text/html` rather than JSON.
 pub(crate) async fn show(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<OverviewQuery>,
-) -> Result<NoStore<Json<RuntimeOverview>>, Problem> {
+    accept: Accept,
+) -> Result<NoStore<Shown<RuntimeOverview>>, Problem> {
     let window = query.window.unwrap_or(Window::FiveMinutes);
     let now = app.clock.now();
     let since = gateway::metrics::minute_of(now.minus(window.length()));
     let shown = match caller.store() {
-        Some(store) => of_store(&app, store, window, since).await?,
-        None => of_platform(&app, window, since).await?,
+        Some(store) => Box::pin(of_store(&app, store, window, since)).await?,
+        None => Box::pin(of_platform(&app, window, since)).await?,
     };
-    Ok(Json::new(&RuntimeOverview { measured_at: now, ..shown }).no_store())
+    let overview = RuntimeOverview { measured_at: now, ..shown };
+    let shown = page::shown(&accept, || page::overview::sheet(&overview), || Json::new(&overview));
+    Ok(NoStore::of(shown))
 }
 
 async fn of_store(
@@ -109,15 +115,13 @@ async fn of_store(
     let now = app.clock.now();
     let (index, partition) = key::incidents_of_store(store);
     let incidents = table::Query::index(index, partition).newest_first();
-    let (counted, incidents, lag_seconds) = try_join(
-        try_join(
-            minutes(app, store.as_str(), since),
-            app.table.all::<Incident>(&incidents, LOOKED_AT),
-        ),
-        store_lag(app, store, since, now),
+    let (counted, incidents, lag_seconds, last_replay) = try_join4(
+        minutes(app, store.as_str(), since),
+        Box::pin(app.table.all::<Incident>(&incidents, LOOKED_AT)),
+        Box::pin(store_lag(app, store, since, now)),
+        runs::last_replay(app, store),
     )
-    .await
-    .map(|((counted, incidents), lag)| (counted, incidents, lag))?;
+    .await?;
     let open = incidents.iter().filter(|incident| incident.is_unresolved());
     Ok(RuntimeOverview {
         window,
@@ -127,7 +131,7 @@ async fn of_store(
         outbox: OutboxNumbers { lag_seconds },
         deliveries: DeliveryNumbers::from(&sum(&counted)),
         open_incidents: open.map(IncidentBrief::from).collect(),
-        last_replay: runs::last_replay(app, store).await?,
+        last_replay,
         platform: None,
     })
 }
@@ -170,9 +174,9 @@ async fn of_platform(
     .await?;
     let (seen, open, last_drill, last_load_test) = try_join4(
         sightings(app, since),
-        unresolved(app),
-        runs::last(app, "drill"),
-        runs::last(app, "load_test"),
+        Box::pin(unresolved(app)),
+        Box::pin(runs::last(app, Drill::KIND)),
+        runs::last(app, LoadTest::KIND),
     )
     .await?;
     Ok(RuntimeOverview {

@@ -70,7 +70,7 @@ pub(crate) struct DeadLettersQuery {
 
 /// What ended in a dead-letter queue.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct DeadLetters {
+pub(crate) struct DeadLetterList {
     /// The queue that they were sent to.
     queue: &'static str,
     /// How many there are, approximately.
@@ -111,7 +111,7 @@ pub(crate) async fn dead_letters(
     State(app): State<App>,
     Path(name): Path<Text<1, 40>>,
     Query(query): Query<DeadLettersQuery>,
-) -> Result<Json<DeadLetters>, Problem> {
+) -> Result<Json<DeadLetterList>, Problem> {
     let queue = RuntimeQueue::named(name.as_str())?;
     let dead = queue.dead_letters(&app).await?;
     let total = dead.depth().await?.all();
@@ -119,7 +119,7 @@ pub(crate) async fn dead_letters(
     let most = usize::try_from(limit).unwrap_or(0).min(usize::try_from(total).unwrap_or(0));
     let letters = dead.look(most).await?;
     let dead_letters = letters.iter().map(DeadLetterView::from).collect();
-    Ok(Json::new(&DeadLetters { queue: queue.name, total, dead_letters }))
+    Ok(Json::new(&DeadLetterList { queue: queue.name, total, dead_letters }))
 }
 
 /// How many dead letters are sent again, and how fast.

@@ -27,9 +27,11 @@ use ground::id::{DeliveryId, ReplayId, SubscriptionId};
 use ground::key;
 use ground::scope::{ReadOperations, Required, WriteOperations};
 use platform::caller::{OverseenStore, StoreAccess};
+use reliability::evidence::{self, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ATTEMPTS;
 use crate::range::{self, TimeRange};
 
 /// Deliveries that one request names.
@@ -287,7 +289,8 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/runtime/replays/{id}/cancel`: Gives a replay up.
 ///
-/// No more deliveries are made; what was made, at most what ten seconds send, goes on.
+/// No more deliveries are made; what was made, at most what ten seconds send, goes on. That it was given up
+/// is stated.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.
@@ -296,11 +299,13 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Path(id): Path<ReplayId>,
 ) -> Result<Json<ReplayView>, Problem> {
-    table::retry(|| async {
+    table::retry_up_to(ATTEMPTS, || async {
         let now = app.clock.now();
         let cancelled = find(&app, &caller, &id).await?.cancelled(now)?;
         let answer = Json::new(&ReplayView::from(&cancelled)).version(cancelled.version);
-        cancelled.save(app.table.write()).answer(answer, now).await
+        let addition = evidence::addition(&app, Record::of_replay(&cancelled)?, now).await?;
+        let write = cancelled.save(app.table.write());
+        write.also(addition, |write, it| it.put_into(write)).answer(answer, now).await
     })
     .await
 }

@@ -17,16 +17,16 @@ pub const OPEN_INCIDENTS: &str = "INC#OPEN";
 pub fn open_incident(rule: &str, subject: &str) -> Key {
     Key::new(OPEN_INCIDENTS, format!("{rule}#{subject}"))
 }
-/// An incident in the list of its month.
-pub fn incident_of_month(at: Timestamp, id: &IncidentId) -> IndexKey {
-    let (index, partition) = operations_of_month("incident", at);
-    (index, Key::new(partition, format!("{at}#{id}")))
-}
-/// The list of the month's operations of a kind: its index, and its partition there.
+/// The list of the operations of a kind, by its entity's name, that a month (UTC) began: its index, and its
+/// partition there.
 pub fn operations_of_month(kind: &str, at: Timestamp) -> (Index, String) {
-    let month: String = at.day().chars().take(6).collect();
-    let (index, key) = gsi1(format!("OPS#{kind}#{month}"), "");
+    let (index, key) = gsi1(format!("OPS#{kind}#{}", at.month()), "");
     (index, key.pk)
+}
+/// An operation in that list.
+pub fn operation_of_month(kind: &str, at: Timestamp, id: &str) -> IndexKey {
+    let (index, partition) = operations_of_month(kind, at);
+    (index, Key::new(partition, format!("{at}#{id}")))
 }
 /// An incident in the list of its store's.
 pub fn incident_of_store(store: &StoreId, at: Timestamp, id: &IncidentId) -> IndexKey {
@@ -37,10 +37,6 @@ pub fn incident_of_store(store: &StoreId, at: Timestamp, id: &IncidentId) -> Ind
 pub fn incidents_of_store(store: &StoreId) -> (Index, String) {
     let (index, key) = gsi2(format!("STO#{store}#INC"), "");
     (index, key.pk)
-}
-/// The list of a store's replays: its index, and its partition there.
-pub fn replays_of(store: &StoreId) -> (Index, String) {
-    (Index::Gsi5, format!("STO#{store}#RPL"))
 }
 /// What was seen of the platform in a minute.
 pub fn sighting(at: Timestamp) -> Key {
@@ -92,32 +88,12 @@ pub fn drill(id: &DrillId) -> Key {
 }
 /// What partition keys of drills begin with.
 pub const DRILLS: &str = "DRL#";
-/// The partition of the drills of a month, in UTC.
-pub fn drills_in(month: &str) -> String {
-    format!("OPS#drill#{month}")
-}
-/// The drills of a month, by creation.
-pub fn drills_of_month(at: Timestamp, id: &DrillId) -> IndexKey {
-    gsi1(drills_in(&at.month()), format!("{at}#{id}"))
-}
 /// A load test.
 pub fn load_test(id: &LoadTestId) -> Key {
     Key::new(format!("{LOAD_TESTS}{id}"), "A")
 }
 /// What partition keys of load tests begin with.
 pub const LOAD_TESTS: &str = "LDT#";
-/// The partition of the load tests of a month, in UTC.
-pub fn load_tests_in(month: &str) -> String {
-    format!("OPS#load_test#{month}")
-}
-/// The load tests of a month, by creation.
-pub fn load_tests_of_month(at: Timestamp, id: &LoadTestId) -> IndexKey {
-    gsi1(load_tests_in(&at.month()), format!("{at}#{id}"))
-}
-/// The partition of the incidents of a month, in UTC.
-pub fn incidents_in(month: &str) -> String {
-    format!("OPS#incident#{month}")
-}
 /// That the canary's receiver has taken an event in.
 pub fn canary_receipt(id: &EventId) -> Key {
     Key::new("FLT#CANARY", format!("RCV#{id}"))

@@ -257,6 +257,12 @@ impl Drill {
         Ok(next.over(DrillStatus::Aborted, "aborted by an operator".to_owned(), now))
     }
 
+    /// Stated as this record of the evidence.
+    #[must_use]
+    pub fn stated(self, evidence_id: String) -> Self {
+        Self { evidence_id: Some(evidence_id), ..self }
+    }
+
     fn over(&self, status: DrillStatus, message: String, now: Timestamp) -> Self {
         let next = Self {
             status,

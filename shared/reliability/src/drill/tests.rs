@@ -20,7 +20,7 @@ fn drill(kind: DrillKind, stop_conditions: Vec<StopCondition>) -> Drill {
 }
 
 fn at(seconds: u32) -> Timestamp {
-    NOW.plus(SECOND * seconds)
+    NOW.plus(SECOND.saturating_mul(seconds))
 }
 
 fn event(number: u32) -> EventId {
@@ -29,7 +29,11 @@ fn event(number: u32) -> EventId {
 
 fn delivered(drill: &Drill, when: Timestamp) -> Drill {
     let fate = |beat: &Beat| {
-        (beat.event_id.clone(), Fate::Delivered { at: when, attempts: beat.attempts + 1 }, true)
+        (
+            beat.event_id.clone(),
+            Fate::Delivered { at: when, attempts: beat.attempts.saturating_add(1) },
+            true,
+        )
     };
     let open = drill.beats.iter().filter(|beat| !beat.is_settled());
     let fates: Vec<_> = open.map(fate).collect();

@@ -87,6 +87,11 @@ impl Addition {
         &self.head
     }
 
+    /// The record's id.
+    pub fn id(&self) -> &EvidenceId {
+        &self.name.id
+    }
+
     /// Adds it to a transaction, which is refused with `version_conflict` where somebody else was
     /// next.
     pub fn put_into(self, write: Write) -> Write {

@@ -3,12 +3,12 @@
 use gateway::clock::Timestamp;
 use ground::id::{LoadTestId, MerchantId, StoreId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Histogram, LoadProfile, LoadTest, LoadTestStatus, Outcomes};
+use super::{Histogram, LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
 
 /// How long requests took, in microseconds; none of none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyView {
     /// Half of them took at most this.
     pub p50: Option<u64>,
@@ -96,6 +96,8 @@ ground::view! {
         reads: OutcomesView = OutcomesView::from(&test.reads),
         /// How checkouts were answered.
         checkouts: OutcomesView = OutcomesView::from(&test.checkouts),
+        /// How it went over time, some seconds at once.
+        stretches: Vec<Stretch>,
         /// When it began.
         started_at: Option<Timestamp>,
         /// When it was over.

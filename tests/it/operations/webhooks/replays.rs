@@ -264,6 +264,10 @@ async fn there_is_one_at_a_time_and_cancelling_stops_it() {
     let path = format!("{REPLAYS}/{id}/cancel");
     let cancelled = owner.post(&path).json(json!({})).await.expect(200);
     assert_eq!(cancelled.str("/status"), "cancelled");
+    let stated = owner.get("/v1/operations/reliability-evidence").await.expect(200);
+    let stated = stated.data();
+    assert_eq!((stated.len(), &stated[0]["outcome"]), (1, &json!("cancelled")));
+    assert_eq!(stated[0]["subject"], id.as_str());
     owner.post(&path).json(json!({})).await.expect(409).problem("invalid_state_transition");
     let made = made_by(&watched.gateway, &id).await.len();
     assert!((5..=10).contains(&made), "{made} of ten seconds");
