@@ -1,6 +1,6 @@
 //! Pages to look at: self-contained, without script, and the same numbers as the JSON.
 
-use support::{Client, Gateway, Merchant, OPERATOR_EMAIL, Operator, json};
+use support::{Client, Gateway, Merchant, Operator, json};
 
 /// What browsers send.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -25,10 +25,11 @@ async fn the_overview_is_a_page_for_an_operator_and_for_a_store() {
     let operator = Operator::sign_up(&gateway).await;
     let ask = json!({"title": "<i>Late</i>", "severity": "high", "components": ["api"]});
     operator.post("/v1/operations/runtime/incidents").key("one").json(ask).await.expect(201);
-    gateway.sweep().await;
+    gateway.look().await;
     let overview = "/v1/operations/runtime/overview?window=1h";
     let shown = page(&operator, overview).await;
-    for part in ["1 open incident", "&lt;i&gt;Late", "slow-webhooks", "app-store", "<svg", "outbox"]
+    for part in
+        ["1 open incident", "&lt;i&gt;Late", "slow-webhooks", "app-store", "<svg", "Outbox lag"]
     {
         assert!(shown.contains(part), "{part}");
     }

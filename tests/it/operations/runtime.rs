@@ -10,6 +10,7 @@ use std::time::Duration;
 use delivery::delivery::QUEUE;
 use gateway::clock::MINUTE;
 use gateway::item::Key;
+use gateway::queue::QueueName;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -43,7 +44,12 @@ async fn operator(gateway: &Gateway) -> Operator {
 
 /// Puts a message on the queue of deliveries, or on its dead-letter queue, as nobody of us would.
 async fn send(gateway: &Gateway, is_dead: bool, body: &str) {
-    let url = gateway.app().config.queue_url(QUEUE).clone();
+    send_to(gateway, QUEUE, is_dead, body).await;
+}
+
+/// The same, of any queue.
+async fn send_to(gateway: &Gateway, queue: QueueName, is_dead: bool, body: &str) {
+    let url = gateway.app().config.queue_url(queue).clone();
     let url = if is_dead { format!("{url}-dead") } else { url };
     let sqs = gateway.system().embedded().sqs();
     sqs.send_message().queue_url(url).message_body(body).send().await.unwrap();

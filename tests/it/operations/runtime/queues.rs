@@ -7,6 +7,7 @@ use support::{Gateway, Operator, Receiver, eventually, json, race};
 
 use super::{
     DEADLINE, INCIDENTS, QUEUES, SUBSCRIPTIONS, incidents, operator, owner, place, purge, send,
+    send_to,
 };
 
 const POISON: &str = "not a message";
@@ -114,6 +115,26 @@ async fn what_was_dead_is_sent_again_at_its_rate_and_done_once() {
     })
     .await;
     assert_eq!(receiver.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn the_dead_letters_of_every_queue_are_listed_and_sent_again() {
+    let gateway = Gateway::start().await;
+    let operator = Operator::sign_up(&gateway).await;
+    for queue in reliability::queues::QUEUES {
+        send_to(&gateway, queue.queue, true, POISON).await;
+        let path = format!("{QUEUES}/{}/dlq", queue.name);
+        let listed = operator.get(&path).await.expect(200);
+        assert_eq!((listed.str("/queue").as_str(), listed.int("/total")), (queue.name, 1));
+        assert_eq!(listed.str("/dead_letters/0/body"), POISON);
+        let again = || async {
+            let redrive = operator.post(&format!("{path}/redrive")).json(json!({"max": 1}));
+            let moved = redrive.await.expect(202);
+            (moved.int("/moved") == 1).then_some(moved)
+        };
+        // What was just looked at is back in a moment.
+        assert_eq!(eventually(DEADLINE, again).await.int("/remaining"), 0);
+    }
 }
 
 #[tokio::test]
