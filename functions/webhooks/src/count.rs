@@ -4,14 +4,16 @@
 use delivery::delivery::{AttemptVerdict, Delivery};
 use gateway::app::App;
 use gateway::metrics::{Outcome, Subject};
+use ground::id::StoreId;
 use reliability::metrics::{DELIVERIES, deliveries_of};
 
 use crate::send::{SentAttempt, UNSEALABLE};
 
 /// Counts an attempt. Samples say nothing, nor does what could not be signed: that is not the receiver's
-/// fault.
+/// fault. What fails of the canary's fails on purpose, and is nobody's incident.
 pub(crate) fn note(app: &App, delivery: &Delivery, sent: &SentAttempt) {
-    if delivery.test || delivery.last_error.as_deref() == Some(UNSEALABLE) {
+    let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
+    if delivery.test || is_canarys || delivery.last_error.as_deref() == Some(UNSEALABLE) {
         return;
     }
     let is_error = sent.outcome.verdict != AttemptVerdict::Success;

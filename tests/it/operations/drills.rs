@@ -84,7 +84,7 @@ fn time(drill: &Value, name: &str) -> Timestamp {
 }
 
 /// Nothing was lost, all arrived, and it is known how long that took.
-fn assert_recovered(drill: &Value) {
+fn assert_recovered(drill: &Value, seconds: u64) {
     assert_eq!(drill["status"], "completed", "{drill}");
     assert_eq!(
         (&drill["verdict"], &drill["lost_events"]),
@@ -97,7 +97,7 @@ fn assert_recovered(drill: &Value) {
     assert_eq!(events["made"], events["delivered"], "{drill}");
     assert_eq!(events["made"], events["received"], "{drill}");
     let (injected, ended) = (time(drill, "injected_at"), time(drill, "fault_ended_at"));
-    assert!(ended <= injected.plus(Duration::from_secs(2)), "{drill}");
+    assert!(ended <= injected.plus(Duration::from_secs(seconds)), "{drill}");
     assert!(time(drill, "recovered_at") >= ended, "{drill}");
 }
 
@@ -106,7 +106,7 @@ async fn a_stalled_relay_loses_nothing_and_is_made_up_for_by_the_sweep() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("outbox_relay_stall")).await;
     let over = trial.over(&id, MINUTE + Duration::from_secs(1)).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 2);
     assert!(
         over["detected_at"].is_string() && over["observed_rto_s"].as_u64() >= Some(60),
         "{over}"
@@ -118,16 +118,18 @@ async fn a_queue_that_is_gone_loses_nothing_and_is_made_up_for_by_the_sweep() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("queue_unavailable")).await;
     let over = trial.over(&id, 2 * MINUTE + Duration::from_secs(1)).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 2);
     assert!(over["detected_at"].is_string(), "{over}");
 }
 
 #[tokio::test]
 async fn a_receiver_that_is_down_gets_everything_when_it_is_back() {
     let trial = Trial::start().await;
-    let id = trial.begin(drill("receiver_down")).await;
+    let id = trial.begin(with(drill("receiver_down"), json!({"duration_s": 5}))).await;
     let over = trial.over(&id, Duration::ZERO).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 5);
+    // What fails on purpose is nobody's incident, and the next drill may begin.
+    assert_eq!(trial.gateway.look().await.opened, 0);
     assert!(over["events"]["failed_attempts"].as_u64().unwrap() > 0, "{over}");
     let page = page(&trial.operator, &format!("{DRILLS}/{id}")).await;
     for shown in ["receiver down", "passed", "fault over", "recovery", "0 of at most 0", "<svg"] {
@@ -151,7 +153,7 @@ async fn throttled_writes_are_refused_and_never_acknowledged() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("table_throttled")).await;
     let over = trial.over(&id, Duration::ZERO).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 2);
     assert!(over["events"]["refused_writes"].as_u64().unwrap() > 0, "{over}");
 }
 
@@ -160,7 +162,7 @@ async fn a_secret_is_rotated_under_traffic_and_every_delivery_verifies() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("signing_key_rotation")).await;
     let over = trial.over(&id, Duration::ZERO).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 2);
     assert!(over["detected_at"].is_string(), "{over}");
     let subscription = trial.gateway.items_of("webhook_subscription", "STO#").await.remove(0);
     assert!(subscription["version"].as_u64() >= Some(2), "rotated: {subscription}");
@@ -413,7 +415,7 @@ async fn a_drill_touches_no_other_store() {
     let received = receiver.requests().len();
     let id = trial.begin(drill("receiver_down")).await;
     let over = trial.over(&id, Duration::ZERO).await;
-    assert_recovered(&over);
+    assert_recovered(&over, 2);
     let after = others_at_rest(&trial.gateway).await;
     let changed: Vec<_> = after
         .iter()

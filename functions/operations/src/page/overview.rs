@@ -30,11 +30,11 @@ pub(crate) fn sheet(overview: &RuntimeOverview) -> Sheet {
     match &overview.platform {
         Some(platform) => {
             plots = of_platform(platform);
-            figures.push(Figure::new("Last drill", brief(platform.last_drill.as_ref())));
-            figures.push(Figure::new("Last load test", brief(platform.last_load_test.as_ref())));
+            figures.push(last("drill", platform.last_drill.as_ref()));
+            figures.push(last("load test", platform.last_load_test.as_ref()));
             tables.extend([queues(&platform.queues), families(&platform.families)]);
         }
-        None => figures.push(Figure::new("Last replay", brief(overview.last_replay.as_ref()))),
+        None => figures.push(last("replay", overview.last_replay.as_ref())),
     }
     let outcome = match open_incidents.len() {
         0 => (Tone::Good, "no open incident".to_owned()),
@@ -139,11 +139,12 @@ fn families(families: &[FamilyNumbers]) -> Table {
     }
 }
 
-fn brief(run: Option<&RunBrief>) -> String {
-    or_dash(run.map(|run| {
-        let said = run.verdict.as_ref().unwrap_or(&run.status);
-        format!("{said}, {}", run.created_at)
-    }))
+/// What came of the last of a kind, and on which day.
+fn last(kind: &str, run: Option<&RunBrief>) -> Figure {
+    let Some(run) = run else { return Figure::new(&format!("Last {kind}"), or_dash(None)) };
+    let day: String = run.created_at.to_string().chars().take(10).collect();
+    let said = run.verdict.as_ref().unwrap_or(&run.status);
+    Figure::new(&format!("Last {kind}, {day}"), said.replace('_', " "))
 }
 
 fn millis(millis: Option<u64>) -> String {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use gateway::clock::Timestamp;
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Size of a plot, in its own units.
 const SIZE: (u32, u32) = (720, 260);
@@ -26,6 +27,10 @@ const COLOURS: [RGBColor; 5] = [
 ];
 /// What marks something that happened, or a limit.
 const MARK: RGBColor = RGBColor(213, 94, 0);
+/// The part of a plot's width, from the right, in which a mark's label has no room to its right.
+const EDGE: i64 = 8;
+/// Points are drawn as such where there are no more than these: of one alone there is no line.
+const FEW: usize = 40;
 /// All of something, in percent.
 const WHOLE: u64 = 100;
 
@@ -151,6 +156,8 @@ fn text(size: i32) -> TextStyle<'static> {
 fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Drawn {
     let (times, values) = ranges(series, marks);
     let top = values.end;
+    let width = times.end.saturating_sub(times.start);
+    let edge = times.end.saturating_sub(width.div_euclid(EDGE));
     let mut chart = ChartBuilder::on(area)
         .margin(10)
         .margin_right(36)
@@ -173,7 +180,10 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Draw
     for mark in marks {
         let at = mark.at.millis();
         chart.draw_series([PathElement::new([(at, 0), (at, top)], MARK.stroke_width(2))])?;
-        chart.draw_series([Text::new(format!("\u{a0}{}", mark.label), (at, top), text(13))])?;
+        // What is near the right edge is written to the left of its line.
+        let side = if at > edge { HPos::Right } else { HPos::Left };
+        let style = text(13).pos(Pos::new(side, VPos::Top));
+        chart.draw_series([Text::new(format!("\u{a0}{}\u{a0}", mark.label), (at, top), style)])?;
     }
     for (line, colour) in series.iter().zip(COLOURS.iter().cycle()) {
         let points = line.points.iter().map(|point| (point.at.millis(), point.value));
@@ -181,9 +191,12 @@ fn lines(area: &Area<'_>, unit: &str, series: &[Series], marks: &[Mark]) -> Draw
             PathElement::new([(x, y), (x.saturating_add(16), y)], colour.stroke_width(3))
         };
         chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
             .label(&line.name)
             .legend(legend);
+        if line.points.len() <= FEW {
+            chart.draw_series(points.map(|at| Circle::new(at, 2, colour.filled())))?;
+        }
     }
     chart
         .configure_series_labels()
