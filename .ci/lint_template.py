@@ -44,7 +44,7 @@ ON_A_PARTITION = {
     for action in ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
 }
 # A stack takes 500. What grows faster than families, queues and secrets do is nothing that people read.
-RESOURCES = 150
+RESOURCES = 149
 
 
 class ManagedPolicies:
