@@ -1,5 +1,5 @@
 """Sends a local system what its OpenAPI document allows, and what it does not, by Schemathesis, in the
-roles of a stranger, a merchant, a customer, a developer and an app: no answer may be a server error, have
+roles of a stranger, a merchant, a customer, a developer, an app and an operator: no answer may be a server error, have
 a status, a content type or a header that is not documented, or break its schema; what the document
 forbids must be refused; and who shows nothing, or nonsense, must be refused too.
 
@@ -29,7 +29,7 @@ DOCUMENT = system.ROOT / "docs/openapi.json"
 FOUND = system.ROOT / "target/fuzz"
 SEED = 20260101
 # Seconds from the start, after which a role is told to stop. Two run at a time.
-LANES = [[("merchant", 165), ("stranger", 265)], [("app", 110), ("customer", 190), ("developer", 265)]]
+LANES = [[("operator", 60), ("merchant", 200), ("stranger", 290)], [("app", 110), ("customer", 190), ("developer", 290)]]
 ROLES = [role for lane in LANES for role, _ in lane]
 # Random requests of an operation, from the role that covers it, and from each other role.
 MANY, FEW = 4, 1
@@ -71,14 +71,16 @@ def shares(document):
     """The operations of which each role covers every case: its own, in turn with who may call them too."""
     covered, turns = {role: [] for role in ROLES}, {}
     for method, path, operation in fuzz_accounts.operations(document):
-        may = entitled(path, operation["security"])
+        may = entitled(path, operation)
         turn = turns.setdefault(may, cycle(may))
         covered[next(turn)].append(f"{method.upper()} {path}")
     return covered
 
 
-def entitled(path, security):
-    schemes = {scheme for alternative in security for scheme in alternative}
+def entitled(path, operation):
+    schemes = {scheme for alternative in operation["security"] for scheme in alternative}
+    if schemes and "operator_required" in operation["responses"].get("403", {}).get("$ref", ""):
+        return ("operator",)
     if not schemes:
         return ("stranger", "customer") if path.startswith("/v1/storefront/{") else ("stranger",)
     if "appClient" in schemes or "/developers/" in path or "/partners/" in path:

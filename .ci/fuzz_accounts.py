@@ -6,6 +6,7 @@ Each account has a budget of its own, so that several by turns are answered wher
 """
 
 import base64
+import contextlib
 import hashlib
 import io
 import itertools
@@ -318,6 +319,28 @@ def developer(server):
     server.call("POST", path, {"notes": ["Welcome."]}, Authorization=operator)
     account.call("POST", f"/v1/app-store/developers/apps/{app['id']}/publish", {})
     account.app = app
+    account.look_around()
+    return account
+
+
+def operator(server):
+    """The demo's operator, who has tried and seen something of everything."""
+    credentials = {"email": "operator@example.com", "password": "demo-operator-1"}
+    account = Account(server, lambda: session(server, credentials))
+    runtime, now = "/v1/operations/runtime", int(time.time())
+    drill = {
+        "kind": "table_throttled", "hypothesis": "Nothing is lost.", "duration_s": 1, "rto_s": 60,
+        "rpo_events": 0, "confirm": True,
+    }
+    # While there is an incident, there are no drills.
+    with contextlib.suppress(Refused):
+        account.call("POST", f"{runtime}/failover-drills", drill)
+    for _ in range(8):
+        fault = {"title": "Late", "severity": "low", "components": ["api"]}
+        account.call("POST", f"{runtime}/incidents", fault)
+    period = {name: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+              for name, at in [("from", now - 86_400), ("to", now)]}
+    account.call("POST", "/v1/operations/certification-reports", {"period": period})
     account.look_around()
     return account
 

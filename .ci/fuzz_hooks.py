@@ -29,7 +29,7 @@ RANDOM = random.Random(ROLE)
 # What a role shows, by its name in the document.
 SCHEMES = {
     "stranger": None, "merchant": "merchantSession", "developer": "merchantSession",
-    "customer": "customerToken", "app": "appToken",
+    "customer": "customerToken", "app": "appToken", "operator": "merchantSession",
 }
 # How often an id or a handle of a valid request becomes one that exists.
 KNOWN = 0.8
@@ -56,6 +56,8 @@ def makers():
     match ROLE:
         case "merchant":
             return [lambda: accounts.merchant(SERVER)] * 4
+        case "operator":
+            return [lambda: accounts.operator(SERVER)]
         case "developer":
             return [lambda: accounts.developer(SERVER)] * 3
         case "app":
@@ -100,6 +102,7 @@ class Turns:
         if "body" not in negative:
             case.body = known.value(case.body)
             self.name_provider(case)
+            self.shorten(case)
         self.set_headers(case, account, "header" not in negative)
         case.headers["X-Forwarded-For"] = SERVER.network()
         if account.authorization:
@@ -110,6 +113,13 @@ class Turns:
         credentials = case.body.get("credentials") if isinstance(case.body, dict) else None
         if "provider" in case.path_parameters and isinstance(credentials, dict):
             case.path_parameters["provider"] = "stripe" if "publishable_key" in credentials else "razorpay"
+
+    def shorten(self, case):
+        """What an operator tries on the canary is over soon: there is one at a time."""
+        if ROLE == "operator" and isinstance(case.body, dict):
+            for name in ["duration_s", "requests_per_second"]:
+                if isinstance(case.body.get(name), int):
+                    case.body[name] = min(case.body[name], 3)
 
     def set_headers(self, case, account, valid):
         # Generated keys repeat, and the answer of an earlier request says nothing about this one.
