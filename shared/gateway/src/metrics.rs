@@ -5,21 +5,27 @@
 //! the same process, which does not wait longer than [`PATIENCE`] for it, nor pays for it. What a process has
 //! counted when it ends is lost with it (docs/decisions.md §17.1).
 
+mod family;
 mod histogram;
+mod minute;
+mod tally;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::clock::{DAY, MINUTE, Timestamp};
+use crate::clock::{DAY, Timestamp};
 use crate::context::Context;
-use crate::item::{Item, Key};
+use crate::item::Item;
 use crate::problem::{Code, Problem};
-use crate::table::{Change, Query, Table, Write};
+use crate::table::{Change, Table, Write};
 
+use minute::{failing_key, key};
+
+pub use family::{CODE_FAMILY, families, family_of};
 pub use histogram::{Histogram, Percentiles};
+pub use minute::{Failing, Minute, failing, minute_of, minutes};
+pub use tally::{Outcome, Tally};
 
 /// How long a minute is kept: longer than the longest window that is looked at.
 const KEPT: Duration = DAY.saturating_mul(3);
@@ -50,264 +56,6 @@ impl Subject {
     pub fn listed(list: &'static str, name: impl Into<String>) -> Self {
         Self { name: name.into(), list: Some(list) }
     }
-}
-
-/// How something went.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// How long it took.
-    pub took: Duration,
-    /// Whether it failed, and the asker is not to blame: 5xx.
-    pub is_error: bool,
-    /// Whether it was refused: 4xx, but for 429.
-    pub is_refusal: bool,
-    /// Whether the asker's budget was spent: 429.
-    pub is_throttled: bool,
-    /// How often the table refused a call for now.
-    pub table_throttles: u32,
-}
-
-impl Outcome {
-    /// How a request went, by the status of its answer.
-    pub fn answered(status: u16, took: Duration, table_throttles: u32) -> Self {
-        let is_throttled = status == 429;
-        let is_refusal = (400..500).contains(&status) && !is_throttled;
-        Self { took, is_error: status >= 500, is_refusal, is_throttled, table_throttles }
-    }
-}
-
-/// What was counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// All.
-    pub count: u64,
-    /// Those that failed: 5xx.
-    pub errors: u64,
-    /// Those that were refused: 4xx, but for 429.
-    pub refusals: u64,
-    /// Those whose asker's budget was spent: 429.
-    pub throttled: u64,
-    /// How often the table refused a call for now.
-    pub table_throttles: u64,
-    /// Authorization codes that came a second time.
-    pub code_replays: u64,
-    /// How long each took, in milliseconds.
-    pub latency: Histogram,
-}
-
-impl Tally {
-    fn note(&mut self, outcome: Outcome) {
-        self.count = self.count.saturating_add(1);
-        self.errors = self.errors.saturating_add(u64::from(outcome.is_error));
-        self.refusals = self.refusals.saturating_add(u64::from(outcome.is_refusal));
-        self.throttled = self.throttled.saturating_add(u64::from(outcome.is_throttled));
-        self.table_throttles =
-            self.table_throttles.saturating_add(u64::from(outcome.table_throttles));
-        self.latency.note(u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX));
-    }
-
-    /// Adds what another has counted.
-    pub fn merge(&mut self, other: &Self) {
-        let Self { latency, .. } = other;
-        self.count = self.count.saturating_add(other.count);
-        self.errors = self.errors.saturating_add(other.errors);
-        self.refusals = self.refusals.saturating_add(other.refusals);
-        self.throttled = self.throttled.saturating_add(other.throttled);
-        self.table_throttles = self.table_throttles.saturating_add(other.table_throttles);
-        self.code_replays = self.code_replays.saturating_add(other.code_replays);
-        self.latency.merge(latency);
-    }
-
-    /// What is added to a minute's item, by attribute.
-    fn fields(&self) -> Vec<(String, u64)> {
-        let counts = [
-            ("count", self.count),
-            ("errors", self.errors),
-            ("refusals", self.refusals),
-            ("throttled", self.throttled),
-            ("table_throttles", self.table_throttles),
-            ("code_replays", self.code_replays),
-        ];
-        let counts = counts.map(|(name, count)| (name.to_owned(), count));
-        let buckets = self.latency.buckets().map(|(bucket, count)| (format!("b{bucket}"), count));
-        counts.into_iter().chain(buckets).filter(|(_, count)| *count > 0).collect()
-    }
-}
-
-/// What all processes have counted of a subject in a minute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
-pub struct Minute {
-    /// The subject's name.
-    pub subject: String,
-    /// When the minute began.
-    pub at: Timestamp,
-    /// What was counted.
-    pub tally: Tally,
-    /// One more with each process that added to it.
-    pub version: u64,
-}
-
-/// A minute as it is stored: each bucket is an attribute, which `ADD` can make.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Stored {
-    subject: String,
-    at: Timestamp,
-    version: u64,
-    #[serde(flatten)]
-    fields: BTreeMap<String, serde_json::Value>,
-}
-
-impl TryFrom<Stored> for Minute {
-    type Error = String;
-
-    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
-        let Stored { subject, at, version, fields } = stored;
-        let mut tally = Tally::default();
-        for (name, value) in fields {
-            let Some(count) = value.as_u64() else { continue };
-            match name.as_str() {
-                "count" => tally.count = count,
-                "errors" => tally.errors = count,
-                "refusals" => tally.refusals = count,
-                "throttled" => tally.throttled = count,
-                "table_throttles" => tally.table_throttles = count,
-                "code_replays" => tally.code_replays = count,
-                other => {
-                    let bucket = other.strip_prefix('b').and_then(|digits| digits.parse().ok());
-                    if let Some(bucket) = bucket {
-                        tally.latency.add(bucket, count);
-                    }
-                }
-            }
-        }
-        Ok(Self { subject, at, tally, version })
-    }
-}
-
-impl From<Minute> for Stored {
-    fn from(minute: Minute) -> Self {
-        let fields = minute.tally.fields().into_iter();
-        let fields = fields.map(|(name, count)| (name, count.into())).collect();
-        Self { subject: minute.subject, at: minute.at, version: minute.version, fields }
-    }
-}
-
-impl Item for Minute {
-    const KIND: &'static str = "minute";
-    fn key(&self) -> Key {
-        key(&self.subject, self.at)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-    fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.at.plus(KEPT))
-    }
-}
-
-/// That something of a subject failed in a minute.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Failing {
-    /// The list.
-    pub list: String,
-    /// The subject's name.
-    pub subject: String,
-    /// When the minute began.
-    pub at: Timestamp,
-    /// One more with each process that saw it.
-    pub version: u64,
-}
-
-impl Item for Failing {
-    const KIND: &'static str = "failing";
-    fn key(&self) -> Key {
-        failing_key(&self.list, &self.subject, self.at)
-    }
-    fn version(&self) -> u64 {
-        self.version
-    }
-}
-
-fn partition(subject: &str, at: Timestamp) -> String {
-    format!("MET#RUN#{subject}#{}", at.day())
-}
-
-/// The place of a minute in its day: `hhmm`.
-fn place(at: Timestamp) -> String {
-    at.to_string().chars().skip(11).take(5).filter(|c| *c != ':').collect()
-}
-
-fn key(subject: &str, at: Timestamp) -> Key {
-    Key::new(partition(subject, at), place(at))
-}
-
-fn failing_key(list: &str, subject: &str, at: Timestamp) -> Key {
-    Key::new(partition(&format!("{list}.failing"), at), format!("{}#{subject}", place(at)))
-}
-
-/// The minute that holds an instant.
-pub fn minute_of(at: Timestamp) -> Timestamp {
-    let minute = i64::try_from(MINUTE.as_millis()).unwrap_or(60_000);
-    Timestamp::from_millis(at.millis().saturating_sub(at.millis().rem_euclid(minute)))
-}
-
-/// What a minute's partition is asked for, a day each: from the minute that holds `since` to that which holds
-/// `until`.
-fn ranges(name: &str, since: Timestamp, until: Timestamp, after: &str) -> Vec<Query> {
-    let mut queries = Vec::new();
-    let (mut from, until) = (minute_of(since), minute_of(until));
-    loop {
-        let is_last = from.day() >= until.day();
-        let to = if is_last { place(until) } else { "2359".to_owned() };
-        let query = Query::partition(partition(name, from));
-        queries.push(query.between(place(from), format!("{to}{after}")));
-        if is_last {
-            return queries;
-        }
-        let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);
-        let midnight = from.millis().saturating_sub(from.millis().rem_euclid(day));
-        from = Timestamp::from_millis(midnight.saturating_add(day));
-    }
-}
-
-/// The minutes of a subject from that which holds `since` to that which holds `until`.
-///
-/// # Errors
-/// 503.
-pub async fn minutes(
-    table: &Table,
-    subject: &str,
-    since: Timestamp,
-    until: Timestamp,
-) -> Result<Vec<Minute>, Problem> {
-    let mut found = Vec::new();
-    for query in ranges(subject, since, until, "") {
-        // More than a day has no minutes.
-        found.extend(table.all::<Minute>(&query, 1_440).await?);
-    }
-    Ok(found)
-}
-
-/// The subjects of a list of whom something failed between these instants, once each; stops at `most` marks.
-///
-/// # Errors
-/// 503.
-pub async fn failing(
-    table: &Table,
-    list: &str,
-    since: Timestamp,
-    until: Timestamp,
-    most: usize,
-) -> Result<Vec<String>, Problem> {
-    let mut found = Vec::new();
-    for query in ranges(&format!("{list}.failing"), since, until, "#~") {
-        let marks = table.all::<Failing>(&query, most).await?.into_iter();
-        found.extend(marks.map(|mark| mark.subject));
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
 }
 
 /// What this process has counted and not written down.
@@ -431,40 +179,12 @@ fn named(text: String, kind: &str, subject: &str, at: Timestamp) -> Change {
         .value(":one", 1_u64)
 }
 
-/// The family that redeems authorization codes: those that come again are counted with its requests.
-pub const CODE_FAMILY: &str = "app-store";
-
-/// The families, by what their paths begin with below `/v1`; what is below none is the first's.
-const FAMILIES: &[(&str, &[&str])] = &[
-    ("health", &[]),
-    ("auth", &["auth"]),
-    ("storefront", &["storefront"]),
-    ("stores", &["stores"]),
-    ("products", &["products", "inventory", "customers", "media", "reviews", "form-submissions"]),
-    ("orders", &["orders"]),
-    ("payments", &["payments"]),
-    ("themes", &["themes"]),
-    ("app-store", &["app-store"]),
-    ("operations", &["operations"]),
-];
-
-/// The names of the families, in document order.
-pub fn families() -> impl Iterator<Item = &'static str> {
-    FAMILIES.iter().map(|(name, _)| *name)
-}
-
-/// The family that a request of this path is led to.
-pub fn family_of(path: &str) -> &'static str {
-    let first = path.strip_prefix("/v1/").and_then(|rest| rest.split('/').next());
-    let takes = |(name, prefixes): &(&'static str, &[&str])| {
-        first.is_some_and(|first| prefixes.contains(&first)).then_some(*name)
-    };
-    FAMILIES.iter().find_map(takes).unwrap_or("health")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::minute::ranges;
     use super::*;
+    use crate::item::Key;
+    use crate::table::Query;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -508,20 +228,5 @@ mod tests {
         assert!(over(late).is_empty());
         metrics.put_back(&taken);
         assert_eq!(metrics.take(|_| true).len(), 2);
-    }
-
-    #[test]
-    fn a_path_is_its_familys() {
-        for (path, family) in [
-            ("/v1/orders", "orders"),
-            ("/v1/orders/ord_1/refund", "orders"),
-            ("/v1/inventory/levels", "products"),
-            ("/health", "health"),
-            ("/v1/nowhere", "health"),
-            ("/v1/app-store/oauth/token", "app-store"),
-        ] {
-            assert_eq!(family_of(path), family, "{path}");
-        }
-        assert_eq!(families().count(), 10);
     }
 }
