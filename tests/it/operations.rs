@@ -9,4 +9,5 @@ mod load_tests;
 mod pages;
 mod reports;
 mod runtime;
+mod statements;
 mod webhooks;

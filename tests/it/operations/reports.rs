@@ -2,14 +2,15 @@
 
 use gateway::clock::{DAY, HOUR, Timestamp};
 use ground::id::StoreId;
-use jsonwebtoken::jwk::JwkSet;
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use reliability::evidence::{self, EvidenceKind, Record};
 use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
 
 use super::evidence::EVIDENCE;
 use super::pages::page;
+use super::statements::verified;
 
+/// What the signed findings are.
+const TYPE: &str = "certification-report+jwt";
 const REPORTS: &str = "/v1/operations/certification-reports";
 
 /// Records something of this kind; its id.
@@ -50,25 +51,6 @@ fn control(report: &Value, id: &str) -> (String, Value, Vec<String>) {
     let cited = control["evidence"].as_array().unwrap().iter();
     let cited = cited.map(|id| id.as_str().unwrap().to_owned()).collect();
     (control["verdict"].as_str().unwrap().to_owned(), control["measured"].clone(), cited)
-}
-
-/// What a report states, verified as somebody would who has the published keys and nothing else.
-async fn verified(stranger: &Client, jws: &str, issuer: &str) -> Result<Value, String> {
-    let jwks = stranger.get("/v1/app-store/oauth/jwks").await.expect(200).text;
-    let jwks: JwkSet = serde_json::from_str(&jwks).unwrap();
-    let header = decode_header(jws).map_err(|error| error.to_string())?;
-    assert_eq!(
-        (header.alg, header.typ.as_deref()),
-        (Algorithm::ES256, Some("certification-report+jwt"))
-    );
-    let key = jwks.find(&header.kid.unwrap()).expect("the key is published");
-    let mut validation = Validation::new(Algorithm::ES256);
-    validation.set_required_spec_claims(&["iss", "sub"]);
-    validation.set_issuer(&[issuer]);
-    validation.validate_exp = false;
-    let key = DecodingKey::from_jwk(key).unwrap();
-    let read = decode::<Value>(jws, &key, &validation).map_err(|error| error.to_string())?;
-    Ok(read.claims)
 }
 
 #[tokio::test]
@@ -147,7 +129,7 @@ async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
     assert_eq!(signed.header("content-type"), Some("application/jose"));
     assert_eq!(signed.text, issued.str("/jws"));
     let stranger = gateway.client();
-    let claims = verified(&stranger, &signed.text, gateway.url()).await.unwrap();
+    let claims = verified(TYPE, &stranger, &signed.text, gateway.url()).await.unwrap();
     assert_eq!(claims["sub"], issued.str("/id"));
     for name in ["framework", "period", "verdict", "controls", "chain"] {
         assert_eq!(&claims[name], issued.at(&format!("/{name}")), "{name}");
@@ -158,7 +140,7 @@ async fn a_report_verifies_with_the_published_keys_and_altered_does_not() {
     let last = parts[1].len() - 5;
     let altered = if parts[1].as_bytes()[last] == b'A' { "B" } else { "A" };
     parts[1].replace_range(last..=last, altered);
-    assert!(verified(&stranger, &parts.join("."), gateway.url()).await.is_err());
+    assert!(verified(TYPE, &stranger, &parts.join("."), gateway.url()).await.is_err());
     // It opens nothing.
     stranger.with_token(&signed.text).get(REPORTS).await.expect(401).problem("invalid_token");
     let shown = operator.get(&path).await.expect(200);

@@ -1,33 +1,16 @@
 //! Receipts: what a third party can verify with the published keys alone.
 
-use jsonwebtoken::jwk::JwkSet;
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use sha2::{Digest, Sha256};
-use support::{Behaviour, Client, Gateway, Merchant, Value};
+use support::{Behaviour, Gateway, Merchant, Value};
 
 use super::{DELIVERIES, Watched};
+use crate::operations::statements::verified;
+
+/// What a receipt is.
+const TYPE: &str = "webhook-receipt+jwt";
 
 fn path(delivery: &Value) -> String {
     format!("{DELIVERIES}/{}/receipt", delivery["id"].as_str().unwrap())
-}
-
-/// What a receipt says, verified as somebody would who knows the service by its address only.
-async fn verified(stranger: &Client, jws: &str, issuer: &str) -> Result<Value, String> {
-    let jwks = stranger.get("/v1/app-store/oauth/jwks").await.expect(200).text;
-    let jwks: JwkSet = serde_json::from_str(&jwks).unwrap();
-    let header = decode_header(jws).map_err(|error| error.to_string())?;
-    assert_eq!(
-        (header.alg, header.typ.as_deref()),
-        (Algorithm::ES256, Some("webhook-receipt+jwt"))
-    );
-    let key = jwks.find(&header.kid.unwrap()).expect("the key is published");
-    let mut validation = Validation::new(Algorithm::ES256);
-    validation.set_required_spec_claims(&["iss", "sub"]);
-    validation.set_issuer(&[issuer]);
-    validation.validate_exp = false;
-    let key = DecodingKey::from_jwk(key).unwrap();
-    let read = decode::<Value>(jws, &key, &validation).map_err(|error| error.to_string())?;
-    Ok(read.claims)
 }
 
 #[tokio::test]
@@ -39,7 +22,7 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
     let reply = watched.owner().get(&path(&delivery)).await.expect(200);
     let jws = reply.str("/jws");
     let stranger = watched.gateway.client();
-    let claims = verified(&stranger, &jws, watched.gateway.url()).await.unwrap();
+    let claims = verified(TYPE, &stranger, &jws, watched.gateway.url()).await.unwrap();
     assert_eq!(&claims, reply.at("/claims"));
     for (name, expected) in [
         ("sub", delivery["id"].as_str().unwrap()),
@@ -69,7 +52,7 @@ async fn a_receipt_states_what_was_sent_and_verifies_with_the_published_keys() {
     let altered = if parts[1].ends_with('A') { "B" } else { "A" };
     let last = parts[1].len() - 5;
     parts[1].replace_range(last..=last, altered);
-    assert!(verified(&stranger, &parts.join("."), watched.gateway.url()).await.is_err());
+    assert!(verified(TYPE, &stranger, &parts.join("."), watched.gateway.url()).await.is_err());
     // It opens nothing.
     let store = format!("/v1/stores/{}", watched.store.id);
     let reply = stranger.with_token(&jws).get(&store).await.expect(401);
@@ -101,7 +84,7 @@ async fn a_receipt_is_of_the_last_attempt_and_its_owner_s_alone() {
     let delivery = watched.delivery_in("retrying").await;
     let reply = watched.owner().get(&path(&delivery)).await.expect(200);
     let claims =
-        verified(&watched.gateway.client(), &reply.str("/jws"), watched.gateway.url()).await;
+        verified(TYPE, &watched.gateway.client(), &reply.str("/jws"), watched.gateway.url()).await;
     let claims = claims.unwrap();
     assert_eq!(
         (claims["delivered"].as_bool(), claims["status_code"].as_u64()),
