@@ -48,7 +48,12 @@ LEFT_OUT = {
         "store::the_store_page_names",
         "page::a_store_presents_itself",
     ],
-    "has calls go wrong of its own": ["cross::faults::", "an_outage_gives_up_no_event"],
+    "has calls go wrong of its own": [
+        "cross::faults::",
+        "an_outage_gives_up_no_event",
+        "metrics::percentiles_errors_and_throttles",
+        "interrupted::a_step_that_is_cut_off",
+    ],
     "asks whether every answer was documented, of which a troubled run keeps no notes": [
         "cross::reference::",
         "cross::deployment::",
