@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND};
+use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND, SWEEP};
 use gateway::table::metered;
 use ground::event::EventGroup;
-use support::{Market, Reply, Shop, Value, cart, json, unique};
+use support::{Gateway, Market, Reply, Shop, Value, cart, json, unique};
 
 /// An operation, its tenths of a unit, and its round trips.
 type Cost = (&'static str, u32, u32);
@@ -189,4 +189,17 @@ async fn what_happens_together_is_one_item_whose_publishing_touches_no_list() {
     published.unwrap();
     // A unit to find no subscription; the item 1, its mark 1.
     assert_eq!((used.trips, used.capacity_tenths), (2, 10 + 20));
+}
+
+/// What docs/costs.md counts with: the schedule asks for what is due of each kind, and looks at the platform.
+#[tokio::test]
+async fn a_minute_in_which_nothing_is_due_costs_what_the_table_of_costs_says() {
+    let gateway = Gateway::start_with(|options| options.has_stream = false).await;
+    let app = gateway.app();
+    let now = app.clock.now();
+    let (_, swept) = metered(now, dispatcher::sweep(app)).await;
+    let (_, looked) = metered(now, dispatcher::look(app)).await;
+    assert_eq!((swept.trips, swept.capacity_tenths), (160, 800));
+    assert_eq!((looked.trips, looked.capacity_tenths), (21, 140));
+    assert_eq!(swept.capacity_tenths + looked.capacity_tenths, SWEEP.units());
 }

@@ -135,12 +135,14 @@ pub const DELIVERY: Operation = Operation {
     queue_requests: 3,
     bytes: 3_500,
 };
-/// What the schedule does in a minute in which nothing is due.
+/// What the schedule does in a minute in which nothing is due: 160 queries for what is, and a look at queues,
+/// counters and incidents.
 pub const SWEEP: Operation = Operation {
     name: "sweep of a minute, nothing due",
-    reads: 90,
-    writes: 10,
+    reads: 920,
+    writes: 20,
     runs: Run::of(512, 60),
+    queue_requests: 10,
     ..EVENTS
 };
 /// What a storefront is shown in, for a renderer, as a process reads it that has nothing of it.
