@@ -53,7 +53,7 @@ DOCUMENTS = [
         [r"^verified by standardwebhooks: store\.updated$", r"^verified by openssl$", r"^paid$",
          r"^refunded$", r"^the draft is in the preview$", r"^the draft is live$",
          r"^it is rolled back$", r"^queue_unavailable: passed, lost 0, ", r"^load test: 45 reads, 5 checkouts$",
-         r"^recovered ([123]) of \1$", r"^verified by joserfc: ", r"^the evidence is the report's$"],
+         r"^recovered ([123]) of \1$", r"^3 events have arrived$", r"^verified by joserfc: ", r"^the evidence is the report's$"],
     ),
 ]
 

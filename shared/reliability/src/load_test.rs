@@ -10,7 +10,6 @@
 //! The rate is kept whatever the answers are: a service that is slow is asked no less often. What a runner
 //! that was lost had sent and not yet counted is sent again, some seconds' requests at most.
 
-mod histogram;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -20,14 +19,14 @@ use std::time::Duration;
 use gateway::canary::CanaryHold;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
+use gateway::metrics::{Histogram, Percentiles};
 use gateway::problem::Problem;
 use ground::id::{LoadTestId, MerchantId, StoreId};
 use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use histogram::Histogram;
-pub use view::{LatencyView, LoadTestView};
+pub use view::LoadTestView;
 
 /// The longest, in seconds (docs/operations.md).
 pub const MAX_DURATION_SECONDS: i64 = 60;
@@ -119,7 +118,7 @@ pub struct Outcomes {
     pub points: u64,
     /// Tenths of capacity units.
     pub unit_tenths: u64,
-    /// How long they took.
+    /// How long they took, in microseconds.
     pub latency: Histogram,
 }
 
@@ -138,7 +137,7 @@ impl Outcomes {
         self.points = self.points.saturating_add(sample.points);
         self.unit_tenths = self.unit_tenths.saturating_add(sample.unit_tenths);
         if sample.status.is_some() {
-            self.latency.count(sample.micros);
+            self.latency.note(sample.micros);
         }
     }
 
@@ -158,8 +157,8 @@ pub struct Stretch {
     pub sent: u64,
     /// Those that did not succeed.
     pub errors: u64,
-    /// How long they took.
-    pub latency_us: LatencyView,
+    /// How long they took, in microseconds.
+    pub latency_us: Percentiles,
 }
 
 impl Stretch {
@@ -169,7 +168,7 @@ impl Stretch {
             all.count(*sample);
         }
         let (sent, errors) = (all.sent, all.sent.saturating_sub(all.succeeded));
-        Self { at, sent, errors, latency_us: LatencyView::from(&all.latency) }
+        Self { at, sent, errors, latency_us: all.latency.percentiles() }
     }
 }
 
@@ -368,12 +367,19 @@ impl LoadTest {
         }
     }
 
+    /// How long all requests took, in microseconds.
+    pub fn latency(&self) -> Percentiles {
+        let mut all = self.reads.latency.clone();
+        all.merge(&self.checkouts.latency);
+        all.percentiles()
+    }
+
     /// What its evidence says.
     pub fn summary(&self) -> serde_json::Value {
         let (reads, checkouts) = (&self.reads, &self.checkouts);
         let sum = |of: fn(&Outcomes) -> u64| of(reads).saturating_add(of(checkouts));
-        let latency = reads.latency.with(&checkouts.latency);
-        let millis = |per_mille| latency.quantile(per_mille).map_or(0, |it| it.div_ceil(1_000));
+        let Percentiles { p50, p95, p99 } = self.latency();
+        let millis = |micros: Option<u64>| micros.map_or(0, |micros| micros.div_ceil(1_000));
         serde_json::json!({
             "target": self.target,
             "profile": self.profile,
@@ -382,9 +388,9 @@ impl LoadTest {
             "limited": sum(|it| it.limited),
             "refused": sum(|it| it.refused),
             "points": sum(|it| it.points),
-            "p50_ms": millis(500),
-            "p95_ms": millis(950),
-            "p99_ms": millis(990),
+            "p50_ms": millis(p50),
+            "p95_ms": millis(p95),
+            "p99_ms": millis(p99),
         })
     }
 }

@@ -47,7 +47,7 @@ async fn the_overview_is_a_page_for_an_operator_and_for_a_store() {
 }
 
 #[tokio::test]
-async fn the_start_page_shows_the_demos_operator_everything_and_nobody_anything_else() {
+async fn without_the_demo_there_are_no_operators_pages() {
     let gateway = Gateway::start().await;
     // Without the demo's operator there are no operators' pages.
     let alone = gateway.client().get("/_local/").await.expect(200).text;

@@ -1,14 +1,13 @@
 //! A load test as a page: how long answers took while the load lasted.
 
-use reliability::load_test::{LatencyView, LoadTest, LoadTestStatus, Outcomes, Stretch};
+use reliability::load_test::{LoadTest, LoadTestStatus, Outcomes, Stretch};
 
 use super::plot::{Plot, Point, Series};
 use super::{Cell, Figure, Sheet, Table, Tone, or_dash};
 
 /// The page of a load test.
 pub(crate) fn sheet(test: &LoadTest) -> Sheet {
-    let all = test.reads.latency.with(&test.checkouts.latency);
-    let latency = LatencyView::from(&all);
+    let latency = test.latency();
     let sum = |of: fn(&Outcomes) -> u64| of(&test.reads).saturating_add(of(&test.checkouts));
     let (sent, succeeded) = (sum(|it| it.sent), sum(|it| it.succeeded));
     let profile = test.profile;
@@ -76,7 +75,7 @@ fn over_time(test: &LoadTest, lines: &[Line]) -> Vec<Series> {
 }
 
 fn row(name: &str, outcomes: &Outcomes) -> Vec<Cell> {
-    let latency = LatencyView::from(&outcomes.latency);
+    let latency = outcomes.latency.percentiles();
     let counts = [
         outcomes.sent,
         outcomes.succeeded,

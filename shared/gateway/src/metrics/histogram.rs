@@ -1,25 +1,42 @@
-//! Durations as they were, in fixed buckets: what processes count apart adds up.
+//! Durations as they were, in fixed buckets: what processes count apart adds up. They are in whichever unit
+//! whoever counts them has chosen.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// Durations below this many milliseconds have a bucket each.
+/// Durations below this many units have a bucket each.
 const EXACT: u64 = 16;
 /// Buckets of each doubling above that: a bucket is an eighth of its octave, so that a percentile is at most
 /// an eighth too large.
 const PER_OCTAVE: u32 = 8;
 /// The exponent of the first octave: `2^4` is [`EXACT`].
 const FIRST: u32 = 4;
-/// The longest duration that is told from longer ones: a day and a half. Beyond it nothing lasts here.
+/// The longest duration that is told from longer ones: a day and a half of milliseconds, two minutes of
+/// microseconds. Beyond it nothing lasts here.
 const LONGEST: u64 = (1 << 27) - 1;
 
 /// How many durations fell into which bucket.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u32, u64)>", into = "Vec<(u32, u64)>")]
 pub struct Histogram(BTreeMap<u32, u64>);
 
-/// What is said of durations, in milliseconds: each percentile is the end of the bucket that it falls into.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+impl From<Vec<(u32, u64)>> for Histogram {
+    fn from(buckets: Vec<(u32, u64)>) -> Self {
+        Self(buckets.into_iter().collect())
+    }
+}
+
+impl From<Histogram> for Vec<(u32, u64)> {
+    fn from(histogram: Histogram) -> Self {
+        histogram.0.into_iter().collect()
+    }
+}
+
+/// What is said of durations, in their unit: each percentile is the end of the bucket that it falls into.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Percentiles {
     /// Half of them took at most this long; none of nothing.
     pub p50: Option<u64>,
@@ -31,8 +48,8 @@ pub struct Percentiles {
 
 impl Histogram {
     /// Counts a duration.
-    pub fn note(&mut self, millis: u64) {
-        self.add(bucket(millis), 1);
+    pub fn note(&mut self, duration: u64) {
+        self.add(bucket(duration), 1);
     }
 
     /// Counts as many of a bucket.
@@ -72,12 +89,12 @@ impl Histogram {
 }
 
 /// The bucket of a duration.
-fn bucket(millis: u64) -> u32 {
-    let millis = millis.min(LONGEST);
-    let Some(exponent) = millis.checked_ilog2().filter(|_| millis >= EXACT) else {
-        return u32::try_from(millis).unwrap_or(0);
+fn bucket(duration: u64) -> u32 {
+    let duration = duration.min(LONGEST);
+    let Some(exponent) = duration.checked_ilog2().filter(|_| duration >= EXACT) else {
+        return u32::try_from(duration).unwrap_or(0);
     };
-    let eighth = millis.checked_shr(exponent.saturating_sub(3)).unwrap_or(0) & 7;
+    let eighth = duration.checked_shr(exponent.saturating_sub(3)).unwrap_or(0) & 7;
     let octave = exponent.saturating_sub(FIRST).saturating_mul(PER_OCTAVE);
     let first = u32::try_from(EXACT).unwrap_or(0);
     first.saturating_add(octave).saturating_add(u32::try_from(eighth).unwrap_or(0))
@@ -122,5 +139,7 @@ mod tests {
         let expected = Percentiles { p50: Some(1), p95: Some(255), p99: Some(3_071) };
         assert_eq!(all.percentiles(), expected);
         assert_eq!(all.percentile(100), Some(3_071));
+        let kept = serde_json::to_value(&all).unwrap();
+        assert_eq!(serde_json::from_value::<Histogram>(kept).unwrap(), all);
     }
 }

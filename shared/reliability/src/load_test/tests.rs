@@ -28,11 +28,18 @@ fn every_answer_is_counted_once_and_by_what_it_is() {
     let reads = &after.reads;
     assert_eq!((reads.sent, reads.succeeded, reads.limited), (6, 2, 1));
     assert_eq!((reads.refused, reads.failed, reads.unanswered), (1, 1, 1));
-    assert_eq!((reads.points, reads.unit_tenths, reads.latency.total()), (18, 30, 5));
+    assert_eq!(
+        (
+            reads.points,
+            reads.unit_tenths,
+            reads.latency.buckets().map(|(_, count)| count).sum::<u64>()
+        ),
+        (18, 30, 5)
+    );
     assert_eq!((reads.error_basis_points(), after.checkouts.sent), (6_666, 1));
     let [stretch] = &after.stretches[..] else { panic!("one stretch") };
     assert_eq!((stretch.at, stretch.sent, stretch.errors), (NOW, 7, 4));
-    assert_eq!(stretch.latency_us.p50, reads.latency.quantile(500));
+    assert_eq!(stretch.latency_us.p50, reads.latency.percentile(50));
     assert!(!after.is_done() && after.with_seconds(1, &[], &[], NOW).is_done());
     assert_eq!(Outcomes::default().error_basis_points(), 0);
 }

@@ -1,29 +1,12 @@
 //! A load test as operators see it.
 
 use gateway::clock::Timestamp;
+use gateway::metrics::Percentiles;
 use ground::id::{LoadTestId, MerchantId, StoreId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Histogram, LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
-
-/// How long requests took, in microseconds; none of none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LatencyView {
-    /// Half of them took at most this.
-    pub p50: Option<u64>,
-    /// 95 of a hundred.
-    pub p95: Option<u64>,
-    /// 99 of a hundred.
-    pub p99: Option<u64>,
-}
-
-impl From<&Histogram> for LatencyView {
-    fn from(histogram: &Histogram) -> Self {
-        let quantile = |per_mille| histogram.quantile(per_mille);
-        Self { p50: quantile(500), p95: quantile(950), p99: quantile(990) }
-    }
-}
+use super::{LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
 
 /// What requests cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -52,7 +35,7 @@ pub struct OutcomesView {
     /// Those that did not succeed, in hundredths of a percent.
     pub error_basis_points: u64,
     /// How long they took, in microseconds.
-    pub latency_us: LatencyView,
+    pub latency_us: Percentiles,
     /// What they cost.
     pub cost: CostView,
 }
@@ -67,7 +50,7 @@ impl From<&Outcomes> for OutcomesView {
             failed: outcomes.failed,
             unanswered: outcomes.unanswered,
             error_basis_points: outcomes.error_basis_points(),
-            latency_us: LatencyView::from(&outcomes.latency),
+            latency_us: outcomes.latency.percentiles(),
             cost: CostView { points: outcomes.points, unit_tenths: outcomes.unit_tenths },
         }
     }
