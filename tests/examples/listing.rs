@@ -102,6 +102,7 @@ fn product(store: &StoreId, number: usize, created: Timestamp) -> Product {
         seo: Seo::default(),
         metadata: std::collections::BTreeMap::new(),
         category_id: None,
+        tax_class: None,
         variants_count: 1,
         variant_ids: vec![VariantId::mint(created)],
         prices: vec![price],

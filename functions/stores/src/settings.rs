@@ -11,7 +11,7 @@ use ground::fields::DisplayName;
 use ground::resource::Resource;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
-    STORE_SETTINGS_UPDATED, Settings, SettingsView,
+    STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
 };
 use identity::store::Store;
 use platform::caller::Owner;
@@ -40,6 +40,8 @@ pub struct UpdateRequest {
     notifications: Patch<NotificationsRequest>,
     /// How products are reviewed.
     reviews: Patch<ReviewsRequest>,
+    /// How orders are taxed.
+    taxes: Patch<TaxesRequest>,
 }
 
 /// What to change about the checkout.
@@ -77,6 +79,14 @@ pub struct ReviewsRequest {
     purchase_required: Patch<Flag>,
     /// Whether a review is shown at once, without the store's approval.
     auto_publish: Patch<Flag>,
+}
+
+/// What to change about how orders are taxed.
+#[request]
+#[derive(Debug, Clone)]
+pub struct TaxesRequest {
+    /// Whether prices hold their tax.
+    prices_include_tax: Patch<Flag>,
 }
 
 /// Changes one setting.
@@ -130,6 +140,16 @@ impl ReviewsRequest {
     }
 }
 
+impl TaxesRequest {
+    /// The group as the caller wants it.
+    fn apply(self, mut group: Taxes) -> Taxes {
+        let default = Taxes::default();
+        let included = &mut group.prices_include_tax;
+        set(included, self.prices_include_tax, default.prices_include_tax, |flag| flag.0);
+        group
+    }
+}
+
 /// Changes one group.
 fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -> T) -> T {
     match change {
@@ -142,11 +162,12 @@ fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -
 impl UpdateRequest {
     /// The settings as the caller wants them.
     fn apply(self, settings: &Settings) -> Settings {
-        let Settings { checkout, notifications, reviews, .. } = settings.clone();
+        let Settings { checkout, notifications, reviews, taxes, .. } = settings.clone();
         Settings {
             checkout: regroup(checkout, self.checkout, CheckoutRequest::apply),
             notifications: regroup(notifications, self.notifications, NotificationsRequest::apply),
             reviews: regroup(reviews, self.reviews, ReviewsRequest::apply),
+            taxes: regroup(taxes, self.taxes, TaxesRequest::apply),
             ..settings.clone()
         }
     }

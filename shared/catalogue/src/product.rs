@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::fields::{Currency, Handle};
+use ground::fields::{Currency, Handle, TaxClass};
 use ground::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
@@ -143,6 +143,9 @@ pub struct Product {
     pub metadata: BTreeMap<String, String>,
     /// Where it belongs.
     pub category_id: Option<CategoryId>,
+    /// What it is taxed as; none when it is nothing particular.
+    #[serde(default)]
+    pub tax_class: Option<TaxClass>,
     /// How many variants it has.
     pub variants_count: u32,
     /// Its variants, in their order.

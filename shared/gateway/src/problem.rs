@@ -150,7 +150,11 @@ catalogue! {
     ItemNotTracked = 409 "item_not_tracked" "The stock of this item is not counted.";
     InsufficientQuantity = 409 "insufficient_quantity" "There is not as much as the change takes.";
     StaleQuantity = 409 "stale_quantity" "The quantity is not what the request compares it with.";
-    CodeTaken = 409 "code_taken" "The code belongs to a gift card already.";
+    CodeTaken = 409 "code_taken" "The code belongs to a gift card, or a discount, already.";
+    DiscountLimit = 409 "discount_limit" "The store has reached its number of automatic discounts.";
+    ZoneLimit = 409 "zone_limit" "The store has reached its number of shipping zones.";
+    ZoneOverlap = 409 "zone_overlap" "Another shipping zone covers one of these places as well.";
+    TaxRateLimit = 409 "tax_rate_limit" "The store has reached its number of tax rates for the country.";
     InsufficientBalance = 409 "insufficient_balance" "The gift card holds less than this amount.";
     GiftCardDisabled = 409 "gift_card_disabled" "The gift card is disabled.";
     GiftCardExpired = 409 "gift_card_expired" "The gift card has expired.";
@@ -198,6 +202,7 @@ catalogue! {
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
     MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    NoShippingToAddress = 422 "no_shipping_to_address" "The store does not send to this address.";
     BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill could touch more than it may.";
     InvalidPackage = 422 "invalid_package" "The file is not a theme that can be taken.";
     // 429

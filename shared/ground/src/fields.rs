@@ -351,6 +351,28 @@ impl FromText for WebUrl {
     }
 }
 
+text_type! {
+    /// What goods are taxed as, in the merchant's word: `books`, `food`. 1 to 50 lower-case letters,
+    /// digits, `-` and `_`, the first a letter or a digit.
+    #[schemars(extend("pattern" = "^[a-z0-9][a-z0-9_-]{0,49}$"))]
+    TaxClass
+}
+
+impl FromText for TaxClass {
+    const EXPECTS: &'static str = "a tax class";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let is_word = text.chars().all(word) && !text.starts_with(['-', '_']);
+        if is_word && (1..=50).contains(&text.len()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be 1 to 50 lower-case letters, digits, `-` and `_`.";
+            Err(Fault::new("invalid_tax_class", detail))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,5 +427,15 @@ mod tests {
         assert!(Locale::from_text("zh-Hant-TW").is_ok() && Locale::from_text("english").is_err());
         assert!(Phone::from_text("+91 (22) 5550-1234").is_ok() && Phone::from_text("12").is_err());
         assert!(TimeZone::from_text("Asia/Kolkata").is_ok() && TimeZone::from_text("IST").is_err());
+    }
+
+    #[test]
+    fn tax_classes_are_words() {
+        for good in ["books", "food-7", "a"] {
+            assert_eq!(TaxClass::from_text(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "Books", "a b", "-a", &"a".repeat(51)] {
+            assert_eq!(TaxClass::from_text(bad).unwrap_err().code, "invalid_tax_class", "{bad}");
+        }
     }
 }

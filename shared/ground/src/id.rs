@@ -48,6 +48,14 @@ gateway::ids! {
     CategoryId = "cat_";
     /// A gift card.
     GiftCardId = "gft_";
+    /// A discount.
+    DiscountId = "dsc_";
+    /// A shipping zone.
+    ShippingZoneId = "shz_";
+    /// A shipping rate of a zone.
+    ShippingRateId = "shr_";
+    /// A tax rate.
+    TaxRateId = "txr_";
     /// A stock location.
     LocationId = "loc_";
     /// A customer of a store.

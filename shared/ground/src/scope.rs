@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RESOURCES: &[(&str, &str)] = &[
     ("content", "navigation menus and policy pages"),
     ("customers", "customers and their addresses"),
+    ("discounts", "discounts and their codes"),
     ("forms", "form submissions"),
     ("fulfillments", "fulfilments and tracking"),
     ("gift_cards", "gift cards and their balances"),
@@ -23,7 +24,9 @@ pub const RESOURCES: &[(&str, &str)] = &[
     ("products", "products, variants and collections"),
     ("refunds", "refunds"),
     ("reviews", "product reviews"),
+    ("shipping", "shipping zones and rates"),
     ("store", "the store's own data"),
+    ("taxes", "tax rates"),
     ("themes", "themes and their settings"),
     ("webhooks", "webhook subscriptions and deliveries"),
 ];
@@ -256,6 +259,12 @@ required! {
     WritePayments = "write_payments";
     ReadCustomers = "read_customers";
     WriteCustomers = "write_customers";
+    ReadDiscounts = "read_discounts";
+    WriteDiscounts = "write_discounts";
+    ReadShipping = "read_shipping";
+    WriteShipping = "write_shipping";
+    ReadTaxes = "read_taxes";
+    WriteTaxes = "write_taxes";
     ReadGiftCards = "read_gift_cards";
     WriteGiftCards = "write_gift_cards";
     ReadMedia = "read_media";

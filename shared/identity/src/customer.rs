@@ -66,6 +66,9 @@ pub struct Customer {
     pub accepts_marketing: bool,
     /// The store's own labels.
     pub tags: Vec<String>,
+    /// Whether their orders are not taxed.
+    #[serde(default)]
+    pub tax_exempt: bool,
     /// Orders placed.
     pub orders_count: u64,
     /// What was paid for them, in the store's currency.
@@ -122,6 +125,7 @@ impl Customer {
             status: CustomerStatus::Active,
             accepts_marketing: application.accepts_marketing,
             tags: Vec::new(),
+            tax_exempt: false,
             orders_count: 0,
             total_spent: Money::zero(currency),
             addresses_count: 0,

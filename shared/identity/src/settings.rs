@@ -98,6 +98,14 @@ pub struct Reviews {
     pub auto_publish: bool,
 }
 
+/// How orders are taxed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Taxes {
+    /// Whether prices, of goods and of shipping, hold their tax: it is taken out of them, not added.
+    pub prices_include_tax: bool,
+}
+
 /// A store's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -112,6 +120,9 @@ pub struct Settings {
     /// How products are reviewed.
     #[serde(default)]
     pub reviews: Reviews,
+    /// How orders are taxed.
+    #[serde(default)]
+    pub taxes: Taxes,
     /// When the store was made.
     pub created_at: Timestamp,
     /// When they were changed last.
@@ -143,6 +154,7 @@ impl Settings {
             checkout: Checkout::default(),
             notifications: Notifications::default(),
             reviews: Reviews::default(),
+            taxes: Taxes::default(),
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
@@ -176,6 +188,8 @@ ground::view! {
         notifications: Notifications,
         /// How products are reviewed.
         reviews: Reviews,
+        /// How orders are taxed.
+        taxes: Taxes,
         /// When the store was made.
         created_at: Timestamp,
         /// When they were changed last.
@@ -192,6 +206,7 @@ impl Example for SettingsView {
             checkout: Checkout::default(),
             notifications: Notifications::default(),
             reviews: Reviews::default(),
+            taxes: Taxes::default(),
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
             version: 1,
@@ -210,6 +225,7 @@ mod tests {
             checkout: Checkout::default(),
             notifications: Notifications::default(),
             reviews: Reviews::default(),
+            taxes: Taxes::default(),
             created_at: now,
             updated_at: now,
             version: 0,

@@ -18,6 +18,7 @@
 pub mod aggregate;
 pub mod cart;
 mod change;
+mod charges;
 mod expiry;
 mod external_refund;
 pub mod fulfillment;
@@ -57,7 +58,10 @@ use serde::{Deserialize, Serialize};
 use crate::payment::CaptureMethod;
 
 pub use change::{OrderChange, RefundChange};
-pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, Totals, Units};
+pub use charges::{
+    DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals,
+};
+pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, Units};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockState;
 pub use topics::*;
@@ -108,6 +112,12 @@ pub struct Order {
     pub items: Vec<OrderItem>,
     /// What it comes to.
     pub totals: Totals,
+    /// How it is sent, when that was chosen.
+    #[serde(default)]
+    pub shipping_line: Option<ShippingLine>,
+    /// What is taken off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discounts: Vec<OrderDiscount>,
     /// The gift cards that pay for it.
     #[serde(default)]
     pub gift_cards: Vec<GiftCardUse>,
@@ -258,8 +268,8 @@ impl Order {
     fn owed(&self) -> Money {
         let zero = || Money::zero(&self.currency);
         let waived = self.items.iter().map(OrderItem::waived_amount).collect::<Vec<_>>();
-        let waived = Money::sum(waived.iter(), &self.currency).unwrap_or_else(zero);
-        self.totals.total.minus(&waived).unwrap_or_else(zero)
+        let waived = Money::sum(waived.iter().chain([&self.waived_shipping()]), &self.currency);
+        self.totals.total.minus(&waived.unwrap_or_else(zero)).unwrap_or_else(zero)
     }
 
     /// Whether the order takes so much more money. Somebody may be paying what has been called

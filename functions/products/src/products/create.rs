@@ -15,7 +15,7 @@ use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
 use gateway::request::{AtMost, Body, FromText, Given, Judgement, Ruled, Rules, Text, request};
-use ground::fields::Handle;
+use ground::fields::{Handle, TaxClass};
 use ground::id::{CategoryId, ProductId, VariantId};
 use ground::key;
 use ground::money::Money;
@@ -56,6 +56,8 @@ pub struct CreateRequest {
     metadata: Option<Metadata>,
     /// Where it belongs.
     category_id: Option<CategoryId>,
+    /// What it is taxed as: `books`, `food`; a word that the store's tax rates name.
+    tax_class: Option<TaxClass>,
 }
 
 impl Rules for CreateRequest {
@@ -185,6 +187,7 @@ impl CreateRequest {
             seo: self.seo.map(Seo::from).unwrap_or_default(),
             metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             category_id: self.category_id,
+            tax_class: self.tax_class,
             variants_count: 0,
             variant_ids: Vec::new(),
             prices: Vec::new(),

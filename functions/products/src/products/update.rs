@@ -18,7 +18,7 @@ use gateway::reply::{Json, NoContent};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, Written, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
-use ground::fields::Handle;
+use ground::fields::{Handle, TaxClass};
 use ground::id::{CategoryId, ProductId, StoreId};
 use ground::key;
 use ground::scope::WriteProducts;
@@ -59,6 +59,8 @@ pub struct UpdateRequest {
     metadata: Patch<Metadata>,
     /// Where it belongs.
     category_id: Patch<CategoryId>,
+    /// What it is taxed as; `null` when it is nothing particular.
+    tax_class: Patch<TaxClass>,
 }
 
 /// Puts a given value in place.
@@ -92,6 +94,7 @@ impl UpdateRequest {
         patch(&mut wanted.seo, self.seo, Seo::from);
         patch(&mut wanted.metadata, self.metadata, |metadata| metadata.0);
         self.category_id.apply(&mut wanted.category_id);
+        self.tax_class.apply(&mut wanted.tax_class);
         match self.status {
             Some(status) => wanted.in_status(status, now),
             None => wanted,

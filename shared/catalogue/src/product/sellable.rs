@@ -4,6 +4,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Change;
+use ground::fields::TaxClass;
 use ground::id::{ProductId, StoreId, VariantId};
 use ground::key;
 use ground::money::Money;
@@ -41,6 +42,12 @@ pub struct Sellable {
     pub policy: Option<InventoryPolicy>,
     /// Whether it is sent by parcel.
     pub requires_shipping: bool,
+    /// What it weighs.
+    #[serde(default)]
+    pub weight_grams: Option<u32>,
+    /// What it is taxed as; none when it is nothing particular.
+    #[serde(default)]
+    pub tax_class: Option<TaxClass>,
     /// Whether an order ever held it ([`note_ordered`]); no write of the catalogue changes it.
     #[serde(default)]
     pub was_ordered: bool,
@@ -92,6 +99,7 @@ impl Sellable {
         let set = "SET product_title = :title, variant_title = :variant, price = :price, \
                    #status = :status, tracked = :tracked, requires_shipping = :shipping, \
                    sku = :sku, image_url = :image, #policy = :policy, \
+                   weight_grams = :weight, tax_class = :class, \
                    #version = #version + :one";
         Change::new(set)
             .only_if("attribute_exists(PK)")
@@ -107,6 +115,8 @@ impl Sellable {
             .value(":sku", &self.sku)
             .value(":image", &self.image_url)
             .value(":policy", self.policy)
+            .value(":weight", self.weight_grams)
+            .value(":class", &self.tax_class)
             .value(":one", 1)
     }
 }
@@ -127,6 +137,8 @@ impl Product {
             tracked: variant.tracked,
             policy: variant.policy,
             requires_shipping: variant.requires_shipping,
+            weight_grams: variant.weight_grams,
+            tax_class: self.tax_class.clone(),
             was_ordered: false,
             version: 1,
         }

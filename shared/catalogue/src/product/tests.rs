@@ -23,6 +23,7 @@ pub(crate) fn product() -> Product {
         seo: Seo::default(),
         metadata: BTreeMap::new(),
         category_id: None,
+        tax_class: None,
         variants_count: 1,
         variant_ids: Vec::new(),
         prices: vec![100],

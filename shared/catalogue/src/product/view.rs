@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
 use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::{Currency, Handle};
+use ground::fields::{Currency, Handle, TaxClass};
 use ground::id::{CategoryId, ProductId, StoreId, VariantId};
 use ground::money::{self, Money};
 use ground::rating::Rating;
@@ -82,6 +82,8 @@ ground::view! {
         metadata: BTreeMap<String, String>,
         /// Where it belongs.
         category_id: Option<CategoryId>,
+        /// What it is taxed as; none when it is nothing particular.
+        tax_class: Option<TaxClass>,
         /// How many variants it has.
         variants_count: u32,
         /// What it costs, over its variants.
@@ -181,6 +183,7 @@ impl Example for ProductSummary {
             seo: Seo::default(),
             metadata: BTreeMap::new(),
             category_id: Some(sample_id!(CategoryId)),
+            tax_class: None,
             variants_count: 1,
             price_range: PriceRange { min: price.clone(), max: price, compare_at: None },
             rating: Rating::of(9, 2),

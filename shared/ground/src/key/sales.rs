@@ -5,7 +5,7 @@ use gateway::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi5, gsi6};
 use crate::id::{
-    CustomerId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId, RefundId, StoreId,
+    CustomerId, DiscountId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId, RefundId, StoreId,
 };
 
 // Gift cards.
@@ -98,3 +98,42 @@ pub fn payment_provider(store: &StoreId, provider: &str) -> Key {
 }
 /// What sort keys of provider accounts begin with.
 pub const PAYMENT_PROVIDERS: &str = "PPR#";
+
+// What an order costs besides its goods: books of the store, and discounts.
+
+/// A store's shipping zones.
+pub fn shipping_zones(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "SHZ")
+}
+/// A store's tax rates for one country.
+pub fn tax_rates(store: &StoreId, country: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("TAX#{country}"))
+}
+/// What sort keys of tax rates begin with.
+pub const TAX_RATES: &str = "TAX#";
+/// A store's automatic discounts that are not over.
+pub fn automatic_discounts(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "DSC")
+}
+/// A discount.
+pub fn discount(store: &StoreId, id: &DiscountId) -> Key {
+    Key::new(format!("STO#{store}#DSC#{id}"), "A")
+}
+/// A store's discounts, by time.
+pub fn discounts_of_store(store: &StoreId, created: Timestamp, id: &DiscountId) -> IndexKey {
+    gsi1(format!("STO#{store}#DSC"), format!("{created}#{id}"))
+}
+/// How many orders use a discount: one of several counters.
+pub fn discount_uses(store: &StoreId, id: &DiscountId, shard: u64) -> Key {
+    Key::new(format!("STO#{store}#DSC#{id}"), format!("USE#{shard}"))
+}
+/// What sort keys of these begin with.
+pub const DISCOUNT_USES: &str = "USE#";
+/// How many orders of one customer use a discount.
+pub fn discount_uses_by(store: &StoreId, id: &DiscountId, who: &str) -> Key {
+    Key::new(format!("STO#{store}#DSC#{id}"), format!("BY#{who}"))
+}
+/// The one discount of a code.
+pub fn unique_discount_code(store: &StoreId, code: &str) -> Key {
+    Key::new(format!("UQ#{store}#DSC#{code}"), "U")
+}

@@ -113,14 +113,6 @@ pub fn expected(
     judged.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
 }
 
-/// No store has shipping rates yet, so none can be named.
-pub fn check_rate(rate: Option<&Text<1, 100>>, faults: &mut Vec<FieldError>) {
-    if rate.is_some() {
-        let detail = "The store has no such shipping rate.";
-        faults.push(fault("/shipping_rate_id", "unknown_shipping_rate", detail));
-    }
-}
-
 /// The lines of a cart, those of one variant as one: a transaction touches each level once
 /// (docs/platform.md §1). Of too many lines, the first: so that what is wrong with them can be told
 /// as well.

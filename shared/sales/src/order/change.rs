@@ -9,7 +9,7 @@ use ground::money::Money;
 
 use super::refund::{Refund, RefundStatus};
 use super::stock::StockMove;
-use super::{Order, OrderView, Units};
+use super::{Order, OrderDiscount, OrderView, Units};
 use crate::payment::PaymentChange;
 
 /// An order at its next version, and what is written in the same transaction.
@@ -25,6 +25,8 @@ pub struct OrderChange {
     pub units: Vec<(StockStep, OrderItemId, Vec<Units>)>,
     /// What goes back to gift cards.
     pub cards: Vec<(GiftCardId, Money)>,
+    /// Discounts whose use is given back.
+    pub uses: Vec<OrderDiscount>,
     /// Its payments that change.
     pub payments: Vec<PaymentChange>,
     /// Its refund that is begun or goes on.
@@ -53,6 +55,7 @@ impl OrderChange {
             stock: None,
             units: Vec::new(),
             cards: Vec::new(),
+            uses: Vec::new(),
             payments: Vec::new(),
             refund: None,
             lines: None,

@@ -1,10 +1,13 @@
-//! What an order is made of: lines, totals, the gift cards and payments that pay for it, addresses.
+//! What an order is made of: lines, the gift cards and payments that pay for it, addresses.
 
-use ground::fields::{Currency, Phone};
+use ground::fields::Phone;
 use ground::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
 use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::DiscountAllocation;
+use crate::tax::TaxLine;
 
 /// Whom an order is for, in the shopper's words: a guest has no account that would say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,9 +45,15 @@ pub struct OrderItem {
     pub subtotal: Money,
     /// Taken off it.
     pub discount: Money,
+    /// By which discounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discounts: Vec<DiscountAllocation>,
     /// Tax on it.
     pub tax: Money,
-    /// Subtotal less discount plus tax.
+    /// By which rates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tax_lines: Vec<TaxLine>,
+    /// Subtotal less discount, plus tax unless prices hold it already.
     pub total: Money,
     /// Units that have left.
     pub fulfilled: u32,
@@ -258,38 +267,6 @@ pub struct Units {
     pub location_id: LocationId,
     /// How many.
     pub quantity: u32,
-}
-
-/// What an order comes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Totals {
-    /// The lines before tax.
-    pub subtotal: Money,
-    /// Sending it.
-    pub shipping: Money,
-    /// Tax on all of it.
-    pub tax: Money,
-    /// Subtotal, shipping and tax.
-    pub total: Money,
-    /// What gift cards pay of the total.
-    pub gift_cards: Money,
-    /// What is left to pay when it is placed.
-    pub due: Money,
-}
-
-impl Totals {
-    /// Nothing.
-    pub fn zero(currency: &Currency) -> Self {
-        let zero = Money::zero(currency);
-        Self {
-            subtotal: zero.clone(),
-            shipping: zero.clone(),
-            tax: zero.clone(),
-            total: zero.clone(),
-            gift_cards: zero.clone(),
-            due: zero,
-        }
-    }
 }
 
 /// A gift card that pays for an order.

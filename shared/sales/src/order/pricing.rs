@@ -1,23 +1,34 @@
 //! A cart with the server's prices becomes an order: pricing, allocation.
 
+mod quote;
+mod rules;
+mod sums;
+
 use catalogue::inventory::{self, Level};
 use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
-use gateway::problem::{Code, FieldError, Problem};
-use ground::fields::{Currency, Email};
-use ground::id::{CustomerId, OrderItemId, VariantId};
+use gateway::problem::FieldError;
+use ground::fields::Email;
+use ground::id::{CustomerId, OrderItemId};
 use ground::money::Money;
 use identity::address::PostalAddress;
 use identity::store::Store;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::cart::{CartLine, PaymentInput, fault};
-use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Totals, Units};
+use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Units};
+use super::Totals;
 use super::stock::StockState;
-use super::{FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderStatus};
+use super::{
+    DiscountAllocation, FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderDiscount,
+    OrderStatus, ShippingLine,
+};
+use crate::discount::Discount;
 use crate::gift_card::GiftCard;
+use crate::tax::TaxLine;
+
+pub use quote::{LineAvailability, QuoteView, insufficient_stock};
+pub use rules::Rules;
+use sums::sum_up;
 
 /// Who orders, and what they say about it.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +51,8 @@ pub struct Buyer {
     pub source: String,
     /// How it is to be paid, when that is known.
     pub payment: Option<PaymentInput>,
+    /// What their uses of discounts are counted under.
+    pub who: Option<String>,
 }
 
 /// A line with what the store says about it.
@@ -57,6 +70,16 @@ pub struct PricedLine {
     pub is_available: bool,
     /// Whether it is sold beyond its stock.
     pub oversells: bool,
+    /// Taken off it.
+    pub discount: Money,
+    /// By which discounts.
+    pub discounts: Vec<DiscountAllocation>,
+    /// Tax on it.
+    pub tax: Money,
+    /// By which rates.
+    pub tax_lines: Vec<TaxLine>,
+    /// Subtotal less discount, plus tax unless prices hold it already.
+    pub total: Money,
 }
 
 /// A cart with the server's prices.
@@ -64,6 +87,10 @@ pub struct PricedLine {
 pub struct Quote {
     /// At most 40; no two of one variant.
     pub lines: Vec<PricedLine>,
+    /// How it is sent, when that was chosen.
+    pub shipping: Option<ShippingLine>,
+    /// The discounts, with what each takes off.
+    pub discounts: Vec<(Discount, Money)>,
     /// The gift cards, with what each pays.
     pub cards: Vec<(GiftCard, Money)>,
     /// What it comes to.
@@ -81,13 +108,14 @@ pub struct Offer {
 
 /// Prices a cart. The offers are in the order of the lines. With `everything`, products that are
 /// not on sale yet can be ordered too: by the merchant. What cannot be priced is left out, and is
-/// a fault: `unknown_variant`, `amount_out_of_range`.
+/// a fault: `unknown_variant`, `amount_out_of_range`; what is wrong with the code, the rate and the
+/// address is one as well.
 pub fn price(
     store: &Store,
     lines: Vec<CartLine>,
     offers: Vec<Offer>,
     cards: Vec<GiftCard>,
-    everything: bool,
+    (rules, everything): (&Rules, bool),
     errors: &mut Vec<FieldError>,
 ) -> Quote {
     let mut priced = Vec::new();
@@ -107,13 +135,14 @@ pub fn price(
         };
         priced.push((line, sellable, subtotal, offer.levels));
     }
-    let priced = allocate_all(store, priced);
-    let total = total(&priced, cards, &store.currency).unwrap_or_else(|| {
+    let mut lines = allocate_all(store, priced);
+    let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
         errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
-        (Vec::new(), Totals::zero(&store.currency))
-    });
-    let (cards, totals) = total;
-    Quote { lines: priced, cards, totals }
+        let totals = Totals::zero(&store.currency);
+        return Quote { lines, shipping: None, discounts: Vec::new(), cards: Vec::new(), totals };
+    };
+    let (cards, totals) = pay(sums.totals, cards);
+    Quote { lines, shipping: sums.shipping, discounts: sums.discounts, cards, totals }
 }
 
 /// Finds the locations that lines are taken from. All lines together take from
@@ -138,24 +167,27 @@ fn allocate_all(
         let unit = |(location_id, quantity)| Units { location_id, quantity };
         let units: Vec<Units> = found.into_iter().flatten().map(unit).collect();
         spare = spare.saturating_sub(units.len().saturating_sub(1));
-        priced.push(PricedLine { line, sellable, subtotal, units, is_available, oversells });
+        let zero = Money::zero(&subtotal.currency);
+        priced.push(PricedLine {
+            line,
+            sellable,
+            units,
+            is_available,
+            oversells,
+            discount: zero.clone(),
+            discounts: Vec::new(),
+            tax: zero,
+            tax_lines: Vec::new(),
+            total: subtotal.clone(),
+            subtotal,
+        });
     }
     priced
 }
 
-/// What the lines come to, and what the gift cards pay of it: each as much as it holds, in the
-/// order they were named. Taxes and shipping have no tables yet, and are nothing. `None` when the
-/// sum is out of the range of money.
-fn total(
-    lines: &[PricedLine],
-    cards: Vec<GiftCard>,
-    currency: &Currency,
-) -> Option<(Vec<(GiftCard, Money)>, Totals)> {
-    let parts = lines.iter().map(|line| &line.subtotal);
-    let subtotal = Money::sum(parts, currency)?;
-    let (shipping, tax) = (Money::zero(currency), Money::zero(currency));
-    let total = subtotal.plus(&shipping).and_then(|sum| sum.plus(&tax))?;
-    let mut due = total.clone();
+/// What the gift cards pay: each as much as it holds, in the order they were named.
+fn pay(totals: Totals, cards: Vec<GiftCard>) -> (Vec<(GiftCard, Money)>, Totals) {
+    let mut due = totals.total.clone();
     let mut used = Vec::new();
     for card in cards {
         let pays = card.balance.min(&due);
@@ -164,98 +196,8 @@ fn total(
             used.push((card, pays));
         }
     }
-    let gift_cards = total.minus(&due).unwrap_or_else(|| Money::zero(currency));
-    Some((used, Totals { subtotal, shipping, tax, total, gift_cards, due }))
-}
-
-impl Quote {
-    /// # Errors
-    /// `insufficient_stock`, naming the lines.
-    pub fn demand_stock(&self) -> Result<(), Problem> {
-        let short: Vec<&PricedLine> = self.lines.iter().filter(|line| !line.is_available).collect();
-        if short.is_empty() { Ok(()) } else { Err(insufficient_stock(&short)) }
-    }
-
-    /// # Errors
-    /// `price_changed`, with the totals as they are.
-    pub fn demand_total(&self, expected: Option<&Money>) -> Result<(), Problem> {
-        match expected {
-            Some(expected) if *expected != self.totals.total => {
-                let totals = serde_json::to_value(&self.totals).unwrap_or_default();
-                Err(Code::PriceChanged.with("totals", totals))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether anything of it has to be sent.
-    pub fn requires_shipping(&self) -> bool {
-        self.lines.iter().any(|line| line.sellable.requires_shipping)
-    }
-
-    /// What a dry run says: what it comes to, and of each line whether it can be had, never how
-    /// many there are.
-    pub fn view(&self) -> QuoteView {
-        let availability = self.lines.iter().map(LineAvailability::from).collect();
-        QuoteView { totals: self.totals.clone(), availability }
-    }
-}
-
-/// What a cart would come to.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct QuoteView {
-    /// What it comes to.
-    pub totals: Totals,
-    /// Of each line, whether it can be had.
-    pub availability: Vec<LineAvailability>,
-}
-
-/// Whether a line can be had, and at which price.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LineAvailability {
-    /// The id of what is sold.
-    pub variant_id: VariantId,
-    /// The product's title.
-    pub title: String,
-    /// The variant's title.
-    pub variant_title: String,
-    /// Units asked for.
-    pub quantity: u32,
-    /// Whether so many can be had now.
-    pub available: bool,
-    /// The price of one.
-    pub price: Money,
-    /// Price times quantity.
-    pub subtotal: Money,
-}
-
-impl From<&PricedLine> for LineAvailability {
-    fn from(line: &PricedLine) -> Self {
-        Self {
-            variant_id: line.sellable.variant_id.clone(),
-            title: line.sellable.product_title.clone(),
-            variant_title: line.sellable.variant_title.clone(),
-            quantity: line.line.quantity,
-            available: line.is_available,
-            price: line.sellable.price.clone(),
-            subtotal: line.subtotal.clone(),
-        }
-    }
-}
-
-/// `insufficient_stock`, naming these lines by position, variant and quantity.
-pub fn insufficient_stock(lines: &[&PricedLine]) -> Problem {
-    let items: Vec<Value> = lines
-        .iter()
-        .map(|line| {
-            json!({
-                "pointer": format!("/items/{}", line.line.position),
-                "variant_id": line.sellable.variant_id,
-                "requested": line.line.quantity,
-            })
-        })
-        .collect();
-    Code::InsufficientStock.with("items", items)
+    let gift_cards = totals.total.minus(&due).unwrap_or_else(|| Money::zero(&due.currency));
+    (used, Totals { gift_cards, due, ..totals })
 }
 
 /// What kind of order is placed.
@@ -282,6 +224,7 @@ impl Order {
         let currency = &store.currency;
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
+        let who = buyer.who.clone();
         let mut order = Self {
             id: store.order_id(number),
             store_id: store.id.clone(),
@@ -294,8 +237,12 @@ impl Order {
             financial_status: FinancialStatus::Pending,
             fulfillment_status: FulfillmentStatus::Unfulfilled,
             stock: if is_paid { StockState::Committed } else { StockState::Reserved },
-            items: quote.lines.iter().map(|line| OrderItem::of(line, currency, now)).collect(),
+            items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
+            shipping_line: quote.shipping.clone(),
+            discounts: quote.discounts.iter().map(|(discount, amount)| {
+                OrderDiscount::of(discount, amount.clone(), number, who.clone())
+            }).collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),
             captured: quote.totals.gift_cards.clone(),
@@ -329,7 +276,7 @@ impl Order {
 }
 
 impl OrderItem {
-    fn of(priced: &PricedLine, currency: &Currency, now: Timestamp) -> Self {
+    fn of(priced: &PricedLine, now: Timestamp) -> Self {
         let sellable = &priced.sellable;
         Self {
             id: OrderItemId::mint(now),
@@ -342,9 +289,11 @@ impl OrderItem {
             quantity: priced.line.quantity,
             price: sellable.price.clone(),
             subtotal: priced.subtotal.clone(),
-            discount: Money::zero(currency),
-            tax: Money::zero(currency),
-            total: priced.subtotal.clone(),
+            discount: priced.discount.clone(),
+            discounts: priced.discounts.clone(),
+            tax: priced.tax.clone(),
+            tax_lines: priced.tax_lines.clone(),
+            total: priced.total.clone(),
             fulfilled: 0,
             refunded: 0,
             cancelled: 0,
@@ -353,7 +302,7 @@ impl OrderItem {
             owed_returned: 0,
             waived: 0,
             discarded: 0,
-            refunded_amount: Money::zero(currency),
+            refunded_amount: Money::zero(&priced.total.currency),
             location_id: priced.units.first().map(|units| units.location_id.clone()),
             allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,

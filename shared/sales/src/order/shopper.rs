@@ -13,8 +13,9 @@ use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Trackin
 use super::stock::StockState;
 use super::{
     FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem, OrderStatus,
-    Totals,
+    DiscountAllocation, OrderDiscountView, ShippingLine, Totals,
 };
+use crate::tax::TaxLine;
 
 /// An order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -39,6 +40,10 @@ pub struct ShopperOrderView {
     pub items: Vec<ShopperItemView>,
     /// What it comes to.
     pub totals: Totals,
+    /// How it is sent, when that was chosen.
+    pub shipping_line: Option<ShippingLine>,
+    /// What is taken off.
+    pub discounts: Vec<OrderDiscountView>,
     /// The gift cards that pay for it, by the end of their codes.
     pub gift_cards: Vec<ShopperGiftCardView>,
     /// What has gone back.
@@ -92,7 +97,15 @@ ground::view! {
         price: Money,
         /// Price times quantity.
         subtotal: Money,
-        /// Subtotal less discount plus tax.
+        /// Taken off it.
+        discount: Money,
+        /// By which discounts.
+        discounts: Vec<DiscountAllocation>,
+        /// Tax on it.
+        tax: Money,
+        /// By which rates.
+        tax_lines: Vec<TaxLine>,
+        /// Subtotal less discount, plus tax unless prices hold it already.
         total: Money,
         /// Units that have left.
         fulfilled: u32,
@@ -176,6 +189,8 @@ impl ShopperOrderView {
             fulfillment_status: order.fulfillment_status,
             items: order.items.iter().map(ShopperItemView::from).collect(),
             totals: order.totals.clone(),
+            shipping_line: order.shipping_line.clone(),
+            discounts: order.discounts.iter().map(OrderDiscountView::from).collect(),
             gift_cards: order.gift_cards.iter().map(ShopperGiftCardView::from).collect(),
             refunded_total: order.refunded.clone(),
             outstanding: order.outstanding(),

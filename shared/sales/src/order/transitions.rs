@@ -237,9 +237,10 @@ impl Order {
         // An authorization outlives no order; the provider is told after it.
         next.void_authorizations();
         next.attend(now);
-        let mut cards = Vec::new();
+        let (mut cards, mut uses) = (Vec::new(), Vec::new());
         // A paid order's money goes back by a refund; an unpaid one's was only set aside.
         if !next.has_money() && !self.totals.due.is_zero() {
+            uses = next.give_back_uses();
             for card in &mut next.gift_cards {
                 let back = card.refundable();
                 if !back.is_zero() {
@@ -259,6 +260,6 @@ impl Order {
                 item.discarded = item.discarded.saturating_add(remaining);
             }
         }
-        OrderChange { cards, ..OrderChange::new(self, next.changed(now)).moving(Some(how)) }
+        OrderChange { cards, uses, ..OrderChange::new(self, next.changed(now)).moving(Some(how)) }
     }
 }

@@ -13,8 +13,9 @@ use serde::Serialize;
 
 use super::{
     Allocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem,
-    OrderPayment, OrderStatus, Totals,
+    DiscountAllocation, OrderDiscountView, OrderPayment, OrderStatus, ShippingLine, Totals,
 };
+use crate::tax::TaxLine;
 use crate::payment::CaptureMethod;
 
 ground::view! {
@@ -44,6 +45,10 @@ ground::view! {
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
         /// What it comes to.
         totals: Totals,
+        /// How it is sent, when that was chosen.
+        shipping_line: Option<ShippingLine>,
+        /// What is taken off.
+        discounts: Vec<OrderDiscountView> = order.discounts.iter().map(OrderDiscountView::from).collect(),
         /// The gift cards that pay for it.
         gift_cards: Vec<GiftCardUseView> = order.gift_cards.iter().map(GiftCardUseView::from).collect(),
         /// The payments that were authorized or taken.
@@ -116,9 +121,13 @@ ground::view! {
         subtotal: Money,
         /// Taken off it.
         discount: Money,
+        /// By which discounts.
+        discounts: Vec<DiscountAllocation>,
         /// Tax on it.
         tax: Money,
-        /// Subtotal less discount plus tax.
+        /// By which rates.
+        tax_lines: Vec<TaxLine>,
+        /// Subtotal less discount, plus tax unless prices hold it already.
         total: Money,
         /// Units that have left.
         fulfilled: u32,

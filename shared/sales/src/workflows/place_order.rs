@@ -16,6 +16,7 @@ use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
 use gateway::table::{Change, Sight, Write, is_to_be_settled};
+use ground::id::ShippingRateId;
 use ground::key;
 use ground::mail::Notice;
 use ground::money::Money;
@@ -26,20 +27,23 @@ use identity::store::Store;
 pub use price_cart::price;
 use price_cart::price_as;
 
+use crate::discount::{DiscountCode, Shopper, uses};
 use crate::gift_card::{self, GiftCardCode};
 use crate::order::cart::{CartLine, PaymentInput};
 use crate::order::number;
 use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
 use crate::payment::PaymentChange;
+use crate::shipping::ShippingZone;
+use crate::tax::Place;
 
 /// How often a cart is priced again after its write was refused.
 const ATTEMPTS: u32 = 12;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
 /// Actions besides those of the lines: the order, three events, the idempotency record, the customer,
-/// a payment, and three gift cards with their entries.
-const OTHER_ACTIONS: usize = 13;
+/// a payment, three gift cards with their entries, and two counters for each of two discounts.
+const OTHER_ACTIONS: usize = 17;
 
 /// A cart to be ordered.
 #[derive(Debug, Clone)]
@@ -48,6 +52,20 @@ pub struct Cart {
     pub lines: Vec<CartLine>,
     /// The gift cards to pay with.
     pub gift_card_codes: Vec<GiftCardCode>,
+    /// The discount codes that are named; one counts.
+    pub discount_codes: Vec<DiscountCode>,
+    /// The shipping rate that is chosen.
+    pub shipping_rate_id: Option<ShippingRateId>,
+    /// Whether one has to be, where the store has any.
+    pub demands_rate: bool,
+    /// Where it goes.
+    pub destination: Option<Place>,
+    /// Where it is taxed when it goes nowhere; in the store's country, unless that is known.
+    pub billed_at: Option<Place>,
+    /// Whether its buyer pays no tax.
+    pub is_exempt: bool,
+    /// Who buys, as far as discounts ask.
+    pub shopper: Shopper,
     /// The network of the shopper: who names codes that are no card's is held up there. None for
     /// whoever the merchant lets place orders.
     pub shopper_network: Option<String>,
@@ -85,6 +103,8 @@ pub struct Priced {
     pub settings: Settings,
     /// The lines, the cards, the totals: of what can be priced.
     pub quote: Quote,
+    /// Where the store sends, and at what.
+    pub zones: Vec<ShippingZone>,
     /// What is wrong with the cart.
     pub faults: Vec<FieldError>,
 }
@@ -207,7 +227,11 @@ async fn write<R: Reply>(
         gift_card::debit(write, card, pays, &order.id, Code::VersionConflict, now)
     });
     let write = payments.iter().fold(write, |write, payment| payment.write(write, now));
-    let write = count_customer(write, &order);
+    let discounts = order.discounts.iter().zip(&quote.discounts);
+    let write = discounts.fold(write, |write, (counted, (discount, _))| {
+        uses::take(write, discount, &counted.used)
+    });
+    let write = count_customer(write, &order, quote);
     announce(write, priced, &order, now).answer(answer(&order), now).await
 }
 
@@ -250,16 +274,21 @@ async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, P
     }))
 }
 
-/// Counts the order, and what it has brought in already, for its customer.
-fn count_customer(write: Write, order: &Order) -> Write {
+/// Counts the order, and what it has brought in already, for its customer. It is their first one, where
+/// a discount says so.
+fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
     let Some(customer) = &order.customer_id else { return write };
     let change = Change::new(
         "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
     )
-    .only_if("attribute_exists(PK)")
     .value(":one", 1)
     .value(":spent", order.brought_in());
-    write.update(&key::customer(&order.store_id, customer), change, gone())
+    let customer = key::customer(&order.store_id, customer);
+    if quote.discounts.iter().any(|(discount, _)| discount.first_order_only) {
+        let first = change.only_if("orders_count = :none").value(":none", 0);
+        return write.update(&customer, first, Code::VersionConflict);
+    }
+    write.update(&customer, change.only_if("attribute_exists(PK)"), gone())
 }
 
 /// The customer was deleted between authentication and the write.

@@ -16,6 +16,7 @@ use ground::key;
 use ground::resource::Resource;
 use identity::customer::{self, Customer};
 
+use crate::discount::uses;
 use crate::gift_card;
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
 use crate::order::{OrderChange, RefundChange, stock};
@@ -74,6 +75,9 @@ impl OrderChange {
             let gone = Problem::internal("a gift card that paid for an order is gone");
             let order = (&self.order.store_id, &self.order.id);
             gift_card::credit(write, card, amount, order, gone, now)
+        });
+        let write = self.uses.iter().fold(write, |write, discount| {
+            uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
         });
         let write = write
             .also(self.refund.as_ref(), |write, refund| refund.write(write, now))

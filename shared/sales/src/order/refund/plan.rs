@@ -118,7 +118,7 @@ impl Order {
 
     fn refund_shipping(&self, wanted: Option<&WantedShipping>) -> Result<Money, Problem> {
         let zero = || Money::zero(&self.currency);
-        let left = self.totals.shipping.minus(&self.shipping_refunded).unwrap_or_else(zero);
+        let left = self.shipping_total().minus(&self.shipping_refunded).unwrap_or_else(zero);
         match wanted {
             None => Ok(zero()),
             Some(WantedShipping::Full) => Ok(left),

@@ -1,22 +1,30 @@
 //! What a cart comes to, over what its store says at this moment.
 
+mod discounts;
+
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::table::{Batch, Sight};
-use ground::id::LocationId;
+use ground::id::{LocationId, ProductId};
 use ground::key;
 use ground::provider::ProviderName;
+use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
 
 use super::{Cart, Priced};
+use crate::book::{Book, Entry};
+use crate::discount::{Discount, DiscountCode, Shopper, UniqueDiscountCode};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};
 use crate::order::cart;
 use crate::order::payable;
-use crate::order::pricing::{self, Offer};
+use crate::order::pricing::{self, Offer, Rules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
+use crate::shipping::ShippingZone;
+use crate::tax::{Place, TaxRate};
+use discounts::Candidates;
 
 /// Items that one round trip reads.
 const BATCH: usize = 100;
@@ -53,12 +61,31 @@ pub(super) async fn price_as(
         // Its locations changed a moment ago: other levels than those that were read count.
         context = look(app, &context.store, cart, sight).await?;
     }
-    let PricingContext { store, settings, offers, accounts } = context;
     let mut faults = cart.faults.clone();
+    let offered = context.offers.iter().filter_map(|offer| offer.sellable.as_ref());
+    let products: Vec<ProductId> = offered.map(|sellable| sellable.product_id.clone()).collect();
+    let candidates = Candidates { codes: context.codes, automatic: context.automatic };
+    let shopper = &context.shopper;
+    let given =
+        discounts::judge(app, store, (cart, shopper), candidates, &products, sight, &mut faults)
+            .await?;
     let mut of_cards = Vec::new();
-    let cards = cards(app, &store, cart, &mut of_cards).await?;
-    let lines = cart.lines.clone();
-    let quote = pricing::price(&store, lines, offers, cards, cart.everything, &mut faults);
+    let cards = cards(app, &context.store, cart, &mut of_cards).await?;
+    let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
+    let rules = Rules {
+        zones,
+        destination: cart.destination.clone(),
+        shipping_rate_id: cart.shipping_rate_id.clone(),
+        demands_rate: cart.demands_rate,
+        tax_rates,
+        taxed_at: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
+        prices_include_tax: settings.taxes.prices_include_tax,
+        named: given.named,
+        automatic: given.automatic,
+        collections: given.collections,
+    };
+    let (lines, how) = (cart.lines.clone(), (&rules, cart.everything));
+    let quote = pricing::price(&store, lines, offers, cards, how, &mut faults);
     // The total of a cart that is not sound is nobody's to pay.
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
     let is_shopper = cart.shopper_network.is_some();
@@ -69,7 +96,16 @@ pub(super) async fn price_as(
     }
     faults.extend(fault);
     faults.extend(of_cards);
-    Ok(Priced { store, settings, quote, faults })
+    Ok(Priced { store, settings, quote, zones: rules.zones, faults })
+}
+
+impl Cart {
+    /// Where it is taxed: where it goes, or else where its bill does, or else where the store is.
+    fn taxed_at(&self, store: &Store) -> Place {
+        let known = self.destination.as_ref().or(self.billed_at.as_ref());
+        let at_home = || Place { country: store.country.clone(), region: None, postal_code: None };
+        known.cloned().unwrap_or_else(at_home)
+    }
 }
 
 /// What a cart is priced over: one look at its store and its lines.
@@ -78,10 +114,16 @@ struct PricingContext {
     settings: Settings,
     offers: Vec<Offer>,
     accounts: Vec<ProviderAccount>,
+    zones: Vec<ShippingZone>,
+    tax_rates: Vec<TaxRate>,
+    automatic: Vec<Discount>,
+    codes: Vec<Option<UniqueDiscountCode>>,
+    shopper: Shopper,
 }
 
 /// The store, its settings, its account with the payment provider that is chosen (or the one that
-/// every store has), and what is there of each line: one round trip for a hundred items.
+/// every store has), what sending and taxing cost there, its discounts, and what is there of each
+/// line: one round trip for a hundred items.
 async fn look(
     app: &App,
     store: &Store,
@@ -98,45 +140,86 @@ async fn look(
     let settings_key = untouched.key();
     let chosen = cart.payment.as_ref().map_or(ProviderName::Manual, |payment| payment.provider);
     let account_key = key::payment_provider(&store.id, chosen.as_str());
+    let books = (
+        key::shipping_zones(&store.id),
+        key::tax_rates(&store.id, cart.taxed_at(store).country.as_str()),
+        key::automatic_discounts(&store.id),
+    );
+    let unique = |code: &DiscountCode| key::unique_discount_code(&store.id, code.as_str());
+    let codes: Vec<Key> = cart.discount_codes.iter().map(unique).collect();
+    // Whoever was refused for an earlier order is looked at again.
+    let account = cart.shopper.account.as_ref().filter(|_| sight == Sight::Settled);
+    let account = account.map(|(id, _)| key::customer(&store.id, id));
     let of_lines =
         keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
-    let of_store = [&store_key, &settings_key, &account_key].into_iter();
-    let wanted: Vec<&Key> = of_store.chain(of_lines).collect();
-    let mut batches = Vec::new();
-    match sight {
-        Sight::Glance => batches.push(app.table.glance(&wanted).await?),
-        Sight::Settled => {
-            for chunk in wanted.chunks(BATCH) {
-                batches.push(app.table.get_many(chunk).await?);
-            }
-        }
-    }
+    let of_store = [&store_key, &settings_key, &account_key, &books.0, &books.1, &books.2];
+    let wanted = of_store.into_iter().chain(&codes).chain(account.as_ref()).chain(of_lines);
+    let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), sight).await?;
     let mut offers = Vec::new();
     for (sellable, levels) in &keys {
-        let mut offer = Offer { sellable: find(&mut batches, sellable)?, levels: Vec::new() };
+        let mut offer = Offer { sellable: found.take(sellable)?, levels: Vec::new() };
         for level in levels {
-            offer.levels.extend(find(&mut batches, level)?);
+            offer.levels.extend(found.take(level)?);
         }
         offers.push(offer);
     }
-    let settings = find(&mut batches, &settings_key)?.unwrap_or(untouched);
+    let settings = found.take(&settings_key)?.unwrap_or(untouched);
     let mut accounts = Vec::new();
-    accounts.extend(find::<ProviderAccount>(&mut batches, &account_key)?);
-    let store: Store = find(&mut batches, &store_key)?.ok_or(Code::StoreNotFound)?;
+    accounts.extend(found.take::<ProviderAccount>(&account_key)?);
+    let store: Store = found.take(&store_key)?.ok_or(Code::StoreNotFound)?;
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(&store));
     }
-    Ok(PricingContext { store, settings, offers, accounts })
+    let mut shopper = cart.shopper.clone();
+    if let Some(key) = &account {
+        let known: Option<Customer> = found.take(key)?;
+        shopper.account = known.map(|known| (known.id, known.orders_count));
+    }
+    Ok(PricingContext {
+        store,
+        settings,
+        offers,
+        accounts,
+        zones: found.entries(&books.0)?,
+        tax_rates: found.entries(&books.1)?,
+        automatic: found.entries(&books.2)?,
+        codes: codes.iter().map(|code| found.take(code)).collect::<Result<_, _>>()?,
+        shopper,
+    })
 }
 
-/// The item of a key, in whichever batch it came.
-fn find<T: Item>(batches: &mut [Batch], key: &Key) -> Result<Option<T>, Problem> {
-    for batch in batches {
-        if let Some(found) = batch.take(key)? {
-            return Ok(Some(found));
+/// Items that were read together.
+pub(super) struct Found(Vec<Batch>);
+
+impl Found {
+    /// Reads items, a hundred in a round trip.
+    pub(super) async fn read(app: &App, keys: &[&Key], sight: Sight) -> Result<Self, Problem> {
+        let mut batches = Vec::new();
+        match sight {
+            Sight::Glance => batches.push(app.table.glance(keys).await?),
+            Sight::Settled => {
+                for chunk in keys.chunks(BATCH) {
+                    batches.push(app.table.get_many(chunk).await?);
+                }
+            }
         }
+        Ok(Self(batches))
     }
-    Ok(None)
+
+    /// The item of a key, in whichever batch it came.
+    pub(super) fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
+        for batch in &mut self.0 {
+            if let Some(found) = batch.take(key)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the book of a key holds.
+    fn entries<E: Entry>(&mut self, key: &Key) -> Result<Vec<E>, Problem> {
+        Ok(self.take::<Book<E>>(key)?.map(|book| book.entries).unwrap_or_default())
+    }
 }
 
 /// The cards of these codes. Whoever names a code that is no card's has tried one out: it counts

@@ -1,0 +1,89 @@
+//! The codes of discounts, and how often a client may try one out.
+
+use gateway::app::App;
+use gateway::clock::MINUTE;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::request::{Fault, FromText};
+use gateway::seal;
+use ground::id::{DiscountId, StoreId};
+use ground::key;
+use identity::throttle::Ceiling;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Wrong codes that a client may name at a store: as many as of gift cards.
+const TRIES: Ceiling = Ceiling { of: "discount_code", most: 5, window: MINUTE };
+
+/// A code: 1 to 50 letters, digits, `-` and `_`, in capitals; however it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("pattern" = r"^\s*[A-Za-z0-9_-]{1,50}\s*$"))]
+pub struct DiscountCode(String);
+
+impl DiscountCode {
+    /// The code, in capitals.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromText for DiscountCode {
+    const EXPECTS: &'static str = "a discount code";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let code = text.trim();
+        let known = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if (1..=50).contains(&code.len()) && code.chars().all(known) {
+            Ok(Self(code.to_ascii_uppercase()))
+        } else {
+            let detail = "Must be 1 to 50 letters, digits, `-` and `_`.";
+            Err(Fault::new("invalid_code", detail))
+        }
+    }
+}
+
+gateway::text_field!(DiscountCode);
+
+/// The one discount of a code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UniqueDiscountCode {
+    /// The store.
+    pub store_id: StoreId,
+    /// The code.
+    pub code: DiscountCode,
+    /// Whose it is.
+    pub discount_id: DiscountId,
+    /// Always 1.
+    pub version: u64,
+}
+
+impl Item for UniqueDiscountCode {
+    const KIND: &'static str = "unique_discount_code";
+    fn key(&self) -> Key {
+        key::unique_discount_code(&self.store_id, self.code.as_str())
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+fn digest_of(store: &StoreId, client_prefix: &str) -> String {
+    seal::digest(&format!("{store}\n{client_prefix}"))
+}
+
+/// Demands that whoever is in the network `client_prefix` may name another code, and counts nothing.
+///
+/// # Errors
+/// `too_many_attempts`; 503.
+pub async fn demand_try(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    TRIES.demand(app, &digest_of(store, client_prefix)).await
+}
+
+/// Counts a wrong code of whoever is in the network `client_prefix`.
+///
+/// # Errors
+/// `too_many_attempts`; 503.
+pub async fn count_try(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    TRIES.take(app, &digest_of(store, client_prefix), |write| write).await
+}

@@ -1,0 +1,12 @@
+//! What is announced of discounts.
+
+use super::DiscountView;
+
+ground::topics! {
+    DISCOUNT_CREATED = "discount.created", "discount", Some("read_discounts"), DiscountView,
+        "A discount was made.";
+    DISCOUNT_UPDATED = "discount.updated", "discount", Some("read_discounts"), DiscountView,
+        "A discount changed, or was switched on or off.";
+    DISCOUNT_DELETED = "discount.deleted", "discount", Some("read_discounts"), DiscountView,
+        "A discount was removed.";
+}

@@ -1,0 +1,99 @@
+//! What a cart is priced by, besides its products, and what the store says to the way it is sent.
+
+use std::collections::HashMap;
+
+use gateway::problem::FieldError;
+use ground::id::{CollectionId, ProductId, ShippingRateId};
+use ground::money::Money;
+
+use crate::discount::Discount;
+use crate::order::cart::fault;
+use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
+use crate::tax::{Place, TaxRate};
+
+/// What a cart is priced by.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// The store's shipping zones; where it has none, sending costs nothing.
+    pub zones: Vec<ShippingZone>,
+    /// Where it goes, if that is known.
+    pub destination: Option<Place>,
+    /// The rate that was chosen.
+    pub shipping_rate_id: Option<ShippingRateId>,
+    /// Whether one has to be.
+    pub demands_rate: bool,
+    /// The rates of the country that it is taxed in.
+    pub tax_rates: Vec<TaxRate>,
+    /// Where it is taxed; nowhere when its buyer is exempt.
+    pub taxed_at: Option<Place>,
+    /// Whether prices hold their tax.
+    pub prices_include_tax: bool,
+    /// The discount whose code was named, with the code's place.
+    pub named: Option<(usize, Discount)>,
+    /// The automatic discounts that can be used.
+    pub automatic: Vec<Discount>,
+    /// The collections, of those that discounts are for, that products are in.
+    pub collections: HashMap<ProductId, Vec<CollectionId>>,
+}
+
+impl Rules {
+    /// The rate that was chosen, as far as it can be judged without the parcel.
+    pub(super) fn rate(&self, is_sent: bool, errors: &mut Vec<FieldError>) -> Option<&ShippingRate> {
+        let mut refuse = |field: &str, code, detail: &'static str| {
+            errors.push(fault(&format!("/{field}"), code, detail));
+            None
+        };
+        let (id, place) = (self.shipping_rate_id.as_ref(), self.destination.as_ref());
+        if !is_sent {
+            let detail = "Nothing of it has to be sent.";
+            return id.and_then(|_| refuse("shipping_rate_id", "not_applicable", detail));
+        }
+        let known = |zone: &&ShippingZone| zone.rates.iter().any(|rate| Some(&rate.id) == id);
+        let its_zone = self.zones.iter().find(known);
+        let rate = its_zone.and_then(|zone| zone.rates.iter().find(|rate| Some(&rate.id) == id));
+        match (id, rate) {
+            (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
+            (Some(_), None) => {
+                let detail = "The store has no such shipping rate.";
+                return refuse("shipping_rate_id", "unknown_shipping_rate", detail);
+            }
+            _ => {}
+        }
+        let zone = place.and_then(|place| shipping::find(&self.zones, place));
+        let is_nowhere = place.is_some() && zone.is_none() && !self.zones.is_empty();
+        match rate {
+            _ if is_nowhere => {
+                let detail = "The store does not send to this address.";
+                refuse("shipping_address", "no_shipping_to_address", detail)
+            }
+            None if self.demands_rate && zone.is_some() => {
+                refuse("shipping_rate_id", "required", "Choose how it is sent.")
+            }
+            None => None,
+            Some(_) if place.is_none() => {
+                refuse("shipping_address", "required", "Say where it goes.")
+            }
+            Some(_) if zone.map(|zone| &zone.id) != its_zone.map(|zone| &zone.id) => {
+                refuse("shipping_rate_id", UNAVAILABLE, "This rate is for other places.")
+            }
+            Some(rate) => Some(rate),
+        }
+    }
+}
+
+/// That a rate is not for what it was chosen for.
+const UNAVAILABLE: &str = "shipping_rate_unavailable";
+
+/// What a rate costs for a parcel.
+pub(super) fn charge(
+    rate: &ShippingRate,
+    parcel: &Parcel,
+    errors: &mut Vec<FieldError>,
+) -> Option<Money> {
+    let price = rate.price_of(parcel).filter(|_| rate.is_in(&parcel.goods.currency));
+    if price.is_none() {
+        let detail = "This rate is not for what is in the cart.";
+        errors.push(fault("/shipping_rate_id", UNAVAILABLE, detail));
+    }
+    price
+}

@@ -1,0 +1,219 @@
+//! The sums of a cart: discounts, shipping, tax, in this order (docs/commerce.md).
+
+use gateway::problem::FieldError;
+use ground::fields::Currency;
+use ground::id::DiscountId;
+use ground::money::Money;
+
+use super::rules::charge;
+use super::{PricedLine, Rules};
+use crate::discount::{Discount, Goods, Saving};
+use crate::order::cart::fault;
+use crate::order::{DiscountAllocation, ShippingLine, Totals};
+use crate::shipping::{Parcel, ShippingRate, ShippingService};
+use crate::tax::{self, TaxLine};
+
+/// What a cart comes to, before anybody pays.
+pub(super) struct Sums {
+    pub(super) shipping: Option<ShippingLine>,
+    pub(super) discounts: Vec<(Discount, Money)>,
+    pub(super) totals: Totals,
+}
+
+/// Sets what the lines cost in the end, and sums it all up. Nothing when it is out of the range of
+/// money.
+pub(super) fn sum_up(
+    lines: &mut [PricedLine],
+    rules: &Rules,
+    currency: &Currency,
+    errors: &mut Vec<FieldError>,
+) -> Option<Sums> {
+    let subtotal = Money::sum(lines.iter().map(|line| &line.subtotal), currency)?;
+    let is_sent = lines.iter().any(|line| line.sellable.requires_shipping);
+    let rate = rules.rate(is_sent, errors);
+    let mut cart = Cart::of(lines, rules, rate, currency);
+    if let Some((position, discount)) = &rules.named {
+        match discount.saving(&cart.goods, currency) {
+            Ok(saving) => cart.take(discount, &saving),
+            Err(refusal) => {
+                let pointer = format!("/discount_codes/{position}");
+                errors.push(fault(&pointer, refusal.code(), refusal.detail()));
+            }
+        }
+    }
+    if let Some((discount, saving)) = cart.best(&rules.automatic) {
+        cart.take(discount, &saving);
+    }
+    let Cart { taken, free_by, .. } = &cart;
+    for (at, line) in lines.iter_mut().enumerate() {
+        let of_line = |(id, saving): &(Discount, Saving)| {
+            let amount = saving.lines.get(at).filter(|amount| !amount.is_zero())?;
+            Some(DiscountAllocation { discount_id: id.id.clone(), amount: amount.clone() })
+        };
+        line.discounts = taken.iter().filter_map(of_line).collect();
+        line.settle(rules)?;
+    }
+    let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &cart.parcel(), errors)?))) {
+        Some((rate, price)) => Some(shipping_line(rate, price, free_by.as_ref(), rules)?),
+        None => None,
+    };
+    let discounts = taken.iter().map(|(discount, saving)| {
+        let of_lines = Money::sum(&saving.lines, currency)?;
+        let sent_free = shipping.as_ref().filter(|_| free_by.as_ref() == Some(&discount.id));
+        let of_shipping = sent_free.map_or_else(|| Money::zero(currency), |line| line.discount.clone());
+        Some((discount.clone(), of_lines.plus(&of_shipping)?))
+    });
+    let discounts: Vec<(Discount, Money)> = discounts.collect::<Option<_>>()?;
+    let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
+    Some(Sums { shipping, discounts, totals })
+}
+
+/// A cart while discounts are taken off it.
+struct Cart<'a> {
+    goods: Vec<Goods>,
+    grams: i64,
+    rate: Option<&'a ShippingRate>,
+    currency: &'a Currency,
+    taken: Vec<(Discount, Saving)>,
+    /// The discount by which sending it costs nothing.
+    free_by: Option<DiscountId>,
+}
+
+impl<'a> Cart<'a> {
+    fn of(
+        lines: &[PricedLine],
+        rules: &Rules,
+        rate: Option<&'a ShippingRate>,
+        currency: &'a Currency,
+    ) -> Self {
+        let goods = lines.iter().map(|line| Goods {
+            product_id: line.sellable.product_id.clone(),
+            collection_ids: rules.collections.get(&line.sellable.product_id).cloned().unwrap_or_default(),
+            quantity: line.line.quantity,
+            price: line.sellable.price.clone(),
+            subtotal: line.subtotal.clone(),
+            left: line.subtotal.clone(),
+            requires_shipping: line.sellable.requires_shipping,
+        });
+        let sent = lines.iter().filter(|line| line.sellable.requires_shipping);
+        let weights = sent.map(|line| {
+            let grams = i64::from(line.sellable.weight_grams.unwrap_or(0));
+            grams.saturating_mul(i64::from(line.line.quantity))
+        });
+        Self {
+            goods: goods.collect(),
+            grams: weights.fold(0, i64::saturating_add),
+            rate,
+            currency,
+            taken: Vec::new(),
+            free_by: None,
+        }
+    }
+
+    /// What is to be sent, as it stands.
+    fn parcel(&self) -> Parcel {
+        let left = Money::sum(self.goods.iter().map(|goods| &goods.left), self.currency);
+        Parcel { grams: self.grams, goods: left.unwrap_or_else(|| Money::zero(self.currency)) }
+    }
+
+    fn take(&mut self, discount: &Discount, saving: &Saving) {
+        for (goods, amount) in self.goods.iter_mut().zip(&saving.lines) {
+            goods.left = goods.left.minus(amount).unwrap_or_else(|| Money::zero(self.currency));
+        }
+        if saving.free_shipping && self.free_by.is_none() {
+            self.free_by = Some(discount.id.clone());
+        }
+        self.taken.push((discount.clone(), saving.clone()));
+    }
+
+    /// The automatic discount that saves the most of what is left; of equal ones the oldest.
+    fn best<'d>(&self, automatic: &'d [Discount]) -> Option<(&'d Discount, Saving)> {
+        let mut best: Option<(i64, &Discount, Saving)> = None;
+        for discount in automatic {
+            let Ok(saving) = discount.saving(&self.goods, self.currency) else { continue };
+            let worth = self.worth(&saving);
+            let is_better = best.as_ref().is_none_or(|(most, known, _)| {
+                let older = (discount.created_at, &discount.id) < (known.created_at, &known.id);
+                worth > *most || (worth == *most && older)
+            });
+            if worth > 0 && is_better {
+                best = Some((worth, discount, saving));
+            }
+        }
+        best.map(|(_, discount, saving)| (discount, saving))
+    }
+
+    /// What is saved: of the lines, and of sending them as they stand.
+    fn worth(&self, saving: &Saving) -> i64 {
+        let of_lines = saving.lines.iter().map(|line| line.amount).fold(0, i64::saturating_add);
+        let is_new = saving.free_shipping && self.free_by.is_none();
+        let price = self.rate.filter(|_| is_new).and_then(|rate| rate.price_of(&self.parcel()));
+        of_lines.saturating_add(price.map_or(0, |price| price.amount))
+    }
+}
+
+impl PricedLine {
+    /// Sets what the line costs less its discounts, and its tax.
+    fn settle(&mut self, rules: &Rules) -> Option<()> {
+        let currency = &self.subtotal.currency;
+        self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
+        let left = self.subtotal.minus(&self.discount)?;
+        let class = self.sellable.tax_class.as_ref();
+        let rates = rules.taxed_at.as_ref().map(|at| tax::on_goods(&rules.tax_rates, at, class));
+        self.tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
+        (self.tax, self.total) = with_tax(left, &self.tax_lines, rules)?;
+        Some(())
+    }
+}
+
+/// The tax of an amount, and the amount with it.
+fn with_tax(left: Money, lines: &[TaxLine], rules: &Rules) -> Option<(Money, Money)> {
+    let tax = tax::sum(lines, &left.currency)?;
+    let total = if rules.prices_include_tax { left } else { left.plus(&tax)? };
+    Some((tax, total))
+}
+
+fn shipping_line(
+    rate: &ShippingRate,
+    price: Money,
+    free_by: Option<&DiscountId>,
+    rules: &Rules,
+) -> Option<ShippingLine> {
+    let zero = Money::zero(&price.currency);
+    let discount = if free_by.is_some() { price.clone() } else { zero };
+    let off = free_by.filter(|_| !discount.is_zero());
+    let discounts = off.map(|id| DiscountAllocation { discount_id: id.clone(), amount: discount.clone() });
+    let left = price.minus(&discount)?;
+    let rates = rules.taxed_at.as_ref().map(|place| tax::on_shipping(&rules.tax_rates, place));
+    let tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
+    let (tax, total) = with_tax(left, &tax_lines, rules)?;
+    let service = ShippingService::from(rate);
+    let discounts = discounts.into_iter().collect();
+    Some(ShippingLine { service, price, discount, discounts, tax, tax_lines, total })
+}
+
+fn totals(
+    lines: &[PricedLine],
+    subtotal: Money,
+    shipping: Option<&ShippingLine>,
+    rules: &Rules,
+    currency: &Currency,
+) -> Option<Totals> {
+    let all = |of_line: fn(&PricedLine) -> &Money, of_shipping: fn(&ShippingLine) -> &Money| {
+        Money::sum(lines.iter().map(of_line).chain(shipping.map(of_shipping)), currency)
+    };
+    let total = all(|line| &line.total, |line| &line.total)?;
+    let taxed = lines.iter().flat_map(|line| &line.tax_lines);
+    let sent = shipping.iter().flat_map(|line| &line.tax_lines);
+    Some(Totals {
+        subtotal,
+        discount: all(|line| &line.discount, |line| &line.discount)?,
+        shipping: shipping.map_or_else(|| Money::zero(currency), |line| line.price.clone()),
+        tax: all(|line| &line.tax, |line| &line.tax)?,
+        tax_included: rules.prices_include_tax,
+        tax_lines: tax::by_rate(taxed.chain(sent)),
+        gift_cards: Money::zero(currency),
+        due: total.clone(),
+        total,
+    })
+}

@@ -1,0 +1,229 @@
+//! Tax: rates by country, region and class of goods, and what a line owes by them
+//! (docs/commerce.md §2).
+//!
+//! The rates of a country are one [`Book`], so that a checkout reads those of its destination and no
+//! others. Several rates of one place add up, and none is levied on another. Tax is computed over a
+//! line as it is left by its discounts, once, half up, in minor units; where prices hold their tax
+//! already it is taken out of them, never added.
+
+#[cfg(test)]
+mod tests;
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use ground::event::{About, EXAMPLE_TIME, Example, sample};
+use ground::fields::{Country, Currency, TaxClass};
+use ground::id::{StoreId, TaxRateId};
+use ground::key;
+use ground::money::Money;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::book::{self, Entry};
+
+/// Rates of one country (our choice): each of some forty regions with a few classes.
+pub const MAX_RATES: usize = 200;
+/// The whole, in basis points.
+pub const WHOLE: i64 = 10_000;
+
+ground::topics! {
+    TAX_RATE_CREATED = "tax_rate.created", "tax_rate", Some("read_taxes"), TaxRateView,
+        "A tax rate was made.";
+    TAX_RATE_UPDATED = "tax_rate.updated", "tax_rate", Some("read_taxes"), TaxRateView,
+        "A tax rate changed.";
+    TAX_RATE_DELETED = "tax_rate.deleted", "tax_rate", Some("read_taxes"), TaxRateView,
+        "A tax rate was removed.";
+}
+
+/// Where something is taxed and sent to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// ISO 3166-1.
+    pub country: Country,
+    /// ISO 3166-2 without the country, where the country has them.
+    pub region: Option<String>,
+    /// The postal code.
+    pub postal_code: Option<String>,
+}
+
+/// A tax rate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaxRate {
+    /// `txr_` and 32 hexadecimal digits.
+    pub id: TaxRateId,
+    /// The store that levies it.
+    pub store_id: StoreId,
+    /// What invoices call it.
+    pub name: String,
+    /// Where it is levied.
+    pub country: Country,
+    /// In this region alone; in the whole country when there is none.
+    pub region: Option<String>,
+    /// On goods of this class alone; when there is none, on all that have no rate of their own there.
+    pub tax_class: Option<TaxClass>,
+    /// Hundredths of a percent: 1900 is 19 %.
+    pub basis_points: i64,
+    /// Whether it is levied on shipping, too.
+    pub on_shipping: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Starts at 1, and grows by 1 with each write.
+    pub version: u64,
+}
+
+impl Entry for TaxRate {
+    const KIND: &'static str = "tax_rates";
+    type View = TaxRateView;
+
+    fn book(&self) -> Key {
+        key::tax_rates(&self.store_id, self.country.as_str())
+    }
+
+    fn about(&self) -> About<'_> {
+        book::about(&self.store_id, self.id.as_str(), self.version)
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+}
+
+impl TaxRate {
+    fn is_levied_at(&self, place: &Place) -> bool {
+        let here = |region: &String| place.region.as_ref() == Some(region);
+        self.country == place.country && self.region.as_ref().is_none_or(here)
+    }
+}
+
+/// The rates that goods of a class are taxed by at a place: those of the class, or, when it has none
+/// there, those for all goods.
+pub fn on_goods<'a>(rates: &'a [TaxRate], place: &Place, class: Option<&TaxClass>) -> Vec<&'a TaxRate> {
+    let here = || rates.iter().filter(|rate| rate.is_levied_at(place));
+    let own: Vec<_> =
+        here().filter(|rate| class.is_some() && rate.tax_class.as_ref() == class).collect();
+    if own.is_empty() { here().filter(|rate| rate.tax_class.is_none()).collect() } else { own }
+}
+
+/// The rates that shipping is taxed by at a place.
+pub fn on_shipping<'a>(rates: &'a [TaxRate], place: &Place) -> Vec<&'a TaxRate> {
+    rates.iter().filter(|rate| rate.is_levied_at(place) && rate.on_shipping).collect()
+}
+
+/// Tax by one rate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaxLine {
+    /// The rate.
+    pub tax_rate_id: TaxRateId,
+    /// What it was called.
+    pub name: String,
+    /// Hundredths of a percent: 1900 is 19 %.
+    pub basis_points: i64,
+    /// What it was levied on, without tax.
+    pub taxable: Money,
+    /// The tax.
+    pub amount: Money,
+}
+
+/// What is owed on an amount by these rates together: computed once, half up, and divided among them
+/// by the largest remainder. Where the amount holds its tax already, the tax is taken out of it:
+/// `amount × rate ÷ (1 + rate)`.
+pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<TaxLine> {
+    let points: Vec<i64> = rates.iter().map(|rate| rate.basis_points).collect();
+    let together = points.iter().copied().fold(0_i64, i64::saturating_add);
+    let whole = if is_included { WHOLE.saturating_add(together) } else { WHOLE };
+    let tax = share(amount, together, whole);
+    let taxable = if is_included { amount.minus(&tax) } else { Some(amount.clone()) };
+    let taxable = taxable.unwrap_or_else(|| Money::zero(&amount.currency));
+    // Rates of nothing get nothing, also where all of them are.
+    let parts = tax.allocate(&points);
+    let line = |(rate, amount): (&&TaxRate, Money)| TaxLine {
+        tax_rate_id: rate.id.clone(),
+        name: rate.name.clone(),
+        basis_points: rate.basis_points,
+        taxable: taxable.clone(),
+        amount,
+    };
+    rates.iter().zip(parts).map(line).collect()
+}
+
+/// So many parts of `whole` of an amount, half up, and never more than the range of money.
+pub(crate) fn share(amount: &Money, parts: i64, whole: i64) -> Money {
+    let (amount_of, parts, whole) =
+        (i128::from(amount.amount), i128::from(parts), i128::from(whole));
+    let doubled = amount_of.saturating_mul(parts).saturating_mul(2).saturating_add(whole);
+    let share = doubled.checked_div(whole.saturating_mul(2)).unwrap_or(0);
+    Money { amount: i64::try_from(share).unwrap_or(i64::MAX), currency: amount.currency.clone() }
+}
+
+/// What these come to.
+pub fn sum<'a>(
+    lines: impl IntoIterator<Item = &'a TaxLine>,
+    currency: &Currency,
+) -> Option<Money> {
+    Money::sum(lines.into_iter().map(|line| &line.amount), currency)
+}
+
+/// The same by rate, in the order in which the rates come first.
+pub fn by_rate<'a>(lines: impl IntoIterator<Item = &'a TaxLine>) -> Vec<TaxLine> {
+    let mut totals: Vec<TaxLine> = Vec::new();
+    for line in lines {
+        match totals.iter_mut().find(|known| known.tax_rate_id == line.tax_rate_id) {
+            Some(known) => {
+                let more = |known: &Money, more: &Money| known.plus(more).unwrap_or(known.clone());
+                known.taxable = more(&known.taxable, &line.taxable);
+                known.amount = more(&known.amount, &line.amount);
+            }
+            None => totals.push(line.clone()),
+        }
+    }
+    totals
+}
+
+ground::view! {
+    /// A tax rate.
+    TaxRateView of rate: TaxRate {
+        /// `txr_` and 32 hexadecimal digits.
+        id: TaxRateId,
+        /// The store that levies it.
+        store_id: StoreId,
+        /// What invoices call it.
+        name: String,
+        /// Where it is levied.
+        country: Country,
+        /// In this region alone; in the whole country when there is none.
+        region: Option<String>,
+        /// On goods of this class alone; when there is none, on all that have no rate of their own
+        /// there.
+        tax_class: Option<TaxClass>,
+        /// Hundredths of a percent: 1900 is 19 %.
+        basis_points: i64,
+        /// Whether it is levied on shipping, too.
+        on_shipping: bool,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed last.
+        updated_at: Timestamp,
+        /// What `If-Match` takes.
+        version: u64,
+    }
+}
+
+impl Example for TaxRateView {
+    fn example() -> Self {
+        Self {
+            id: TaxRateId::derive(&["example"]),
+            store_id: StoreId::derive(&["example"]),
+            name: "GST".into(),
+            country: sample("IN"),
+            region: None,
+            tax_class: None,
+            basis_points: 1_800,
+            on_shipping: true,
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 1,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The discounts of a cart: which of those that are named and of the automatic ones can be used.
+
+use std::collections::{HashMap, HashSet};
+
+use catalogue::collection::{self, Collection, Members};
+use catalogue::product::Product;
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{FieldError, Problem};
+use gateway::table::Sight;
+use ground::id::{CollectionId, ProductId, StoreId};
+use ground::key;
+use identity::store::Store;
+
+use super::{Cart, Found};
+use crate::discount::uses::UseCounter;
+use crate::discount::{
+    self, Discount, DiscountStatus, Refusal, Shopper, Standing, UniqueDiscountCode,
+};
+use crate::order::cart::fault;
+
+/// What was found first: whose the codes are, in their order, and the automatic discounts.
+pub(super) struct Candidates {
+    pub(super) codes: Vec<Option<UniqueDiscountCode>>,
+    pub(super) automatic: Vec<Discount>,
+}
+
+/// The discounts that can be used, as far as that does not depend on the lines.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) named: Option<(usize, Discount)>,
+    pub(super) automatic: Vec<Discount>,
+    pub(super) collections: HashMap<ProductId, Vec<CollectionId>>,
+}
+
+/// Judges the discounts of a cart. A code that is refused is a fault with its reason. Whoever names
+/// one that is nobody's has tried it out, and who has tried too often is told nothing of any.
+///
+/// # Errors
+/// `too_many_attempts`.
+pub(super) async fn judge(
+    app: &App,
+    store: &Store,
+    (cart, shopper): (&Cart, &Shopper),
+    found: Candidates,
+    products: &[ProductId],
+    sight: Sight,
+    faults: &mut Vec<FieldError>,
+) -> Result<Given, Problem> {
+    let now = app.clock.now();
+    throttle(app, &store.id, cart, &found.codes, sight).await?;
+    let (codes, usable) = (&found.codes, |discount: &Discount| {
+        discount.status_at(now) == DiscountStatus::Active
+    });
+    let automatic: Vec<Discount> = found.automatic.iter().filter(|one| usable(one)).cloned().collect();
+    if codes.is_empty() && automatic.is_empty() {
+        return Ok(Given::default());
+    }
+    let who = shopper.who(&store.id);
+    let look = Look { app, store: &store.id, who: who.as_deref(), sight };
+    let (named, automatic) = look.standings(codes, automatic).await?;
+    let mut given = Given::default();
+    let mut seen = HashSet::new();
+    for (position, standing) in named.into_iter().enumerate() {
+        let code = cart.discount_codes.get(position);
+        let judged = match standing {
+            _ if !seen.insert(code) => Err(Refusal::Duplicate),
+            None => Err(Refusal::Unknown),
+            Some(standing) => standing.demand(shopper, now).map(|()| standing.discount),
+        };
+        match judged {
+            Ok(discount) if given.named.is_none() => given.named = Some((position, discount)),
+            Ok(_) => refuse(faults, position, Refusal::NotCombinable),
+            Err(refusal) => refuse(faults, position, refusal),
+        }
+    }
+    let automatic = automatic.into_iter().filter(|standing| standing.demand(shopper, now).is_ok());
+    given.automatic = automatic.map(|standing| standing.discount).collect();
+    let discounts = given.named.iter().map(|(_, discount)| discount).chain(&given.automatic);
+    let collections: HashSet<CollectionId> =
+        discounts.flat_map(Discount::collections).cloned().collect();
+    given.collections = look.memberships(collections, products).await?;
+    Ok(given)
+}
+
+fn refuse(faults: &mut Vec<FieldError>, position: usize, refusal: Refusal) {
+    let pointer = format!("/discount_codes/{position}");
+    faults.push(fault(&pointer, refusal.code(), refusal.detail()));
+}
+
+/// Counts codes that are nobody's against the network that named them.
+///
+/// # Errors
+/// `too_many_attempts`.
+async fn throttle(
+    app: &App,
+    store: &StoreId,
+    cart: &Cart,
+    codes: &[Option<UniqueDiscountCode>],
+    sight: Sight,
+) -> Result<(), Problem> {
+    let Some(network) = cart.shopper_network.as_deref().filter(|_| !codes.is_empty()) else {
+        return Ok(());
+    };
+    discount::demand_try(app, store, network).await?;
+    // What a glance has not seen may be there.
+    if sight == Sight::Settled {
+        for _ in codes.iter().filter(|code| code.is_none()) {
+            discount::count_try(app, store, network).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A look at discounts for one shopper.
+struct Look<'a> {
+    app: &'a App,
+    store: &'a StoreId,
+    who: Option<&'a str>,
+    sight: Sight,
+}
+
+impl Look<'_> {
+    /// The discounts of these codes, and the automatic ones, with how much of each is used: one round
+    /// trip; none when none is named and none is limited.
+    async fn standings(
+        &self,
+        codes: &[Option<UniqueDiscountCode>],
+        automatic: Vec<Discount>,
+    ) -> Result<(Vec<Option<Standing>>, Vec<Standing>), Problem> {
+        let named = codes.iter().flatten().map(|code| &code.discount_id);
+        let limited = automatic.iter().filter(|discount| is_limited(discount));
+        let counted = named.clone().chain(limited.map(|discount| &discount.id));
+        let counters = counted.flat_map(|id| {
+            let theirs = self.who.map(|who| key::discount_uses_by(self.store, id, who));
+            std::iter::once(key::discount_uses(self.store, id, 0)).chain(theirs)
+        });
+        let discounts = named.map(|id| key::discount(self.store, id));
+        let keys: Vec<Key> = discounts.chain(counters).collect();
+        let mut found = Found(Vec::new());
+        if !keys.is_empty() {
+            found = Found::read(self.app, &keys.iter().collect::<Vec<_>>(), self.sight).await?;
+        }
+        let mut of_codes = Vec::new();
+        for code in codes {
+            let Some(code) = code else {
+                of_codes.push(None);
+                continue;
+            };
+            let discount: Option<Discount> =
+                found.take(&key::discount(self.store, &code.discount_id))?;
+            of_codes.push(match discount {
+                Some(discount) => Some(self.standing(&mut found, discount)?),
+                None => None,
+            });
+        }
+        let standings = automatic.into_iter().map(|one| self.standing(&mut found, one));
+        Ok((of_codes, standings.collect::<Result<_, _>>()?))
+    }
+
+    fn standing(&self, found: &mut Found, discount: Discount) -> Result<Standing, Problem> {
+        let mut used = |key: &Key| {
+            Ok::<_, Problem>(found.take::<UseCounter>(key)?.map_or(0, |counter| counter.used))
+        };
+        let all = used(&key::discount_uses(self.store, &discount.id, 0))?;
+        let theirs = match self.who {
+            Some(who) => used(&key::discount_uses_by(self.store, &discount.id, who))?,
+            None => 0,
+        };
+        Ok(Standing { discount, used: all, used_by_shopper: theirs })
+    }
+
+    /// Which of these products are in which of these collections. Manual collections say so; of
+    /// automated ones the products are read.
+    async fn memberships(
+        &self,
+        collections: HashSet<CollectionId>,
+        products: &[ProductId],
+    ) -> Result<HashMap<ProductId, Vec<CollectionId>>, Problem> {
+        let mut inside: HashMap<ProductId, Vec<CollectionId>> = HashMap::new();
+        if collections.is_empty() {
+            return Ok(inside);
+        }
+        let keys = |id: &CollectionId| {
+            [key::collection(self.store, id), key::collection_members(self.store, id)]
+        };
+        let wanted: Vec<Key> = collections.iter().flat_map(keys).collect();
+        let mut found =
+            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.sight).await?;
+        let mut automated = Vec::new();
+        for id in collections {
+            let [at, members] = keys(&id);
+            let Some(collection) = found.take::<Collection>(&at)? else { continue };
+            if !collection.is_manual() {
+                automated.push(collection);
+                continue;
+            }
+            let members: Option<Members> = found.take(&members)?;
+            let listed = members.map(|members| members.product_ids).unwrap_or_default();
+            for product in products.iter().filter(|product| listed.contains(product)) {
+                inside.entry(product.clone()).or_default().push(id.clone());
+            }
+        }
+        if automated.is_empty() {
+            return Ok(inside);
+        }
+        let wanted: HashSet<Key> =
+            products.iter().map(|product| key::product(self.store, product)).collect();
+        let mut found =
+            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.sight).await?;
+        for at in &wanted {
+            let Some(product) = found.take::<Product>(at)? else { continue };
+            let held = automated.iter().filter(|collection| {
+                collection::holds(&collection.rules, collection.mode, &product)
+            });
+            let ids = held.map(|collection| collection.id.clone());
+            inside.entry(product.id.clone()).or_default().extend(ids);
+        }
+        Ok(inside)
+    }
+}
+
+fn is_limited(discount: &Discount) -> bool {
+    discount.usage_limit.is_some() || discount.per_customer_limit.is_some()
+}
