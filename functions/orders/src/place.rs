@@ -7,7 +7,7 @@ use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
 use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
 use ground::fields::Email;
-use ground::id::CustomerId;
+use ground::id::{CustomerId, ShippingRateId};
 use ground::key;
 use ground::money::AskedMoney;
 use ground::scope::WriteOrders;
@@ -15,12 +15,12 @@ use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use sales::discount::{DiscountCode, MAX_CODES, Shopper};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{
-    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
-};
+use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
+use sales::tax::Place;
 use sales::workflows::place_order::{self, Cart, Placing};
 
 use crate::orders::MAX_TAGS;
@@ -51,7 +51,9 @@ pub struct PlaceRequest {
     /// Who is billed.
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
-    shipping_rate_id: Option<Text<1, 100>>,
+    shipping_rate_id: Option<ShippingRateId>,
+    /// Discount codes; one counts.
+    discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
     /// Gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the caller believes it comes to.
@@ -84,7 +86,8 @@ impl Rules for PlaceRequest {
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`; `empty_cart`,
 /// `unknown_variant`, `unknown_customer`,
-/// `mutually_exclusive` and the faults of gift cards as faults of their fields, all at once.
+/// `mutually_exclusive` and the faults of gift cards, discount codes and the shipping rate as faults of
+/// their fields, all at once.
 pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -96,7 +99,14 @@ pub async fn place(
     let customer = ask.customer_id.as_ref();
     let account = find_customer(&app, store, customer, &mut faults).await?;
     let (email, contact) = who(ask.email, ask.customer, &mut faults);
-    check_rate(ask.shipping_rate_id.as_ref(), &mut faults);
+    let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
+    let shopper = Shopper {
+        account: account.as_ref().map(|account| (account.id.clone(), account.orders_count)),
+        email: email.clone(),
+    };
+    let who = shopper.who(&store.id);
+    let shipping_address = ask.shipping_address.map(PostalAddress::from);
+    let billing_address = ask.billing_address.map(PostalAddress::from);
     if let Some(payment) = &ask.payment {
         payment.judge(&mut faults);
     }
@@ -106,6 +116,13 @@ pub async fn place(
     }
     let cart = Cart {
         lines: merge(ask.items.0, &mut faults),
+        discount_codes: ask.discount_codes.map(|codes| codes.0).unwrap_or_default(),
+        shipping_rate_id: ask.shipping_rate_id,
+        demands_rate: false,
+        destination: shipping_address.as_ref().map(Place::from),
+        billed_at: billing_address.as_ref().map(Place::from),
+        is_exempt: account.is_some_and(|account| account.tax_exempt),
+        shopper,
         gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper_network: None,
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
@@ -121,14 +138,15 @@ pub async fn place(
     let placing = Placing {
         buyer: Buyer {
             customer_id: ask.customer_id,
-            email: email.or_else(|| account.map(|account| account.email)),
+            email,
             contact,
-            shipping_address: ask.shipping_address.map(PostalAddress::from),
-            billing_address: ask.billing_address.map(PostalAddress::from),
+            shipping_address,
+            billing_address,
             note: ask.note.map(String::from).filter(|note| !note.is_empty()),
             tags: ask.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
             source: ask.source.map_or_else(|| "admin".to_owned(), String::from),
             payment: ask.payment,
+            who,
         },
         draft: ask.draft.0,
         expires: false,

@@ -2,12 +2,13 @@
 //! settings, orders and payments.
 //!
 //! One family under several prefixes (docs/decisions.md §15.2): `/v1/products` with variants,
-//! collections, categories and gift cards, `/v1/inventory` with locations, `/v1/customers`, `/v1/media`,
-//! `/v1/reviews` and `/v1/form-submissions`.
+//! collections, categories and gift cards, `/v1/inventory` with locations, `/v1/customers`, `/v1/discounts`,
+//! `/v1/media`, `/v1/reviews` and `/v1/form-submissions`.
 
 mod categories;
 mod collections;
 mod customers;
+mod discounts;
 mod forms;
 mod gift_cards;
 mod inventory;
@@ -75,6 +76,13 @@ fn admin_routes() -> Routes {
         .post("/v1/inventory/levels/move", Cost::WRITE, inventory::move_stock)
         .get("/v1/inventory/levels/{item}/{location}/ledger", Cost::List, inventory::ledger)
         .get("/v1/inventory/levels/{item}/{location}/verify", Cost::BULK, inventory::verify)
+        .get("/v1/discounts", Cost::List, discounts::list)
+        .post("/v1/discounts", Cost::WRITE, discounts::create)
+        .get("/v1/discounts/{id}", Cost::READ, discounts::show)
+        .patch("/v1/discounts/{id}", Cost::WRITE, discounts::update)
+        .delete("/v1/discounts/{id}", Cost::WRITE, discounts::remove)
+        .post("/v1/discounts/{id}/enable", Cost::WRITE, discounts::enable)
+        .post("/v1/discounts/{id}/disable", Cost::WRITE, discounts::disable)
         .get("/v1/form-submissions", Cost::List, forms::list)
         .get("/v1/form-submissions/{id}", Cost::READ, forms::get)
         .patch("/v1/form-submissions/{id}", Cost::WRITE, forms::update)

@@ -12,18 +12,18 @@ use gateway::request::{
 };
 use gateway::seal;
 use ground::fields::Email;
-use ground::id::OrderId;
+use ground::id::{OrderId, ShippingRateId};
 use ground::money::AskedMoney;
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::{Store, StoreStatus};
 use platform::caller::Shopper;
+use sales::discount::{self, DiscountCode, MAX_CODES};
 use sales::gift_card::GiftCardCode;
-use sales::order::cart::{
-    CustomerInput, LineInput, PaymentInput, check_rate, expected, fault, merge, who,
-};
+use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
 use sales::order::{MAX_GIFT_CARDS, Order, cart, load};
+use sales::tax::Place;
 use sales::workflows::cancel_order;
 use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use schemars::JsonSchema;
@@ -50,7 +50,9 @@ pub struct OrderRequest {
     /// Who is billed.
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
-    shipping_rate_id: Option<Text<1, 100>>,
+    shipping_rate_id: Option<ShippingRateId>,
+    /// Discount codes; one counts.
+    discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
     /// Gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the shopper believes it comes to.
@@ -88,8 +90,9 @@ pub struct PlacedOrder {
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`,
 /// `price_changed`, `store_not_accepting_orders`, `account_required`, `version_conflict`;
-/// `empty_cart`, `unknown_variant`, `required` and the faults of gift cards as faults of their
-/// fields; `too_many_attempts`, after five wrong gift cards in a minute.
+/// `empty_cart`, `unknown_variant`, `required`, `unknown_shipping_rate`, `shipping_rate_unavailable`,
+/// `no_shipping_to_address` and the faults of gift cards and discount codes as faults of their fields;
+/// `too_many_attempts`, after five wrong gift cards, or codes, in a minute.
 pub async fn order(
     caller: Shopper,
     State(app): State<App>,
@@ -100,9 +103,17 @@ pub async fn order(
     let store = caller.store();
     let mut faults = Vec::new();
     let buyer = buyer(&caller, &ask, &mut faults);
-    check_rate(ask.shipping_rate_id.as_ref(), &mut faults);
+    let shopper = shopper(&caller, buyer.email.as_ref());
+    let buyer = Buyer { who: shopper.who(&store.id), ..buyer };
     let cart = Cart {
         lines: merge(ask.items.0.clone(), &mut faults),
+        discount_codes: ask.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
+        shipping_rate_id: ask.shipping_rate_id.clone(),
+        demands_rate: !ask.dry_run.0,
+        destination: buyer.shipping_address.as_ref().map(Place::from),
+        billed_at: buyer.billing_address.as_ref().map(Place::from),
+        is_exempt: caller.customer.as_ref().is_some_and(|customer| customer.account.tax_exempt),
+        shopper,
         gift_card_codes: ask.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shopper_network: Some(inbound.client_prefix()),
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
@@ -158,6 +169,16 @@ fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> 
         tags: Vec::new(),
         source: "storefront".to_owned(),
         payment: ask.payment.clone(),
+        who: None,
+    }
+}
+
+/// Who uses discounts.
+pub(crate) fn shopper(caller: &Shopper, email: Option<&Email>) -> discount::Shopper {
+    let account = caller.customer.as_ref().map(|customer| &customer.account);
+    discount::Shopper {
+        account: account.map(|account| (account.id.clone(), account.orders_count)),
+        email: email.cloned(),
     }
 }
 
@@ -185,7 +206,7 @@ fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldEr
         missing.push(fault("/email", "required", "Say where the confirmation goes."));
     }
     match &buyer.shipping_address {
-        None if priced.quote.requires_shipping() => {
+        None if priced.quote.needs_address() && !priced.is_at_fault("/shipping_address") => {
             missing.push(fault("/shipping_address", "required", "Say where it goes."));
         }
         Some(address) if settings.require_phone && address.phone.is_none() => {

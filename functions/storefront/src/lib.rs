@@ -15,6 +15,7 @@ mod order_token;
 mod pages;
 mod payment;
 mod reviews;
+mod shipping_rates;
 mod store_by_name;
 mod theme;
 mod viewer;
@@ -53,6 +54,7 @@ pub fn routes() -> Routes {
         .get_kept("/v1/storefront/{subdomain}/policies/{handle}", Cost::READ, pages::policy)
         .get_kept("/v1/storefront/{subdomain}/theme", Cost::READ, theme::show)
         .get("/v1/storefront/{subdomain}/theme/files/{sha256}", Cost::READ, theme::file)
+        .post("/v1/storefront/{subdomain}/shipping-rates", Cost::WRITE, shipping_rates::offer)
         .post_atomic("/v1/storefront/{subdomain}/orders", Cost::CHECKOUT, checkout::order)
         .get("/v1/storefront/{subdomain}/orders/{id}", Cost::READ, checkout::show)
         .post("/v1/storefront/{subdomain}/orders/{id}/cancel", Cost::WRITE, checkout::cancel)

@@ -1,11 +1,14 @@
-//! `/v1/stores` — opening a store, its data and its life; its menus, policy pages and settings.
+//! `/v1/stores` — opening a store, its data and its life; its menus, policy pages and settings; where it
+//! sends and what it levies.
 
 mod branding;
 mod lifecycle;
 mod navigation;
 mod policies;
 mod settings;
+mod shipping_zones;
 mod stores;
+mod tax_rates;
 
 use gateway::app::App;
 use gateway::budget::Cost;
@@ -33,6 +36,16 @@ pub fn routes() -> Routes {
         .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)
         .get("/v1/stores/{id}/policies/{handle}", Cost::READ, policies::show)
         .put("/v1/stores/{id}/policies/{handle}", Cost::WRITE, policies::put)
+        .get("/v1/stores/{id}/shipping-zones", Cost::List, shipping_zones::list)
+        .post("/v1/stores/{id}/shipping-zones", Cost::WRITE, shipping_zones::create)
+        .get("/v1/stores/{id}/shipping-zones/{zone_id}", Cost::READ, shipping_zones::show)
+        .patch("/v1/stores/{id}/shipping-zones/{zone_id}", Cost::WRITE, shipping_zones::update)
+        .delete("/v1/stores/{id}/shipping-zones/{zone_id}", Cost::WRITE, shipping_zones::remove)
+        .get("/v1/stores/{id}/tax-rates", Cost::List, tax_rates::list)
+        .post("/v1/stores/{id}/tax-rates", Cost::WRITE, tax_rates::create)
+        .get("/v1/stores/{id}/tax-rates/{rate_id}", Cost::READ, tax_rates::show)
+        .patch("/v1/stores/{id}/tax-rates/{rate_id}", Cost::WRITE, tax_rates::update)
+        .delete("/v1/stores/{id}/tax-rates/{rate_id}", Cost::WRITE, tax_rates::remove)
         .get("/v1/stores/{id}/settings", Cost::READ, settings::show)
         .patch("/v1/stores/{id}/settings", Cost::WRITE, settings::update)
 }

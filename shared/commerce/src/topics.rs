@@ -24,9 +24,12 @@ use platform::developer;
 use platform::installation;
 use platform::submission;
 use reliability::incident;
+use sales::discount;
 use sales::gift_card;
 use sales::order;
 use sales::payment;
+use sales::shipping;
+use sales::tax;
 use themes::installed;
 use themes::licensed;
 use themes::published;
@@ -48,6 +51,9 @@ const DECLARED: &[&[Entry]] = &[
     location::TOPICS,
     inventory::TOPICS,
     gift_card::TOPICS,
+    discount::TOPICS,
+    shipping::TOPICS,
+    tax::TOPICS,
     customer::TOPICS,
     review::TOPICS,
     form::TOPICS,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::customer::Customer;
 
-pub use formats::judge;
+pub use formats::{judge, region_of};
 pub use input::{AddressInput, faults_in_country};
 
 /// Addresses that one customer may keep.

@@ -16,6 +16,7 @@ use ground::fields::{Country, Currency, TaxClass};
 use ground::id::{StoreId, TaxRateId};
 use ground::key;
 use ground::money::Money;
+use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,16 @@ impl TaxRate {
     fn is_levied_at(&self, place: &Place) -> bool {
         let here = |region: &String| place.region.as_ref() == Some(region);
         self.country == place.country && self.region.as_ref().is_none_or(here)
+    }
+}
+
+impl From<&PostalAddress> for Place {
+    fn from(address: &PostalAddress) -> Self {
+        Self {
+            country: address.country.clone(),
+            region: address.region.clone(),
+            postal_code: address.postal_code.clone(),
+        }
     }
 }
 

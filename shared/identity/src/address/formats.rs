@@ -77,6 +77,18 @@ pub fn judge(
     }
 }
 
+/// The code of a region of a country, however it is named; of a country whose regions are not known,
+/// what was given.
+///
+/// # Errors
+/// `invalid_region`.
+pub fn region_of(country: &str, given: &str) -> Result<String, Fault> {
+    let Some(format) = FORMATS.get(country).and_then(Entry::format) else {
+        return Ok(given.to_owned());
+    };
+    format.region(country, Some(given)).map(|code| code.unwrap_or_else(|| given.to_owned()))
+}
+
 impl Format {
     fn region(&self, country: &str, given: Option<&str>) -> Result<Option<String>, Fault> {
         let Some(given) = given else {

@@ -28,7 +28,7 @@ pub struct UseCounter {
     #[serde(rename = "SK")]
     sk: String,
     /// How many orders.
-    pub used: u64,
+    used: i64,
     /// Nobody replaces it.
     #[serde(default)]
     version: u64,
@@ -41,6 +41,13 @@ impl Item for UseCounter {
     }
     fn version(&self) -> u64 {
         self.version
+    }
+}
+
+impl UseCounter {
+    /// How many orders.
+    pub fn used(&self) -> u64 {
+        u64::try_from(self.used).unwrap_or(0)
     }
 }
 
@@ -87,12 +94,8 @@ pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
 
 /// Gives an order's use back.
 pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) -> Write {
-    let back = || {
-        Change::new("SET used = used - :one")
-            .only_if("attribute_not_exists(PK) OR used > :none")
-            .value(":one", 1)
-            .value(":none", 0)
-    };
+    // Without a condition: the end of an order is not to depend on a counter.
+    let back = || Change::new("ADD used :back").value(":back", -1);
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, back(), Code::VersionConflict);
     write.also(used.by.as_ref(), |write, who| {
@@ -108,5 +111,5 @@ pub async fn count(app: &App, discount: &Discount) -> Result<u64, Problem> {
     let partition = discount.key().pk;
     let query = Query::partition(partition).begins_with(key::DISCOUNT_USES);
     let counters: Vec<UseCounter> = app.table.all(&query, usize::try_from(SHARDS).unwrap_or(0)).await?;
-    Ok(counters.iter().map(|counter| counter.used).fold(0, u64::saturating_add))
+    Ok(counters.iter().map(|counter| counter.used()).fold(0, u64::saturating_add))
 }

@@ -79,7 +79,7 @@ ground::view! {
         usage_limit: Option<u32>,
         /// How many orders of one customer may.
         per_customer_limit: Option<u32>,
-        /// How many orders use it; in lists and events none, unless it has a limit.
+        /// How many orders use it; in lists and events none.
         used: Option<u64> = used,
         /// From when.
         starts_at: Timestamp,

@@ -1,5 +1,7 @@
 //! Orders: pricing, every transition of the three axes, and what no sequence of them breaks.
 
+mod carts;
+mod charges;
 mod money;
 mod refunds;
 mod sequences;
@@ -17,7 +19,7 @@ use ground::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
 use identity::store::{NewStore, Store};
 
 use super::cart::{CartLine, LineInput};
-use super::pricing::{Buyer, Offer, Quote, Terms};
+use super::pricing::{Buyer, Offer, Quote, Rules, Terms};
 use super::*;
 use crate::gift_card::{GiftCard, GiftCardStatus};
 
@@ -58,6 +60,8 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
             tracked: true,
             policy: None,
             requires_shipping: true,
+            weight_grams: None,
+            tax_class: None,
             was_ordered: false,
             version: 1,
         }),
@@ -80,8 +84,19 @@ fn price(
     cards: Vec<GiftCard>,
     everything: bool,
 ) -> Result<Quote, Problem> {
+    price_by(store, lines, offers, cards, (&Rules::default(), everything))
+}
+
+/// The same, by rules of the store's.
+fn price_by(
+    store: &Store,
+    lines: Vec<CartLine>,
+    offers: Vec<Offer>,
+    cards: Vec<GiftCard>,
+    by: (&Rules, bool),
+) -> Result<Quote, Problem> {
     let mut faults = Vec::new();
-    let quote = super::pricing::price(store, lines, offers, cards, everything, &mut faults);
+    let quote = super::pricing::price(store, lines, offers, cards, by, &mut faults);
     if faults.is_empty() { Ok(quote) } else { Err(Problem::invalid(faults)) }
 }
 

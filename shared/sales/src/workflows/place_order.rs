@@ -46,7 +46,7 @@ const MAX_ACTIONS: usize = 100;
 const OTHER_ACTIONS: usize = 17;
 
 /// A cart to be ordered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Cart {
     /// The lines, merged.
     pub lines: Vec<CartLine>,
@@ -114,6 +114,11 @@ impl Priced {
     /// `validation_failed`, with every fault of the cart.
     pub fn demand_sound(&self) -> Result<(), Problem> {
         if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
+    }
+
+    /// Whether something is wrong with this field.
+    pub fn is_at_fault(&self, pointer: &str) -> bool {
+        self.faults.iter().any(|fault| fault.pointer == pointer)
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{PricedLine, Quote};
 use crate::discount::{Discount, DiscountCode, DiscountKind};
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
+use crate::shipping::{Parcel, ShippingRateKind};
 use crate::tax::TaxLine;
 
 impl Quote {
@@ -35,6 +36,28 @@ impl Quote {
     /// Whether anything of it has to be sent.
     pub fn requires_shipping(&self) -> bool {
         self.lines.iter().any(|line| line.sellable.requires_shipping)
+    }
+
+    /// Whether it needs an address: it is sent, and not fetched.
+    pub fn needs_address(&self) -> bool {
+        let kind = self.shipping.as_ref().map(|line| line.service.kind);
+        self.requires_shipping() && kind != Some(ShippingRateKind::Pickup)
+    }
+
+    /// What is to be sent.
+    pub fn parcel(&self) -> Parcel {
+        let currency = &self.totals.total.currency;
+        let sent = self.lines.iter().filter(|line| line.sellable.requires_shipping);
+        let grams = sent.map(|line| {
+            let grams = i64::from(line.sellable.weight_grams.unwrap_or(0));
+            grams.saturating_mul(i64::from(line.line.quantity))
+        });
+        let left = self.lines.iter().filter_map(|line| line.subtotal.minus(&line.discount));
+        let goods = Money::sum(&left.collect::<Vec<_>>(), currency);
+        Parcel {
+            grams: grams.fold(0, i64::saturating_add),
+            goods: goods.unwrap_or_else(|| Money::zero(currency)),
+        }
     }
 
     /// What a dry run says: what it comes to, and of each line whether it can be had, never how

@@ -160,7 +160,7 @@ impl Look<'_> {
 
     fn standing(&self, found: &mut Found, discount: Discount) -> Result<Standing, Problem> {
         let mut used = |key: &Key| {
-            Ok::<_, Problem>(found.take::<UseCounter>(key)?.map_or(0, |counter| counter.used))
+            Ok::<_, Problem>(found.take::<UseCounter>(key)?.map_or(0, |counter| counter.used()))
         };
         let all = used(&key::discount_uses(self.store, &discount.id, 0))?;
         let theirs = match self.who {

@@ -1,0 +1,384 @@
+//! Discounts: codes and automatic ones.
+
+mod ask;
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, NoContent, Page, Reply};
+use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
+use gateway::table::{Query as TableQuery, retry};
+use ground::event::{Event, Topic};
+use ground::id::DiscountId;
+use ground::key;
+use ground::resource::load;
+use ground::scope::{ReadDiscounts, WriteDiscounts};
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use sales::book::{Book, Entry};
+use sales::discount::{
+    DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,
+    DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
+};
+
+use ask::{MinimumRequest, TargetsRequest, ValueRequest, demand_targets};
+
+/// Orders that may use one discount.
+const MAX_USES: i64 = 1_000_000_000;
+/// Why a limit cannot be set.
+const NO_SUCH_LIMIT: &str = "A discount that was made without a limit stays without one.";
+
+/// Which discounts to list.
+#[request]
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Only those of this status.
+    status: Option<DiscountStatus>,
+    /// The one of this code.
+    code: Option<DiscountCode>,
+}
+
+/// `GET /v1/discounts`: newest first.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadDiscounts>,
+    State(app): State<App>,
+    Query(ask): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<DiscountView>, Problem> {
+    let (store, now) = (&caller.store.id, app.clock.now());
+    let wanted =
+        |discount: &Discount| ask.status.is_none_or(|status| discount.status_at(now) == status);
+    let view = |discount: &Discount| DiscountView::of(discount, None, now);
+    if let Some(code) = &ask.code {
+        let unique = key::unique_discount_code(store, code.as_str());
+        let holder: Option<UniqueDiscountCode> = app.table.get(&unique).await?;
+        let found: Option<Discount> = match holder {
+            Some(holder) => app.table.get(&key::discount(store, &holder.discount_id)).await?,
+            None => None,
+        };
+        let views = found.iter().filter(|found| wanted(found)).map(view).collect();
+        return paging.whole(&app, views, |view: &DiscountView| view.id.to_string()).await;
+    }
+    let entry = key::discounts_of_store(store, now, &DiscountId::derive(&[]));
+    let query = TableQuery::partition_of(entry).newest_first();
+    paging.answer(&app, &query, wanted, |discount| view(&discount)).await
+}
+
+/// A discount to make.
+#[request]
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// What shoppers read.
+    title: Text<1, 200>,
+    /// What shoppers name, in any case; automatic without.
+    code: Option<DiscountCode>,
+    /// What it does.
+    kind: DiscountKind,
+    /// Its measures: `basis_points` of a percentage, `amount` of a fixed one, `buy_quantity` and
+    /// `get_quantity` of buy X get Y.
+    value: Option<ValueRequest>,
+    /// For which lines; for all of them, unless said.
+    applies_to: Option<TargetsRequest>,
+    /// What these must come to, before the discount.
+    minimum: Option<MinimumRequest>,
+    /// Whether it is for customers with an account who have not ordered yet.
+    first_order_only: Flag,
+    /// How many orders may use it.
+    usage_limit: Option<Int<1, MAX_USES>>,
+    /// How many orders of one customer may.
+    per_customer_limit: Option<Int<1, MAX_USES>>,
+    /// From when; from now, unless said.
+    starts_at: Option<Timestamp>,
+    /// Until when.
+    ends_at: Option<Timestamp>,
+}
+
+/// `POST /v1/discounts`: a new discount.
+///
+/// # Errors
+/// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
+/// `unknown_product`, `unknown_collection` and `out_of_range` as faults of their fields.
+pub async fn create(
+    caller: StoreAccess<WriteDiscounts>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Created<DiscountView>, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let mut faults = Vec::new();
+    let value = ask.value.unwrap_or_default().read(ask.kind, store, &mut faults);
+    let minimum = ask.minimum.map(|minimum| minimum.read(store, &mut faults));
+    let (value, starts_at) = (value, ask.starts_at.unwrap_or(now));
+    let discount = Discount {
+        id: DiscountId::mint(now),
+        store_id: store.id.clone(),
+        title: ask.title.into(),
+        code: ask.code,
+        value,
+        applies_to: ask.applies_to.map(Targets::from).unwrap_or_default(),
+        minimum: minimum.unwrap_or_default(),
+        first_order_only: ask.first_order_only.0,
+        usage_limit: limit(ask.usage_limit),
+        per_customer_limit: limit(ask.per_customer_limit),
+        starts_at,
+        ends_at: ask.ends_at,
+        disabled: false,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    demand_sound(&app, &discount, faults).await?;
+    let view = DiscountView::of(&discount, Some(0), now);
+    let created = Created::new(&view).version(discount.version);
+    retry(|| write(&app, None, Some(&discount), &DISCOUNT_CREATED, created.clone())).await
+}
+
+fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
+    most.and_then(|most| u32::try_from(most.0).ok())
+}
+
+/// # Errors
+/// `validation_failed`: with these faults, what it names that there is not, and a time that ends before
+/// it begins.
+async fn demand_sound(
+    app: &App,
+    discount: &Discount,
+    mut faults: Vec<FieldError>,
+) -> Result<(), Problem> {
+    if discount.ends_at.is_some_and(|end| end <= discount.starts_at) {
+        faults.push(FieldError::new("/ends_at", "out_of_range", "Must be after it begins."));
+    }
+    demand_targets(app, discount, &mut faults).await?;
+    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
+}
+
+/// Writes what became of a discount: it is made, changed or removed, with its code, and with its place
+/// among the automatic ones.
+async fn write<R: Reply>(
+    app: &App,
+    before: Option<&Discount>,
+    after: Option<&Discount>,
+    topic: &Topic<DiscountView>,
+    answer: R,
+) -> Result<R, Problem> {
+    let Some(now_is) = after.or(before) else { return Ok(answer) };
+    let now = app.clock.now();
+    let mut write = app.table.write();
+    write = match (before, after) {
+        (None, Some(new)) => write
+            .also(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
+            .create(new, Code::VersionConflict),
+        (Some(before), None) => write
+            .also(before.unique_code(), |write, code| write.delete(&code.key()))
+            .delete_unchanged(before, Code::VersionConflict),
+        _ => write.replace(now_is, Code::VersionConflict),
+    };
+    if now_is.code.is_none() {
+        let book = Book::load(app, now_is.book()).await?;
+        let book = listed(&book, now_is, after.is_none(), now)?;
+        write = write.also(book, |write, book| book.write(write));
+    }
+    let told = if after.is_some() { now_is.clone() } else { Entry::changed(now_is, now) };
+    let view = DiscountView::of(&told, None, now);
+    write.emit(Event::new(topic, told.about(), &view, now)).answer(answer, now).await
+}
+
+/// A discount of the store.
+async fn find(app: &App, store: &Store, id: &DiscountId) -> Result<Discount, Problem> {
+    load(app, &key::discount(&store.id, id)).await
+}
+
+/// A discount as it is shown, with how often it is used.
+async fn shown(
+    app: &App,
+    discount: &Discount,
+    now: Timestamp,
+) -> Result<Json<DiscountView>, Problem> {
+    let used = uses::count(app, discount).await?;
+    Ok(Json::new(&DiscountView::of(discount, Some(used), now)).version(discount.version))
+}
+
+/// `GET /v1/discounts/{id}`: one discount, with how often it is used.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadDiscounts>,
+    State(app): State<App>,
+    Path(id): Path<DiscountId>,
+) -> Result<Json<DiscountView>, Problem> {
+    let discount = find(&app, &caller.store, &id).await?;
+    shown(&app, &discount, app.clock.now()).await
+}
+
+/// What to change about a discount; its code and its kind stay.
+#[request]
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// What shoppers read.
+    title: Option<Text<1, 200>>,
+    /// Its measures, all of them.
+    value: Option<ValueRequest>,
+    /// For which lines; `null` for all of them.
+    applies_to: Patch<TargetsRequest>,
+    /// What these must come to; `null` for nothing.
+    minimum: Patch<MinimumRequest>,
+    /// Whether it is for customers with an account who have not ordered yet.
+    first_order_only: Option<Flag>,
+    /// How many orders may use it; only where that was limited from the beginning.
+    usage_limit: Patch<Int<1, MAX_USES>>,
+    /// How many orders of one customer may.
+    per_customer_limit: Patch<Int<1, MAX_USES>>,
+    /// From when.
+    starts_at: Option<Timestamp>,
+    /// Until when; `null` for ever.
+    ends_at: Patch<Timestamp>,
+}
+
+impl UpdateRequest {
+    /// The discount as the caller wants it.
+    fn apply(self, before: &Discount, store: &Store, faults: &mut Vec<FieldError>) -> Discount {
+        let mut wanted = before.clone();
+        wanted.title = self.title.map_or(wanted.title, String::from);
+        if let Some(value) = self.value {
+            wanted.value = value.read(before.value.kind(), store, faults);
+        }
+        wanted.applies_to = match self.applies_to {
+            Patch::Keep => wanted.applies_to,
+            Patch::Clear => Targets::default(),
+            Patch::Set(targets) => Targets::from(targets),
+        };
+        wanted.minimum = match self.minimum {
+            Patch::Keep => wanted.minimum,
+            Patch::Clear => Minimum::default(),
+            Patch::Set(minimum) => minimum.read(store, faults),
+        };
+        wanted.first_order_only = self.first_order_only.map_or(wanted.first_order_only, |flag| flag.0);
+        match self.usage_limit {
+            Patch::Keep => {}
+            Patch::Set(most) if before.usage_limit.is_some() => {
+                wanted.usage_limit = limit(Some(most));
+            }
+            // Uses without a limit are counted on several counters.
+            Patch::Set(_) => {
+                faults.push(FieldError::new("/usage_limit", "not_applicable", NO_SUCH_LIMIT));
+            }
+            Patch::Clear => wanted.usage_limit = None,
+        }
+        match self.per_customer_limit {
+            Patch::Keep => {}
+            Patch::Set(most) => wanted.per_customer_limit = limit(Some(most)),
+            Patch::Clear => wanted.per_customer_limit = None,
+        }
+        wanted.starts_at = self.starts_at.unwrap_or(wanted.starts_at);
+        self.ends_at.apply(&mut wanted.ends_at);
+        wanted
+    }
+}
+
+/// `PATCH /v1/discounts/{id}`: some of a discount. Orders keep what they were placed with.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`, `discount_limit`, and the faults of making one.
+pub async fn update(
+    caller: StoreAccess<WriteDiscounts>,
+    State(app): State<App>,
+    Path(id): Path<DiscountId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<DiscountView>, Problem> {
+    let store = &caller.store;
+    let (app, ask, id, if_match) = (&app, &ask, &id, &if_match);
+    retry(|| async move {
+        let now = app.clock.now();
+        let before = find(app, store, id).await?;
+        if_match.check(before.version)?;
+        let mut faults = Vec::new();
+        let wanted = ask.clone().apply(&before, store, &mut faults);
+        demand_sound(app, &wanted, faults).await?;
+        if wanted == before {
+            return shown(app, &before, now).await;
+        }
+        replace(app, &before, &Entry::changed(&wanted, now), now).await
+    })
+    .await
+}
+
+/// Writes a discount in place of its version before.
+async fn replace(
+    app: &App,
+    before: &Discount,
+    after: &Discount,
+    now: Timestamp,
+) -> Result<Json<DiscountView>, Problem> {
+    let answer = shown(app, after, now).await?;
+    write(app, Some(before), Some(after), &DISCOUNT_UPDATED, answer).await
+}
+
+/// Switches a discount on or off.
+async fn switch(
+    app: &App,
+    store: &Store,
+    id: &DiscountId,
+    if_match: &IfMatch,
+    disabled: bool,
+) -> Result<Json<DiscountView>, Problem> {
+    retry(|| async move {
+        let now = app.clock.now();
+        let before = find(app, store, id).await?;
+        if_match.check(before.version)?;
+        replace(app, &before, &before.switched(disabled, now)?, now).await
+    })
+    .await
+}
+
+/// `POST /v1/discounts/{id}/enable`: switches a discount on again.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`, `discount_limit`; `invalid_state_transition` when it is on.
+pub async fn enable(
+    caller: StoreAccess<WriteDiscounts>,
+    State(app): State<App>,
+    Path(id): Path<DiscountId>,
+    if_match: IfMatch,
+) -> Result<Json<DiscountView>, Problem> {
+    switch(&app, &caller.store, &id, &if_match, false).await
+}
+
+/// `POST /v1/discounts/{id}/disable`: switches a discount off.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`; `invalid_state_transition` when it is off.
+pub async fn disable(
+    caller: StoreAccess<WriteDiscounts>,
+    State(app): State<App>,
+    Path(id): Path<DiscountId>,
+    if_match: IfMatch,
+) -> Result<Json<DiscountView>, Problem> {
+    switch(&app, &caller.store, &id, &if_match, true).await
+}
+
+/// `DELETE /v1/discounts/{id}`: removes a discount; its code can be given to another. Orders keep what
+/// they were placed with.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteDiscounts>,
+    State(app): State<App>,
+    Path(id): Path<DiscountId>,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
+    let (app, store, id, if_match) = (&app, &caller.store, &id, &if_match);
+    retry(|| async move {
+        let before = find(app, store, id).await?;
+        if_match.check(before.version)?;
+        write(app, Some(&before), None, &DISCOUNT_DELETED, NoContent::default()).await
+    })
+    .await
+}

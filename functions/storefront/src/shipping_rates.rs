@@ -1,0 +1,169 @@
+//! What sending a cart would cost.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Json, NoStore};
+use gateway::request::{
+    AtMost, Body, Given, Judgement, Raw, Ruled, Rules, Text, request,
+};
+use ground::fields::{Country, Phone};
+use ground::id::{LocationId, ShippingRateId};
+use ground::money::Money;
+use identity::address;
+use platform::caller::Shopper;
+use sales::discount::{DiscountCode, MAX_CODES};
+use sales::order::cart::{LineInput, merge};
+use sales::shipping::{self, ShippingRate, ShippingRateKind};
+use sales::tax::Place;
+use sales::workflows::place_order::{self, Cart};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::checkout;
+
+/// Where something would go: an address, as far as it is known.
+#[request]
+#[derive(Debug, Clone)]
+#[expect(dead_code, reason = "an address is taken as it is; three of its members decide")]
+pub struct DestinationRequest {
+    /// The recipient's given name.
+    first_name: Option<Text<1, 100>>,
+    /// The recipient's family name.
+    last_name: Option<Text<1, 100>>,
+    /// The recipient's company.
+    company: Option<Text<1, 200>>,
+    /// Street and number.
+    line1: Option<Text<1, 255>>,
+    /// Floor, building, district.
+    line2: Option<Text<1, 255>>,
+    /// City.
+    city: Option<Text<1, 120>>,
+    /// State or province.
+    region: Option<Text<1, 120>>,
+    /// Postal code.
+    postal_code: Option<Text<1, 20>>,
+    /// ISO 3166-1.
+    country: Country,
+    /// Whom the carrier calls.
+    phone: Option<Phone>,
+}
+
+impl From<DestinationRequest> for Place {
+    fn from(ask: DestinationRequest) -> Self {
+        let (region, code) = (ask.region.map(String::from), ask.postal_code.map(String::from));
+        let judged = address::judge(ask.country.as_str(), region.as_deref(), code.as_deref());
+        let (region, postal_code) = judged.unwrap_or((region, code));
+        Self { country: ask.country, region, postal_code }
+    }
+}
+
+/// A cart to be sent.
+#[request]
+#[derive(Debug, Clone)]
+pub struct RatesRequest {
+    /// The lines; those of one variant become one.
+    #[schemars(length(min = 1))]
+    items: AtMost<LineInput, 200>,
+    /// Where it would go: its country, and what zones there ask for.
+    shipping_address: DestinationRequest,
+    /// Discount codes: what they take off can make sending it cheaper, or dearer.
+    discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
+}
+
+impl Rules for RatesRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let mut faults = sales::order::cart::broken(given);
+        if given.is::<Self>() {
+            faults.clear();
+        }
+        let Some(place) = given.get::<Value>("shipping_address") else { return faults };
+        let is_text = |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
+        let wrong = address::faults_in_country(&place).into_iter();
+        let wrong = wrong.filter(|(field, fault)| is_text(field) && fault.code != "required");
+        let at = |(field, fault)| FieldError { pointer: format!("/shipping_address/{field}"), fault };
+        faults.extend(wrong.map(at));
+        faults
+    }
+}
+
+/// A rate at which a cart can be sent.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OfferedRate {
+    /// What `shipping_rate_id` takes at checkout.
+    id: ShippingRateId,
+    /// What shoppers read.
+    name: String,
+    /// What it asks of a parcel; `pickup` is fetched.
+    kind: ShippingRateKind,
+    /// What it costs for this cart, before discounts on shipping, with or without tax as the store's
+    /// prices are.
+    price: Money,
+    /// Days until it arrives, at least.
+    min_days: Option<u32>,
+    /// Days until it arrives, at most.
+    max_days: Option<u32>,
+    /// Where it is fetched.
+    location_id: Option<LocationId>,
+}
+
+impl From<(&ShippingRate, Money)> for OfferedRate {
+    fn from((rate, price): (&ShippingRate, Money)) -> Self {
+        Self {
+            id: rate.id.clone(),
+            name: rate.name.clone(),
+            kind: rate.kind,
+            price,
+            min_days: rate.min_days,
+            max_days: rate.max_days,
+            location_id: rate.location_id.clone(),
+        }
+    }
+}
+
+/// The rates for a cart.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OfferedRates {
+    /// Cheapest first. None where nothing has to be sent, or sending costs nothing.
+    data: Vec<OfferedRate>,
+}
+
+/// `POST /v1/storefront/{subdomain}/shipping-rates`: at what a cart is sent to an address, cheapest
+/// first. A checkout prices the rate that it names again.
+///
+/// # Errors
+/// `unauthenticated` with a credential that holds no more; `store_not_found`,
+/// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the faults of
+/// discount codes and of the address as faults of their fields.
+pub async fn offer(
+    caller: Shopper,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Ruled(Body(ask)): Ruled<Body<RatesRequest>>,
+) -> Result<NoStore<Json<OfferedRates>>, Problem> {
+    let mut faults = Vec::new();
+    let place = Place::from(ask.shipping_address);
+    let cart = Cart {
+        lines: merge(ask.items.0, &mut faults),
+        discount_codes: ask.discount_codes.map(|codes| codes.0).unwrap_or_default(),
+        shopper: checkout::shopper(&caller, None),
+        shopper_network: Some(inbound.client_prefix()),
+        faults,
+        ..Cart::default()
+    };
+    let priced = place_order::price(&app, caller.store(), &cart).await?;
+    // How it is paid is not asked yet.
+    let cart_faults = priced.faults.iter().filter(|fault| !fault.pointer.starts_with("/payment"));
+    let cart_faults: Vec<FieldError> = cart_faults.cloned().collect();
+    if !cart_faults.is_empty() {
+        return Err(Problem::invalid(cart_faults));
+    }
+    let mut data = Vec::new();
+    if priced.quote.requires_shipping() && !priced.zones.is_empty() {
+        let zone = shipping::find(&priced.zones, &place).ok_or(Code::NoShippingToAddress)?;
+        let offered = shipping::offered(zone, &priced.quote.parcel());
+        data.extend(offered.into_iter().map(OfferedRate::from));
+    }
+    Ok(Json::new(&OfferedRates { data }).no_store())
+}

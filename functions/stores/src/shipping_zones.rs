@@ -1,0 +1,352 @@
+//! Shipping zones: where a store sends, and at what.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use catalogue::location::Location;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::page::Paging;
+use gateway::problem::{FieldError, Problem};
+use gateway::reply::{Created, Json, NoContent, Page};
+use gateway::request::{AtMost, Body, IfMatch, Int, Patch, Path, Text, request};
+use ground::fields::Country;
+use ground::id::{LocationId, ShippingRateId, ShippingZoneId, StoreId};
+use ground::key;
+use ground::money::{AskedMoney, MAX_AMOUNT, Money};
+use ground::scope::{ReadShipping, WriteShipping};
+use identity::address;
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use sales::book::{self, Book, Entry};
+use sales::shipping::{
+    MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
+    SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
+};
+
+/// Countries that one zone names: there are about 250.
+const MAX_COUNTRIES: usize = 300;
+/// The longest that a parcel may take.
+const MAX_DAYS: i64 = 365;
+
+/// `GET /v1/stores/{id}/shipping-zones`: in the order in which they were made.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadShipping>,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Page<ShippingZoneView>, Problem> {
+    let book = Book::load(&app, key::shipping_zones(&caller.store.id)).await?;
+    let views = book.entries.iter().map(ShippingZoneView::from).collect();
+    paging.whole(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
+}
+
+/// `GET /v1/stores/{id}/shipping-zones/{zone_id}`: one zone with its rates.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadShipping>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, ShippingZoneId)>,
+) -> Result<Json<ShippingZoneView>, Problem> {
+    let book = Book::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
+    book.entry(id.as_str()).map(Entry::shown)
+}
+
+/// A rate of a zone.
+#[request]
+#[derive(Debug, Clone)]
+pub struct RateRequest {
+    /// The rate that it stays; a new one, unless said.
+    id: Option<ShippingRateId>,
+    /// What shoppers read.
+    name: Text<1, 100>,
+    /// What it asks of a parcel.
+    kind: ShippingRateKind,
+    /// What it costs.
+    price: AskedMoney,
+    /// The least, of `by_weight` in grams, of `by_subtotal` in minor units.
+    min: Option<Int<0, MAX_AMOUNT>>,
+    /// The most, of `by_weight` in grams, of `by_subtotal` in minor units.
+    max: Option<Int<0, MAX_AMOUNT>>,
+    /// From which sum of the goods it costs nothing.
+    free_over: Option<AskedMoney>,
+    /// Days until it arrives, at least.
+    min_days: Option<Int<0, MAX_DAYS>>,
+    /// Days until it arrives, at most.
+    max_days: Option<Int<0, MAX_DAYS>>,
+    /// Where it is fetched, of `pickup`.
+    location_id: Option<LocationId>,
+}
+
+/// A zone to make.
+#[request]
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// What the merchant calls it.
+    name: Text<1, 100>,
+    /// Its countries; none for every country that no other zone covers.
+    countries: AtMost<Country, MAX_COUNTRIES>,
+    /// In these regions alone, of its only country.
+    regions: Option<AtMost<Text<1, 120>, MAX_PLACES>>,
+    /// Where postal codes begin like this alone, in its only country.
+    postal_prefixes: Option<AtMost<Text<1, 20>, MAX_PLACES>>,
+    /// At what the store sends there.
+    rates: Option<AtMost<RateRequest, MAX_RATES>>,
+}
+
+/// `POST /v1/stores/{id}/shipping-zones`: a new zone.
+///
+/// # Errors
+/// `zone_limit`, `zone_overlap`; `not_applicable`, `invalid_region`, `currency_mismatch`,
+/// `out_of_range`, `unknown_location` and `too_many` as faults of their fields.
+pub async fn create(
+    caller: StoreAccess<WriteShipping>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Created<ShippingZoneView>, Problem> {
+    let (store, now) = (&caller.store, app.clock.now());
+    let mut faults = Vec::new();
+    let asked = PlacesRequest {
+        countries: Some(ask.countries),
+        regions: ask.regions.map_or(Patch::Keep, Patch::Set),
+        postal_prefixes: ask.postal_prefixes.map_or(Patch::Keep, Patch::Set),
+    };
+    let places = asked.apply(Places::default(), &mut faults);
+    let rates = ask.rates.map(|rates| rates.0).unwrap_or_default();
+    let rates = read_rates(&app, store, rates, &[], &mut faults).await?;
+    sound(faults)?;
+    let zone = ShippingZone {
+        id: ShippingZoneId::mint(now),
+        store_id: store.id.clone(),
+        name: ask.name.into(),
+        places,
+        rates,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    book::add(&app, zone, &SHIPPING_ZONE_CREATED, ShippingZone::fits).await
+}
+
+/// What to change about a zone; rates are put in place of those before.
+#[request]
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// What the merchant calls it.
+    name: Option<Text<1, 100>>,
+    /// Its countries; none for every country that no other zone covers.
+    countries: Option<AtMost<Country, MAX_COUNTRIES>>,
+    /// In these regions alone; `null` for all of them.
+    regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
+    /// Where postal codes begin like this alone; `null` for all of them.
+    postal_prefixes: Patch<AtMost<Text<1, 20>, MAX_PLACES>>,
+    /// At what the store sends there. A rate keeps its id where it names it.
+    rates: Option<AtMost<RateRequest, MAX_RATES>>,
+}
+
+/// `PATCH /v1/stores/{id}/shipping-zones/{zone_id}`: some of a zone.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`, and those of making one.
+pub async fn update(
+    caller: StoreAccess<WriteShipping>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, ShippingZoneId)>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<ShippingZoneView>, Problem> {
+    let store = &caller.store;
+    let at = key::shipping_zones(&store.id);
+    let book = Book::<ShippingZone>::load(&app, at.clone()).await?;
+    let known = book.entry(id.as_str())?.rates.clone();
+    let mut faults = Vec::new();
+    let rates = match ask.rates {
+        Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut faults).await?),
+        None => None,
+    };
+    let asked = PlacesRequest {
+        countries: ask.countries,
+        regions: ask.regions,
+        postal_prefixes: ask.postal_prefixes,
+    };
+    let next = |zone: &ShippingZone| {
+        let mut faults = faults.clone();
+        let places = asked.clone().apply(zone.places.clone(), &mut faults);
+        sound(faults)?;
+        let name = ask.name.clone().map_or_else(|| zone.name.clone(), String::from);
+        let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
+        Ok(ShippingZone { name, places, rates, ..zone.clone() })
+    };
+    let topic = &SHIPPING_ZONE_UPDATED;
+    book::change(&app, (at, id.as_str()), if_match, topic, next, ShippingZone::fits).await
+}
+
+/// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}`: removes a zone with its rates. Orders keep what
+/// they were placed with.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteShipping>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, ShippingZoneId)>,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
+    let at = key::shipping_zones(&caller.store.id);
+    book::remove::<ShippingZone>(&app, (at, id.as_str()), if_match, &SHIPPING_ZONE_DELETED).await
+}
+
+fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
+    if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
+}
+
+/// What to change about the places of a zone.
+#[derive(Debug, Clone)]
+struct PlacesRequest {
+    countries: Option<AtMost<Country, MAX_COUNTRIES>>,
+    regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
+    postal_prefixes: Patch<AtMost<Text<1, 20>, MAX_PLACES>>,
+}
+
+impl PlacesRequest {
+    /// The places as the caller wants them.
+    fn apply(self, before: Places, faults: &mut Vec<FieldError>) -> Places {
+        let texts = |change: Patch<AtMost<Text<1, 120>, MAX_PLACES>>, before| match change {
+            Patch::Keep => before,
+            Patch::Clear => Vec::new(),
+            Patch::Set(given) => given.0.into_iter().map(String::from).collect(),
+        };
+        let prefixes = match self.postal_prefixes {
+            Patch::Keep => before.postal_prefixes,
+            Patch::Clear => Vec::new(),
+            Patch::Set(given) => given.0.into_iter().map(String::from).collect(),
+        };
+        let mut countries = self.countries.map_or(before.countries, |given| given.0);
+        let mut seen = std::collections::HashSet::new();
+        countries.retain(|country| seen.insert(country.clone()));
+        let mut places = Places {
+            countries,
+            regions: texts(self.regions, before.regions),
+            postal_prefixes: prefixes,
+        }
+        .tidy();
+        if places.postal_prefixes.iter().any(String::is_empty) {
+            let detail = "A prefix has letters or digits.";
+            faults.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));
+        }
+        let [country] = places.countries.as_slice() else {
+            let parts = [("/regions", &places.regions), ("/postal_prefixes", &places.postal_prefixes)];
+            for (pointer, _) in parts.iter().filter(|(_, named)| !named.is_empty()) {
+                let detail = "Only a zone of one country has parts of it.";
+                faults.push(FieldError::new(*pointer, "not_applicable", detail));
+            }
+            return places;
+        };
+        for (at, region) in places.regions.iter_mut().enumerate() {
+            match address::region_of(country.as_str(), region) {
+                Ok(code) => *region = code,
+                Err(fault) => faults.push(FieldError { pointer: format!("/regions/{at}"), fault }),
+            }
+        }
+        places
+    }
+}
+
+/// Reads the rates of a zone, whose rates before it may name.
+async fn read_rates(
+    app: &App,
+    store: &Store,
+    asked: Vec<RateRequest>,
+    known: &[ShippingRate],
+    faults: &mut Vec<FieldError>,
+) -> Result<Vec<ShippingRate>, Problem> {
+    let now = app.clock.now();
+    let named = asked.iter().filter_map(|rate| rate.location_id.as_ref());
+    let keys: HashMap<&LocationId, Key> =
+        named.map(|id| (id, key::location(&store.id, id))).collect();
+    let mut found = app.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
+    let mut missing = Vec::new();
+    for (id, key) in &keys {
+        if found.take::<Location>(key)?.is_none() {
+            missing.push((*id).clone());
+        }
+    }
+    let mut rates: Vec<ShippingRate> = Vec::new();
+    for (at, rate) in asked.into_iter().enumerate() {
+        let mut refuse = |field: &str, code, detail: &'static str| {
+            faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
+        };
+        if let Some(id) = &rate.id {
+            if !known.iter().any(|known| known.id == *id) {
+                refuse("id", "unknown_shipping_rate", "The zone has no such rate.");
+            } else if rates.iter().any(|other| other.id == *id) {
+                refuse("id", "duplicate", "Name each rate once.");
+            }
+        }
+        if rate.location_id.as_ref().is_some_and(|id| missing.contains(id)) {
+            refuse("location_id", "unknown_location", "The store has no such location.");
+        }
+        rates.push(rate.read(store, at, now, faults));
+    }
+    Ok(rates)
+}
+
+impl RateRequest {
+    /// The rate, and what is wrong with it.
+    fn read(
+        self,
+        store: &Store,
+        at: usize,
+        now: Timestamp,
+        faults: &mut Vec<FieldError>,
+    ) -> ShippingRate {
+        let mut amount = |field: &str, asked: &AskedMoney| match asked.in_currency(&store.currency) {
+            Ok(money) => money,
+            Err(fault) => {
+                faults.push(FieldError { pointer: format!("/rates/{at}/{field}/currency"), fault });
+                Money::zero(&store.currency)
+            }
+        };
+        let price = amount("price", &self.price);
+        let free_over = self.free_over.as_ref().map(|asked| amount("free_over", asked));
+        let mut refuse = |field: &str, code, detail: &'static str| {
+            faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
+        };
+        let (min, max) = (self.min.map(|min| min.0), self.max.map(|max| max.0));
+        let is_measured =
+            matches!(self.kind, ShippingRateKind::ByWeight | ShippingRateKind::BySubtotal);
+        for (field, given) in [("min", min), ("max", max)] {
+            if given.is_some() && !is_measured {
+                refuse(field, "not_applicable", "Only `by_weight` and `by_subtotal` have bounds.");
+            }
+        }
+        if min.zip(max).is_some_and(|(min, max)| max < min) {
+            refuse("max", "out_of_range", "Must be at least `min`.");
+        }
+        let days = |days: Option<Int<0, MAX_DAYS>>| days.and_then(|days| u32::try_from(days.0).ok());
+        let (min_days, max_days) = (days(self.min_days), days(self.max_days));
+        if min_days.zip(max_days).is_some_and(|(min, max)| max < min) {
+            refuse("max_days", "out_of_range", "Must be at least `min_days`.");
+        }
+        if self.location_id.is_some() && self.kind != ShippingRateKind::Pickup {
+            refuse("location_id", "not_applicable", "Only `pickup` has a place.");
+        }
+        ShippingRate {
+            id: self.id.unwrap_or_else(|| ShippingRateId::mint(now)),
+            name: self.name.into(),
+            kind: self.kind,
+            price,
+            min,
+            max,
+            free_over,
+            min_days,
+            max_days,
+            location_id: self.location_id,
+        }
+    }
+}

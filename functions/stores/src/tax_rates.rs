@@ -1,0 +1,196 @@
+//! Tax rates: what a store levies, and where.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, NoContent, Page};
+use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
+use gateway::table::Query as TableQuery;
+use ground::fields::{Country, TaxClass};
+use ground::id::{StoreId, TaxRateId};
+use ground::key;
+use ground::scope::{ReadTaxes, WriteTaxes};
+use identity::address;
+use platform::caller::StoreAccess;
+use sales::book::{self, Book, Entry};
+use sales::tax::{
+    MAX_RATES, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate, TaxRateView, WHOLE,
+};
+
+/// Countries that there are, and more.
+const COUNTRIES: usize = 300;
+
+/// Which rates to list.
+#[request]
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Only those of this country.
+    country: Option<Country>,
+}
+
+/// `GET /v1/stores/{id}/tax-rates`: by country, and there in the order in which they were made.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadTaxes>,
+    State(app): State<App>,
+    Query(ask): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<TaxRateView>, Problem> {
+    let store = &caller.store.id;
+    let books = match &ask.country {
+        Some(country) => vec![Book::load(&app, key::tax_rates(store, country.as_str())).await?],
+        None => all(&app, store).await?,
+    };
+    let views = books.iter().flat_map(|book| &book.entries).map(TaxRateView::from).collect();
+    paging.whole(&app, views, |view: &TaxRateView| view.id.to_string()).await
+}
+
+/// Every country's rates; one round trip.
+async fn all(app: &App, store: &StoreId) -> Result<Vec<Book<TaxRate>>, Problem> {
+    let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
+    app.table.all(&query, COUNTRIES).await
+}
+
+/// A rate of the store.
+async fn find(app: &App, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Problem> {
+    let books = all(app, store).await?;
+    let found = books.iter().find_map(|book| book.entry(id.as_str()).ok());
+    found.cloned().ok_or_else(|| Code::NotFound.into())
+}
+
+/// `GET /v1/stores/{id}/tax-rates/{rate_id}`: one rate.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadTaxes>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, TaxRateId)>,
+) -> Result<Json<TaxRateView>, Problem> {
+    find(&app, &caller.store.id, &id).await.map(|rate| rate.shown())
+}
+
+/// A rate to make.
+#[request]
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// What invoices call it.
+    name: Text<1, 100>,
+    /// Where it is levied.
+    country: Country,
+    /// In this region alone.
+    region: Option<Text<1, 120>>,
+    /// On goods of this class alone; otherwise on all that have no rate of their own there.
+    tax_class: Option<TaxClass>,
+    /// Hundredths of a percent: 1900 is 19 %.
+    basis_points: Int<0, WHOLE>,
+    /// Whether it is levied on shipping, too.
+    on_shipping: Flag,
+}
+
+/// `POST /v1/stores/{id}/tax-rates`: a new rate. Several of one place add up; none is levied on
+/// another.
+///
+/// # Errors
+/// `tax_rate_limit`; `invalid_region` as a fault of its field.
+pub async fn create(
+    caller: StoreAccess<WriteTaxes>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Created<TaxRateView>, Problem> {
+    let now = app.clock.now();
+    let region = ask.region.map(|region| region_code(&ask.country, &region)).transpose()?;
+    let rate = TaxRate {
+        id: TaxRateId::mint(now),
+        store_id: caller.store.id.clone(),
+        name: ask.name.into(),
+        country: ask.country,
+        region,
+        tax_class: ask.tax_class,
+        basis_points: ask.basis_points.0,
+        on_shipping: ask.on_shipping.0,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    book::add(&app, rate, &TAX_RATE_CREATED, fits).await
+}
+
+/// The code of a region.
+fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
+    let judged = address::region_of(country.as_str(), region.as_str());
+    judged.map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
+}
+
+/// # Errors
+/// `tax_rate_limit`.
+fn fits(book: &Book<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
+    if book.others(rate.id.as_str()).count() < MAX_RATES {
+        Ok(())
+    } else {
+        Err(Code::TaxRateLimit.with("limit", MAX_RATES))
+    }
+}
+
+/// What to change about a rate; its country stays.
+#[request]
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// What invoices call it.
+    name: Option<Text<1, 100>>,
+    /// In this region alone; `null` for the whole country.
+    region: Patch<Text<1, 120>>,
+    /// On goods of this class alone; `null` for all that have no rate of their own there.
+    tax_class: Patch<TaxClass>,
+    /// Hundredths of a percent: 1900 is 19 %.
+    basis_points: Option<Int<0, WHOLE>>,
+    /// Whether it is levied on shipping, too.
+    on_shipping: Option<Flag>,
+}
+
+/// `PATCH /v1/stores/{id}/tax-rates/{rate_id}`: some of a rate. Orders keep what they were placed with.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`; `invalid_region` as a fault of its field.
+pub async fn update(
+    caller: StoreAccess<WriteTaxes>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, TaxRateId)>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<TaxRateView>, Problem> {
+    let known = find(&app, &caller.store.id, &id).await?;
+    let next = |rate: &TaxRate| {
+        let mut wanted = rate.clone();
+        match &ask.region {
+            Patch::Keep => {}
+            Patch::Clear => wanted.region = None,
+            Patch::Set(region) => wanted.region = Some(region_code(&rate.country, region)?),
+        }
+        ask.tax_class.clone().apply(&mut wanted.tax_class);
+        wanted.name = ask.name.clone().map_or(wanted.name, String::from);
+        wanted.basis_points = ask.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
+        wanted.on_shipping = ask.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
+        Ok(wanted)
+    };
+    let at = (known.book(), id.as_str());
+    book::change(&app, at, if_match, &TAX_RATE_UPDATED, next, fits).await
+}
+
+/// `DELETE /v1/stores/{id}/tax-rates/{rate_id}`: removes a rate. Orders keep what they were placed with.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteTaxes>,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, TaxRateId)>,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
+    let known = find(&app, &caller.store.id, &id).await?;
+    let at = (known.book(), id.as_str());
+    book::remove::<TaxRate>(&app, at, if_match, &TAX_RATE_DELETED).await
+}

@@ -1,0 +1,218 @@
+//! Forty carts whose figures an independent implementation has computed: `carts.py`, in Python's
+//! `decimal`, from docs/commerce.md.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use super::charges::{discount, rate, tax_rate, zone};
+use super::*;
+use crate::discount::{Discount, DiscountValue, Minimum, Targets};
+use crate::shipping::ShippingRateKind;
+use crate::tax::Place;
+
+#[derive(Deserialize)]
+struct Cart {
+    name: String,
+    currency: String,
+    prices_include_tax: bool,
+    is_exempt: bool,
+    place: CartPlace,
+    lines: Vec<Line>,
+    tax_rates: Vec<Rate>,
+    rate: Option<Shipping>,
+    code: Option<Rebate>,
+    automatic: Vec<Rebate>,
+    expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct CartPlace {
+    country: String,
+    region: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    product: String,
+    price: i64,
+    quantity: i64,
+    grams: u32,
+    is_sent: bool,
+    tax_class: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Rate {
+    name: String,
+    country: String,
+    region: Option<String>,
+    tax_class: Option<String>,
+    basis_points: i64,
+    on_shipping: bool,
+}
+
+#[derive(Deserialize)]
+struct Shipping {
+    kind: ShippingRateKind,
+    price: i64,
+    min: Option<i64>,
+    max: Option<i64>,
+    free_over: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Rebate {
+    kind: String,
+    basis_points: Option<i64>,
+    amount: Option<i64>,
+    buy_quantity: Option<u32>,
+    get_quantity: Option<u32>,
+    get: Vec<String>,
+    uses_per_order: Option<u32>,
+    applies_to: Vec<String>,
+    minimum_subtotal: Option<i64>,
+    minimum_quantity: Option<u32>,
+}
+
+#[derive(Deserialize, Debug, PartialEq)]
+struct Expected {
+    lines: Vec<ExpectedLine>,
+    shipping: Option<ExpectedShipping>,
+    tax_by_rate: BTreeMap<String, i64>,
+    subtotal: i64,
+    discount: i64,
+    shipping_price: i64,
+    tax: i64,
+    total: i64,
+}
+
+#[derive(Deserialize, Debug, PartialEq)]
+struct ExpectedLine {
+    discount: i64,
+    tax: i64,
+    total: i64,
+}
+
+#[derive(Deserialize, Debug, PartialEq)]
+struct ExpectedShipping {
+    price: i64,
+    discount: i64,
+    tax: i64,
+    total: i64,
+}
+
+impl Rebate {
+    fn discount(&self, number: i64, currency: &Currency) -> Discount {
+        let money = |amount: i64| Money { amount, currency: currency.clone() };
+        let targets = |names: &[String]| Targets {
+            product_ids: names.iter().map(|name| ProductId::derive(&[name])).collect(),
+            collection_ids: Vec::new(),
+        };
+        let value = match self.kind.as_str() {
+            "percentage" => DiscountValue::Percentage { basis_points: self.basis_points.unwrap() },
+            "fixed" => DiscountValue::Fixed { amount: money(self.amount.unwrap()) },
+            "free_shipping" => DiscountValue::FreeShipping,
+            "buy_x_get_y" => DiscountValue::BuyXGetY {
+                buy_quantity: self.buy_quantity.unwrap(),
+                get_quantity: self.get_quantity.unwrap(),
+                basis_points: self.basis_points.unwrap(),
+                get: targets(&self.get),
+                most: self.uses_per_order,
+            },
+            other => panic!("no kind of discount: {other}"),
+        };
+        let minimum = Minimum {
+            subtotal: self.minimum_subtotal.map(money),
+            quantity: self.minimum_quantity,
+        };
+        Discount { minimum, ..discount(number, value, targets(&self.applies_to)) }
+    }
+}
+
+impl Cart {
+    fn rules(&self, currency: &Currency) -> Rules {
+        let money = |amount: i64| Money { amount, currency: currency.clone() };
+        let place = Place {
+            country: text(&self.place.country),
+            region: self.place.region.clone(),
+            postal_code: None,
+        };
+        let zones: Vec<_> = self
+            .rate
+            .iter()
+            .map(|asked| {
+                let mut rate = rate(asked.kind, money(asked.price));
+                (rate.min, rate.max) = (asked.min, asked.max);
+                rate.free_over = asked.free_over.map(money);
+                zone(rate)
+            })
+            .collect();
+        let taxes = self.tax_rates.iter().map(|rate| {
+            let at = (&*rate.country, rate.region.as_deref());
+            let levied = (rate.basis_points, rate.on_shipping);
+            tax_rate(&rate.name, at, rate.tax_class.as_deref(), levied)
+        });
+        let automatic = (1_i64..).zip(&self.automatic);
+        Rules {
+            shipping_rate_id: zones.first().map(|zone| zone.rates[0].id.clone()),
+            zones,
+            destination: Some(place.clone()),
+            demands_rate: false,
+            tax_rates: taxes.collect(),
+            taxed_at: (!self.is_exempt).then_some(place),
+            prices_include_tax: self.prices_include_tax,
+            named: self.code.as_ref().map(|code| (0, code.discount(0, currency))),
+            automatic: automatic.map(|(n, one)| one.discount(n, currency)).collect(),
+            collections: HashMap::new(),
+        }
+    }
+
+    /// The figures that the cart comes to.
+    fn priced(&self) -> Expected {
+        let store = store(&self.currency);
+        let inputs = self.lines.iter().map(|asked| line(&asked.product, asked.quantity));
+        let lines = merge(inputs).unwrap();
+        let offers = self.lines.iter().map(|asked| {
+            let mut offer = offer(&store, &asked.product, asked.price, 1_000);
+            let sellable = offer.sellable.as_mut().unwrap();
+            sellable.requires_shipping = asked.is_sent;
+            sellable.weight_grams = Some(asked.grams);
+            sellable.tax_class = asked.tax_class.as_deref().map(text);
+            offer
+        });
+        let rules = self.rules(&store.currency);
+        let quote = price_by(&store, lines, offers.collect(), Vec::new(), (&rules, false));
+        let quote = quote.unwrap_or_else(|problem| panic!("{}: {problem:?}", self.name));
+        let line = |line: &crate::order::pricing::PricedLine| ExpectedLine {
+            discount: line.discount.amount,
+            tax: line.tax.amount,
+            total: line.total.amount,
+        };
+        let by_rate = quote.totals.tax_lines.iter();
+        Expected {
+            lines: quote.lines.iter().map(line).collect(),
+            shipping: quote.shipping.as_ref().map(|line| ExpectedShipping {
+                price: line.price.amount,
+                discount: line.discount.amount,
+                tax: line.tax.amount,
+                total: line.total.amount,
+            }),
+            tax_by_rate: by_rate.map(|line| (line.name.clone(), line.amount.amount)).collect(),
+            subtotal: quote.totals.subtotal.amount,
+            discount: quote.totals.discount.amount,
+            shipping_price: quote.totals.shipping.amount,
+            tax: quote.totals.tax.amount,
+            total: quote.totals.total.amount,
+        }
+    }
+}
+
+#[test]
+fn forty_carts_come_to_what_another_implementation_says() {
+    let carts: Vec<Cart> = serde_json::from_str(include_str!("carts.json")).unwrap();
+    assert_eq!(carts.len(), 40);
+    for cart in carts {
+        assert_eq!(cart.priced(), cart.expected, "{}", cart.name);
+    }
+}
