@@ -1,6 +1,7 @@
 //! The catalogue: products, variants, collections and categories.
 
 mod changing;
+mod discounts;
 mod gift_cards;
 mod groups;
 mod inventory;

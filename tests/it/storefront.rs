@@ -1,6 +1,7 @@
 //! The storefront as anybody sees it: the store, its pages, its catalogue.
 
 mod cards;
+mod charges;
 mod checkout;
 mod costs;
 mod customers;

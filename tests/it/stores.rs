@@ -1,6 +1,7 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
 mod page;
+mod shipping;
 
 use gateway::clock::{DAY, MINUTE};
 use gateway::problem::Code;

@@ -128,6 +128,7 @@ pub async fn place(
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
         payment: ask.payment.clone(),
         everything: true,
+        dry_run: ask.dry_run.0,
         faults,
     };
     if ask.dry_run.0 {

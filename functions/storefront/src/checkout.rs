@@ -119,6 +119,7 @@ pub async fn order(
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
         payment: ask.payment.clone(),
         everything: false,
+        dry_run: ask.dry_run.0,
         faults,
     };
     if ask.dry_run.0 {

@@ -150,6 +150,7 @@ pub async fn offer(
         shopper: checkout::shopper(&caller, None),
         shopper_network: Some(inbound.client_prefix()),
         faults,
+        dry_run: true,
         ..Cart::default()
     };
     let priced = place_order::price(&app, caller.store(), &cart).await?;

@@ -122,7 +122,20 @@ pub fn on_shipping<'a>(rates: &'a [TaxRate], place: &Place) -> Vec<&'a TaxRate> 
     rates.iter().filter(|rate| rate.is_levied_at(place) && rate.on_shipping).collect()
 }
 
-/// Tax by one rate.
+/// Tax on a line, or on the shipping, by one rate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineTax {
+    /// The rate.
+    pub tax_rate_id: TaxRateId,
+    /// What it was called.
+    pub name: String,
+    /// Hundredths of a percent: 1900 is 19 %.
+    pub basis_points: i64,
+    /// The tax.
+    pub amount: Money,
+}
+
+/// Tax on an order by one rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaxLine {
     /// The rate.
@@ -140,20 +153,17 @@ pub struct TaxLine {
 /// What is owed on an amount by these rates together: computed once, half up, and divided among them
 /// by the largest remainder. Where the amount holds its tax already, the tax is taken out of it:
 /// `amount × rate ÷ (1 + rate)`.
-pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<TaxLine> {
+pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<LineTax> {
     let points: Vec<i64> = rates.iter().map(|rate| rate.basis_points).collect();
     let together = points.iter().copied().fold(0_i64, i64::saturating_add);
     let whole = if is_included { WHOLE.saturating_add(together) } else { WHOLE };
     let tax = share(amount, together, whole);
-    let taxable = if is_included { amount.minus(&tax) } else { Some(amount.clone()) };
-    let taxable = taxable.unwrap_or_else(|| Money::zero(&amount.currency));
     // Rates of nothing get nothing, also where all of them are.
     let parts = tax.allocate(&points);
-    let line = |(rate, amount): (&&TaxRate, Money)| TaxLine {
+    let line = |(rate, amount): (&&TaxRate, Money)| LineTax {
         tax_rate_id: rate.id.clone(),
         name: rate.name.clone(),
         basis_points: rate.basis_points,
-        taxable: taxable.clone(),
         amount,
     };
     rates.iter().zip(parts).map(line).collect()
@@ -170,23 +180,31 @@ pub(crate) fn share(amount: &Money, parts: i64, whole: i64) -> Money {
 
 /// What these come to.
 pub fn sum<'a>(
-    lines: impl IntoIterator<Item = &'a TaxLine>,
+    lines: impl IntoIterator<Item = &'a LineTax>,
     currency: &Currency,
 ) -> Option<Money> {
     Money::sum(lines.into_iter().map(|line| &line.amount), currency)
 }
 
-/// The same by rate, in the order in which the rates come first.
-pub fn by_rate<'a>(lines: impl IntoIterator<Item = &'a TaxLine>) -> Vec<TaxLine> {
+/// The tax on these amounts, each without tax, by rate: in the order in which the rates come first.
+pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> Vec<TaxLine> {
     let mut totals: Vec<TaxLine> = Vec::new();
-    for line in lines {
-        match totals.iter_mut().find(|known| known.tax_rate_id == line.tax_rate_id) {
-            Some(known) => {
-                let more = |known: &Money, more: &Money| known.plus(more).unwrap_or(known.clone());
-                known.taxable = more(&known.taxable, &line.taxable);
-                known.amount = more(&known.amount, &line.amount);
+    for (taxable, lines) in taxed {
+        for line in lines {
+            match totals.iter_mut().find(|known| known.tax_rate_id == line.tax_rate_id) {
+                Some(known) => {
+                    let more = |known: &Money, more: &Money| known.plus(more).unwrap_or(known.clone());
+                    known.taxable = more(&known.taxable, &taxable);
+                    known.amount = more(&known.amount, &line.amount);
+                }
+                None => totals.push(TaxLine {
+                    tax_rate_id: line.tax_rate_id.clone(),
+                    name: line.name.clone(),
+                    basis_points: line.basis_points,
+                    taxable: taxable.clone(),
+                    amount: line.amount.clone(),
+                }),
             }
-            None => totals.push(line.clone()),
         }
     }
     totals

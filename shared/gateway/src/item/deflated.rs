@@ -19,10 +19,14 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
 use crate::problem::Problem;
 
-/// What is likely in what is kept; what is likeliest stands last, where references to it are short.
-const VOCABULARY: &[u8] = include_bytes!("vocabulary.txt");
-/// Its number, which each stream begins with.
-const NUMBER: u8 = 1;
+/// What is likely in what is kept, by number; what is likeliest stands last, where references to it
+/// are short. The last one is written with.
+const VOCABULARIES: [&[u8]; 2] =
+    [include_bytes!("vocabulary-1.txt"), include_bytes!("vocabulary-2.txt")];
+/// The one that is written with.
+const VOCABULARY: &[u8] = VOCABULARIES[VOCABULARIES.len() - 1];
+/// Its number, which each stream begins with: from 1.
+const NUMBER: u8 = 2;
 /// The number of it, and the length of what was deflated.
 const HEAD: usize = 5;
 /// What a thread keeps at hand to inflate into.
@@ -40,9 +44,9 @@ static PRIMED: LazyLock<CompressorOxide> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// A decompressor, and the vocabulary as what it has read before.
-    static READ: RefCell<(DecompressorOxide, Vec<u8>)> =
-        RefCell::new((DecompressorOxide::new(), VOCABULARY.to_vec()));
+    /// A decompressor, and a vocabulary, of this number, as what it has read before.
+    static READ: RefCell<(DecompressorOxide, u8, Vec<u8>)> =
+        RefCell::new((DecompressorOxide::new(), NUMBER, VOCABULARY.to_vec()));
 }
 
 /// The bytes, deflated.
@@ -74,15 +78,19 @@ pub(crate) fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
     let (head, stream) = bytes.split_first_chunk::<HEAD>().ok_or_else(broken)?;
     let [number, length @ ..] = *head;
     let length = usize::try_from(u32::from_be_bytes(length)).map_err(Problem::internal)?;
-    if number != NUMBER || length > limit {
-        return Err(broken());
-    }
-    READ.with_borrow_mut(|(decompressor, out)| {
-        out.resize(VOCABULARY.len().saturating_add(length), 0);
+    let known = usize::from(number).checked_sub(1).and_then(|place| VOCABULARIES.get(place));
+    let vocabulary = known.filter(|_| length <= limit).ok_or_else(broken)?;
+    READ.with_borrow_mut(|(decompressor, before, out)| {
+        if *before != number {
+            *before = number;
+            out.clear();
+            out.extend_from_slice(vocabulary);
+        }
+        out.resize(vocabulary.len().saturating_add(length), 0);
         decompressor.init();
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        let (status, _, written) = decompress(decompressor, stream, out, VOCABULARY.len(), flags);
-        let plain = out.split_off(VOCABULARY.len());
+        let (status, _, written) = decompress(decompressor, stream, out, vocabulary.len(), flags);
+        let plain = out.split_off(vocabulary.len());
         out.shrink_to(ROOM);
         let is_whole = status == TINFLStatus::Done && written == length;
         if is_whole { Ok(plain) } else { Err(broken()) }
@@ -133,10 +141,26 @@ mod tests {
     }
 
     #[test]
-    fn the_vocabulary_is_what_items_were_written_with() {
-        let text = String::from_utf8(VOCABULARY.to_vec()).unwrap();
-        let known = "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2";
-        assert_eq!(digest(&text), known);
-        assert!(VOCABULARY.len() < 24 * 1024, "the window has room for what comes after it");
+    fn vocabularies_are_what_items_were_written_with() {
+        let known = [
+            "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2",
+            "7d3f0e292e1cb3795fc9887138c7456d8cf21c9a4e18defdb18ec7fa19f671fc",
+        ];
+        for (vocabulary, known) in VOCABULARIES.iter().zip(known) {
+            assert_eq!(digest(std::str::from_utf8(vocabulary).unwrap()), known);
+            assert!(vocabulary.len() < 24 * 1024, "the window has room for what comes after it");
+        }
+        assert_eq!(usize::from(NUMBER), VOCABULARIES.len());
+    }
+
+    #[test]
+    fn what_was_written_with_the_first_vocabulary_is_read() {
+        // `{"status":"open"}`, as it was written before there was another.
+        let written = [1, 0, 0, 0, 17, 171, 70, 139, 212, 90, 0];
+        for _ in 0..2 {
+            assert_eq!(inflate(&written, LIMIT).unwrap(), br#"{"status":"open"}"#);
+            let now = deflate(b"{}").unwrap();
+            assert_eq!((now[0], inflate(&now, LIMIT).unwrap().as_slice()), (NUMBER, &b"{}"[..]));
+        }
     }
 }

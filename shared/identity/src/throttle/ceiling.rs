@@ -11,7 +11,7 @@ use gateway::app::App;
 use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Write, retry};
+use gateway::table::{Sight, Write, retry};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,15 @@ impl Ceiling {
     /// # Errors
     /// `too_many_attempts`; 503.
     pub async fn demand(self, app: &App, digest: &str) -> Result<(), Problem> {
-        let before: Option<Times> = app.table.get(&self.key(digest)).await?;
+        self.demand_as(app, digest, Sight::Settled).await
+    }
+
+    /// As [`Ceiling::demand`], over what is there or a glance at it: whoever counts looks again.
+    ///
+    /// # Errors
+    /// As [`Ceiling::demand`].
+    pub async fn demand_as(self, app: &App, digest: &str, sight: Sight) -> Result<(), Problem> {
+        let before: Option<Times> = app.table.get_as(&self.key(digest), sight).await?;
         self.recent(before, digest, app.clock.now()).map(drop)
     }
 

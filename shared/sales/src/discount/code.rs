@@ -6,6 +6,7 @@ use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::request::{Fault, FromText};
 use gateway::seal;
+use gateway::table::Sight;
 use ground::id::{DiscountId, StoreId};
 use ground::key;
 use identity::throttle::Ceiling;
@@ -76,8 +77,13 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn demand_try(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    TRIES.demand(app, &digest_of(store, client_prefix)).await
+pub async fn demand_try(
+    app: &App,
+    store: &StoreId,
+    client_prefix: &str,
+    sight: Sight,
+) -> Result<(), Problem> {
+    TRIES.demand_as(app, &digest_of(store, client_prefix), sight).await
 }
 
 /// Counts a wrong code of whoever is in the network `client_prefix`.

@@ -10,7 +10,7 @@ use super::Order;
 use crate::discount::uses::Used;
 use crate::discount::{Discount, DiscountCode, DiscountKind};
 use crate::shipping::ShippingService;
-use crate::tax::TaxLine;
+use crate::tax::{LineTax, TaxLine};
 
 /// What an order comes to (docs/commerce.md §4).
 ///
@@ -79,7 +79,7 @@ pub struct ShippingLine {
     /// Tax on it.
     pub tax: Money,
     /// By which rates.
-    pub tax_lines: Vec<TaxLine>,
+    pub tax_lines: Vec<LineTax>,
     /// Price less discount, plus tax unless the price holds it already.
     pub total: Money,
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DiscountAllocation;
-use crate::tax::TaxLine;
+use crate::tax::LineTax;
 
 /// Whom an order is for, in the shopper's words: a guest has no account that would say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct OrderItem {
     pub tax: Money,
     /// By which rates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tax_lines: Vec<TaxLine>,
+    pub tax_lines: Vec<LineTax>,
     /// Subtotal less discount, plus tax unless prices hold it already.
     pub total: Money,
     /// Units that have left.

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::discount::Discount;
 use crate::gift_card::GiftCard;
-use crate::tax::TaxLine;
+use crate::tax::LineTax;
 
 pub use quote::{LineAvailability, QuoteView, insufficient_stock};
 pub use rules::Rules;
@@ -77,7 +77,7 @@ pub struct PricedLine {
     /// Tax on it.
     pub tax: Money,
     /// By which rates.
-    pub tax_lines: Vec<TaxLine>,
+    pub tax_lines: Vec<LineTax>,
     /// Subtotal less discount, plus tax unless prices hold it already.
     pub total: Money,
 }

@@ -15,7 +15,7 @@ use super::{
     FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem, OrderStatus,
     DiscountAllocation, OrderDiscountView, ShippingLine, Totals,
 };
-use crate::tax::TaxLine;
+use crate::tax::LineTax;
 
 /// An order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -104,7 +104,7 @@ ground::view! {
         /// Tax on it.
         tax: Money,
         /// By which rates.
-        tax_lines: Vec<TaxLine>,
+        tax_lines: Vec<LineTax>,
         /// Subtotal less discount, plus tax unless prices hold it already.
         total: Money,
         /// Units that have left.

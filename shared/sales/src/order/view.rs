@@ -15,7 +15,7 @@ use super::{
     Allocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem,
     DiscountAllocation, OrderDiscountView, OrderPayment, OrderStatus, ShippingLine, Totals,
 };
-use crate::tax::TaxLine;
+use crate::tax::LineTax;
 use crate::payment::CaptureMethod;
 
 ground::view! {
@@ -126,7 +126,7 @@ ground::view! {
         /// Tax on it.
         tax: Money,
         /// By which rates.
-        tax_lines: Vec<TaxLine>,
+        tax_lines: Vec<LineTax>,
         /// Subtotal less discount, plus tax unless prices hold it already.
         total: Money,
         /// Units that have left.

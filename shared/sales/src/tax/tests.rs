@@ -61,27 +61,25 @@ fn tax_is_rounded_half_up_and_taken_out_of_prices_that_hold_it() {
     assert_eq!(levy(&money(1), &[&half], false)[0].amount, money(1));
     assert_eq!(levy(&money(3), &[&half], false)[0].amount, money(2));
     let vat = rate("VAT", None, None, 1_900);
-    let line = levy(&money(11_900), &[&vat], true).remove(0);
-    assert_eq!((line.taxable, line.amount), (money(10_000), money(1_900)));
+    assert_eq!(levy(&money(11_900), &[&vat], true)[0].amount, money(1_900));
     // 19/119 of 0.99 is 0.15806…
-    let line = levy(&money(99), &[&vat], true).remove(0);
-    assert_eq!((line.taxable, line.amount), (money(83), money(16)));
+    assert_eq!(levy(&money(99), &[&vat], true)[0].amount, money(16));
 }
 
 #[test]
 fn a_rate_of_nothing_is_named_with_nothing() {
     let zero = rate("zero", None, Some("books"), 0);
     let lines = levy(&money(500), &[&zero], false);
-    assert_eq!((lines[0].amount.clone(), lines[0].taxable.clone()), (money(0), money(500)));
+    assert_eq!(lines[0].amount, money(0));
     assert!(levy(&money(500), &[], true).is_empty());
 }
 
 #[test]
 fn totals_are_by_rate() {
     let (gst, pst) = (rate("GST", None, None, 500), rate("PST", Some("BC"), None, 700));
-    let lines =
-        [levy(&money(1_000), &[&gst, &pst], false), levy(&money(2_000), &[&gst], false)].concat();
-    let totals = by_rate(&lines);
+    let (first, second) =
+        (levy(&money(1_000), &[&gst, &pst], false), levy(&money(2_000), &[&gst], false));
+    let totals = by_rate([(money(1_000), &*first), (money(2_000), &*second)]);
     let found: Vec<_> =
         totals.iter().map(|line| (&*line.name, line.taxable.amount, line.amount.amount)).collect();
     assert_eq!(found, [("GST", 3_000, 150), ("PST", 1_000, 70)]);

@@ -75,6 +75,8 @@ pub struct Cart {
     pub payment: Option<PaymentInput>,
     /// Whether products that are not on sale yet can be ordered too.
     pub everything: bool,
+    /// Whether it is only asked what it would come to: no transaction judges it after that.
+    pub dry_run: bool,
     /// What is wrong with it already, before anybody has asked the store.
     pub faults: Vec<FieldError>,
 }

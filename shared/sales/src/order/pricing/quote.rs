@@ -11,7 +11,7 @@ use super::{PricedLine, Quote};
 use crate::discount::{Discount, DiscountCode, DiscountKind};
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRateKind};
-use crate::tax::TaxLine;
+use crate::tax::LineTax;
 
 impl Quote {
     /// # Errors
@@ -136,7 +136,7 @@ pub struct LineAvailability {
     /// Tax on it.
     pub tax: Money,
     /// By which rates.
-    pub tax_lines: Vec<TaxLine>,
+    pub tax_lines: Vec<LineTax>,
     /// Subtotal less discount, plus tax unless prices hold it already.
     pub total: Money,
 }

@@ -11,7 +11,7 @@ use crate::discount::{Discount, Goods, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
-use crate::tax::{self, TaxLine};
+use crate::tax::{self, LineTax};
 
 /// What a cart comes to, before anybody pays.
 pub(super) struct Sums {
@@ -167,7 +167,7 @@ impl PricedLine {
 }
 
 /// The tax of an amount, and the amount with it.
-fn with_tax(left: Money, lines: &[TaxLine], rules: &Rules) -> Option<(Money, Money)> {
+fn with_tax(left: Money, lines: &[LineTax], rules: &Rules) -> Option<(Money, Money)> {
     let tax = tax::sum(lines, &left.currency)?;
     let total = if rules.prices_include_tax { left } else { left.plus(&tax)? };
     Some((tax, total))
@@ -203,8 +203,9 @@ fn totals(
         Money::sum(lines.iter().map(of_line).chain(shipping.map(of_shipping)), currency)
     };
     let total = all(|line| &line.total, |line| &line.total)?;
-    let taxed = lines.iter().flat_map(|line| &line.tax_lines);
-    let sent = shipping.iter().flat_map(|line| &line.tax_lines);
+    let net = |total: &Money, tax: &Money| total.minus(tax).unwrap_or_else(|| total.clone());
+    let taxed = lines.iter().map(|line| (net(&line.total, &line.tax), &*line.tax_lines));
+    let sent = shipping.iter().map(|line| (net(&line.total, &line.tax), &*line.tax_lines));
     Some(Totals {
         subtotal,
         discount: all(|line| &line.discount, |line| &line.discount)?,

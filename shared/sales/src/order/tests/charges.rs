@@ -231,8 +231,6 @@ fn check(quote: &Quote) {
         assert!(line.discount.amount <= line.subtotal.amount);
         let amounts = [&line.subtotal, &line.discount, &line.tax, &line.total];
         assert!(amounts.iter().all(|amount| amount.amount >= 0), "{line:?}");
-        let net = line.total.amount - line.tax.amount;
-        assert!(line.tax_lines.iter().all(|part| part.taxable.amount == net), "{line:?}");
     }
     if let Some(line) = shipping {
         assert!(line.discount.amount <= line.price.amount);

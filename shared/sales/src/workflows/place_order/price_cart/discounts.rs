@@ -57,7 +57,8 @@ pub(super) async fn judge(
         return Ok(Given::default());
     }
     let who = shopper.who(&store.id);
-    let look = Look { app, store: &store.id, who: who.as_deref(), sight };
+    let is_counted = cart.dry_run || sight == Sight::Settled;
+    let look = Look { app, store: &store.id, who: who.as_deref(), sight, is_counted };
     let (named, automatic) = look.standings(codes, automatic).await?;
     let mut given = Given::default();
     let mut seen = HashSet::new();
@@ -102,7 +103,7 @@ async fn throttle(
     let Some(network) = cart.shopper_network.as_deref().filter(|_| !codes.is_empty()) else {
         return Ok(());
     };
-    discount::demand_try(app, store, network).await?;
+    discount::demand_try(app, store, network, sight).await?;
     // What a glance has not seen may be there.
     if sight == Sight::Settled {
         for _ in codes.iter().filter(|code| code.is_none()) {
@@ -118,6 +119,9 @@ struct Look<'a> {
     store: &'a StoreId,
     who: Option<&'a str>,
     sight: Sight,
+    /// Whether it is looked how much of what is named is used: the order's transaction counts, and
+    /// where that refuses, it is.
+    is_counted: bool,
 }
 
 impl Look<'_> {
@@ -130,7 +134,8 @@ impl Look<'_> {
     ) -> Result<(Vec<Option<Standing>>, Vec<Standing>), Problem> {
         let named = codes.iter().flatten().map(|code| &code.discount_id);
         let limited = automatic.iter().filter(|discount| is_limited(discount));
-        let counted = named.clone().chain(limited.map(|discount| &discount.id));
+        let counted = named.clone().filter(|_| self.is_counted);
+        let counted = counted.chain(limited.map(|discount| &discount.id));
         let counters = counted.flat_map(|id| {
             let theirs = self.who.map(|who| key::discount_uses_by(self.store, id, who));
             std::iter::once(key::discount_uses(self.store, id, 0)).chain(theirs)

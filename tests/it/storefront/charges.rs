@@ -1,0 +1,448 @@
+//! Checkouts with shipping, tax and discounts.
+
+use std::time::Duration;
+
+use support::{Market, Placed, Reply, Shopper, Value, address, cart, inr, json, race, unique};
+
+const DISCOUNTS: &str = "/v1/discounts";
+
+/// A store that sends within India and levies 18 %; the id of its flat rate of 99.00.
+async fn shop() -> (Market, String) {
+    let market = Market::open().await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    let zone = json!({
+        "name": "India", "countries": ["IN"],
+        "rates": [
+            {"name": "Express", "kind": "flat", "price": inr(29_900), "min_days": 1, "max_days": 1},
+            {"name": "Standard", "kind": "flat", "price": inr(9_900), "min_days": 2, "max_days": 5},
+            {"name": "Letter", "kind": "by_weight", "price": inr(2_000), "max": 100},
+            {"name": "At the shop", "kind": "pickup", "price": inr(0)},
+        ],
+    });
+    let zone = market.owner.post(&format!("{store}/shipping-zones")).json(zone).await.expect(201);
+    let gst = json!({"name": "GST", "country": "IN", "basis_points": 1_800, "on_shipping": true});
+    market.owner.post(&format!("{store}/tax-rates")).json(gst).await.expect(201);
+    let rate = zone.str("/rates/1/id");
+    (market, rate)
+}
+
+async fn discount(market: &Market, fields: Value) -> String {
+    let mut ask = json!({"title": unique("Discount"), "kind": "percentage"});
+    for (name, value) in fields.as_object().unwrap() {
+        ask[name] = value.clone();
+    }
+    market.owner.post(DISCOUNTS).json(ask).await.expect(201).str("/id")
+}
+
+async fn used(market: &Market, discount: &str) -> i64 {
+    market.owner.get(&format!("{DISCOUNTS}/{discount}")).await.expect(200).int("/used")
+}
+
+fn with(mut cart: Value, fields: Value) -> Value {
+    for (name, value) in fields.as_object().unwrap() {
+        cart[name] = value.clone();
+    }
+    cart
+}
+
+fn fault(reply: &Reply) -> (String, String) {
+    reply.field_errors().into_iter().next().unwrap()
+}
+
+#[tokio::test]
+async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
+    let (market, rate) = shop().await;
+    let (book, pen) = (market.stock(64_950, 10).await, market.stock(2_005, 10).await);
+    let id = discount(&market, json!({"code": "TENTH", "value": {"basis_points": 1_000}})).await;
+    let ask = cart(&[(&book, 2), (&pen, 1)]);
+    let ask = with(ask, json!({"shipping_rate_id": rate, "discount_codes": ["tenth"]}));
+    let dry = market.try_order(with(ask.clone(), json!({"dry_run": true}))).await.expect(200);
+    let placed = market.order(ask).await;
+    let order = placed.reply.at("/order");
+    assert_eq!(order["totals"], *dry.at("/totals"));
+    assert_eq!(order["discounts"], *dry.at("/discounts"));
+    // A tenth of 1,319.05 is 131.905, half up 131.91: 129.90 of the books', 2.01 of the pen's.
+    let line = |n: usize| {
+        let amount = |name: &str| order["items"][n][name]["amount"].as_i64().unwrap();
+        ["subtotal", "discount", "tax", "total"].map(amount)
+    };
+    assert_eq!(line(0), [129_900, 12_990, 21_044, 137_954]);
+    assert_eq!(line(1), [2_005, 201, 325, 2_129]);
+    let shipping = &order["shipping_line"];
+    assert_eq!(shipping["shipping_rate_id"], rate);
+    assert_eq!((shipping["price"]["amount"].as_i64(), shipping["tax"]["amount"].as_i64()), (Some(9_900), Some(1_782)));
+    assert_eq!(
+        order["totals"],
+        json!({
+            "subtotal": inr(131_905), "discount": inr(13_191), "shipping": inr(9_900),
+            "tax": inr(23_151), "tax_included": false, "total": inr(151_765),
+            "gift_cards": inr(0), "due": inr(151_765),
+            "tax_lines": [{
+                "tax_rate_id": order["totals"]["tax_lines"][0]["tax_rate_id"], "name": "GST",
+                "basis_points": 1_800, "taxable": inr(128_614), "amount": inr(23_151),
+            }],
+        })
+    );
+    assert_eq!(order["discounts"][0]["code"], "TENTH");
+    assert_eq!(used(&market, &id).await, 1);
+    market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
+    let refund = |fields: Value| {
+        let (market, id) = (&market, placed.id.clone());
+        async move { market.act(&id, "refund", fields).await.expect(201) }
+    };
+    let one = json!({"order_item_id": placed.line(0), "quantity": 1, "restock_type": "no_restock"});
+    let back = refund(json!({"items": [one]})).await;
+    assert_eq!(back.int("/refund/amount/amount"), 68_977);
+    let back = refund(json!({"shipping": {"amount": inr(1_000)}})).await;
+    assert_eq!(back.int("/refund/amount/amount"), 1_000);
+    let back = refund(json!({"shipping": {"full": true}})).await;
+    assert_eq!(back.int("/refund/amount/amount"), 9_900 + 1_782 - 1_000);
+    let rest = [(0, 1), (1, 1)].map(|(n, quantity)| {
+        json!({"order_item_id": placed.line(n), "quantity": quantity, "restock_type": "no_restock"})
+    });
+    let back = refund(json!({"items": rest})).await;
+    assert_eq!(back.str("/order/financial_status"), "refunded");
+    assert_eq!(*market.show(&placed.id).await.at("/refunded_total"), inr(151_765));
+}
+
+#[tokio::test]
+async fn prices_that_hold_their_tax_are_taken_apart() {
+    let (market, rate) = shop().await;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let ask = json!({"taxes": {"prices_include_tax": true}});
+    market.owner.patch(&settings).json(ask).await.expect(200);
+    let book = market.stock(11_800, 10).await;
+    let ask = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": rate}));
+    let order = market.order(ask).await.reply;
+    assert_eq!(order.int("/order/totals/total/amount"), 11_800 + 9_900);
+    assert_eq!(order.int("/order/items/0/tax/amount"), 1_800);
+    assert_eq!(order.int("/order/shipping_line/tax/amount"), 1_510);
+    assert_eq!(*order.at("/order/totals/tax_included"), json!(true));
+}
+
+#[tokio::test]
+async fn classes_exemptions_and_other_countries_are_taxed_as_they_are() {
+    let (market, _) = shop().await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    let books = json!({"name": "Books", "country": "IN", "tax_class": "books", "basis_points": 0});
+    market.owner.post(&format!("{store}/tax-rates")).json(books).await.expect(201);
+    let file = json!({
+        "title": unique("E-Book"), "status": "active", "tax_class": "books",
+        "variants": [{"price": inr(10_000), "requires_shipping": false}],
+    });
+    let made = market.owner.post("/v1/products").json(file).key(&unique("p")).await.expect(201);
+    assert_eq!(made.str("/tax_class"), "books");
+    let variant = made.str("/variants/0/id");
+    let total = |cart: Value| async { market.order(cart).await.reply.int("/order/totals/tax/amount") };
+    let digital = || {
+        let mut cart = cart(&[(&variant, 1)]);
+        cart.as_object_mut().unwrap().remove("shipping_address");
+        cart
+    };
+    assert_eq!(total(digital()).await, 0);
+    let product = format!("/v1/products/{}", made.str("/id"));
+    market.owner.patch(&product).json(json!({"tax_class": null})).await.expect(200);
+    // Nothing is sent: it is taxed at home, or where the bill goes.
+    assert_eq!(total(digital()).await, 1_800);
+    let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});
+    assert_eq!(total(with(digital(), json!({"billing_address": abroad}))).await, 0);
+}
+
+#[tokio::test]
+async fn rates_are_offered_cheapest_first_and_judged_again_at_checkout() {
+    let (market, rate) = shop().await;
+    let book = market.stock(50_000, 10).await;
+    let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
+    let items = json!([{"variant_id": book, "quantity": 1}]);
+    let ask = json!({"items": items, "shipping_address": {"country": "IN", "region": "KA", "postal_code": "560001"}});
+    let client = market.gateway.client();
+    let offered = client.post(&path).json(ask).await.expect(200);
+    let names: Vec<_> = offered.data().iter().map(|rate| rate["name"].clone()).collect();
+    assert_eq!(names, ["At the shop", "Letter", "Standard", "Express"]);
+    assert_eq!(offered.int("/data/2/min_days"), 2);
+    let letter = offered.str("/data/1/id");
+    let pickup = offered.str("/data/0/id");
+    let ask = json!({"items": items, "shipping_address": {"country": "FR"}});
+    client.post(&path).json(ask).await.expect(422).problem("no_shipping_to_address");
+    let full = json!({"items": items, "shipping_address": address()});
+    client.post(&path).json(full).await.expect(200);
+    let wrong = json!({"items": items, "shipping_address": {"country": "IN", "region": "Bavaria"}});
+    let wrong = client.post(&path).json(wrong).await.expect(422);
+    assert_eq!(fault(&wrong), ("/shipping_address/region".into(), "invalid_region".into()));
+
+    let refused = |fields: Value| {
+        let ask = with(cart(&[(&book, 1)]), fields);
+        let market = &market;
+        async move { fault(&market.try_order(ask).await.expect(422)) }
+    };
+    let at_rate = |code: &str| ("/shipping_rate_id".to_owned(), code.to_owned());
+    assert_eq!(refused(json!({})).await, at_rate("required"));
+    let unknown = format!("shr_{}", "0".repeat(32));
+    assert_eq!(refused(json!({"shipping_rate_id": unknown})).await, at_rate("unknown_shipping_rate"));
+    let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});
+    let nowhere = refused(json!({"shipping_rate_id": rate, "shipping_address": abroad})).await;
+    assert_eq!(nowhere, ("/shipping_address".into(), "no_shipping_to_address".into()));
+    market.order(with(cart(&[(&book, 1)]), json!({"shipping_rate_id": letter}))).await;
+    let mut fetched = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": pickup}));
+    fetched.as_object_mut().unwrap().remove("shipping_address");
+    let fetched = market.order(fetched).await;
+    assert_eq!(fetched.reply.str("/order/shipping_line/kind"), "pickup");
+    // The merchant may leave it open how it is sent.
+    let ask = with(cart(&[(&book, 1)]), json!({"note": "by hand"}));
+    let placed = market.owner.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201);
+    assert_eq!(*placed.at("/shipping_line"), Value::Null);
+}
+
+#[tokio::test]
+async fn weights_decide_which_rate_a_parcel_has() {
+    let (market, _) = shop().await;
+    let heavy = json!({
+        "title": unique("Anvil"), "status": "active",
+        "variants": [{"price": inr(10_000), "weight_grams": 60}],
+    });
+    let made = market.owner.post("/v1/products").json(heavy).key(&unique("p")).await.expect(201);
+    let variant = made.str("/variants/0/id");
+    let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
+    for (quantity, letters) in [(1, 1), (2, 0)] {
+        let ask = json!({
+            "items": [{"variant_id": variant, "quantity": quantity}],
+            "shipping_address": {"country": "IN"},
+        });
+        let offered = market.gateway.client().post(&path).json(ask).await.expect(200);
+        let found = offered.data().iter().filter(|rate| rate["name"] == "Letter").count();
+        assert_eq!(found, letters, "{quantity}");
+    }
+}
+
+#[tokio::test]
+async fn each_code_that_is_refused_says_why_and_nothing_is_written() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    let now = market.gateway.now();
+    let tenth = json!({"basis_points": 1_000});
+    let coded = |code: &str, fields: Value| {
+        let base = json!({"code": code, "value": tenth});
+        let (market, fields) = (&market, with(base, fields));
+        async move { discount(market, fields).await }
+    };
+    let off = coded("OFF", json!({})).await;
+    market.owner.post(&format!("{DISCOUNTS}/{off}/disable")).json(json!({})).await.expect(200);
+    coded("LATER", json!({"starts_at": now.plus(Duration::from_hours(1))})).await;
+    coded("FIRST", json!({"first_order_only": true})).await;
+    coded("LARGE", json!({"minimum": {"subtotal": inr(100_000)}})).await;
+    let pen = market.owner.post("/v1/products").key(&unique("p"));
+    let pen = pen.json(json!({"title": "Pen", "variants": [{"price": inr(1)}]})).await.expect(201);
+    coded("PENS", json!({"applies_to": {"product_ids": [pen.str("/id")]}})).await;
+    coded("ONE", json!({})).await;
+    coded("TWO", json!({})).await;
+    coded("SOON-OVER", json!({"ends_at": now.plus(Duration::from_mins(30))})).await;
+    let before = market.gateway.items_of("order", "").await.len();
+    let refused = |codes: Value| {
+        let ask = with(cart(&[(&book, 1)]), json!({"discount_codes": codes}));
+        let market = &market;
+        async move { market.try_order(ask).await.expect(422).field_errors() }
+    };
+    for (code, why) in [
+        ("NOBODYS", "unknown_discount_code"),
+        ("off", "discount_disabled"),
+        ("later", "discount_not_started"),
+        ("first", "discount_not_first_order"),
+        ("large", "discount_minimum_not_met"),
+        ("pens", "discount_not_applicable"),
+    ] {
+        assert_eq!(refused(json!([code])).await, [("/discount_codes/0".into(), why.into())]);
+    }
+    let both = refused(json!(["one", "two", "ONE"])).await;
+    let codes: Vec<_> = both.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
+    assert_eq!(
+        codes,
+        [("/discount_codes/1", "not_combinable"), ("/discount_codes/2", "duplicate")]
+    );
+    market.gateway.advance(Duration::from_hours(1));
+    let over = refused(json!(["soon-over"])).await;
+    assert_eq!(over[0].1, "discount_expired");
+    assert_eq!(market.gateway.items_of("order", "").await.len(), before);
+}
+
+#[tokio::test]
+async fn who_tries_codes_out_is_told_nothing_after_a_while() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 10).await;
+    discount(&market, json!({"code": "RIGHT", "value": {"basis_points": 1_000}})).await;
+    let client = market.gateway.client();
+    let ask = |code: &str| {
+        let cart = with(cart(&[(&book, 1)]), json!({"discount_codes": [code], "dry_run": true}));
+        client.post(&market.orders_path()).key(&unique("try")).json(cart)
+    };
+    for n in 0..5 {
+        ask(&format!("WRONG{n}")).await.expect(422);
+    }
+    ask("RIGHT").await.expect(429).problem("too_many_attempts");
+    let elsewhere = market.gateway.client();
+    let cart = with(cart(&[(&book, 1)]), json!({"discount_codes": ["RIGHT"], "dry_run": true}));
+    elsewhere.post(&market.orders_path()).key(&unique("try")).json(cart).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_best_automatic_discount_is_taken_after_the_code() {
+    let (market, rate) = shop().await;
+    let (book, pen) = (market.stock(10_000, 50).await, market.stock(1_000, 50).await);
+    discount(&market, json!({"value": {"basis_points": 500}})).await;
+    discount(&market, json!({"kind": "free_shipping", "minimum": {"subtotal": inr(15_000)}})).await;
+    let bundle = json!({"buy_quantity": 2, "get_quantity": 1});
+    discount(&market, json!({"kind": "buy_x_get_y", "value": bundle, "minimum": {"quantity": 6}})).await;
+    discount(&market, json!({"code": "LESS", "kind": "fixed", "value": {"amount": inr(2_000)}})).await;
+    let discounts = |lines: Vec<(&str, i64)>, codes: Value| {
+        let ask = with(cart(&lines), json!({"shipping_rate_id": rate, "discount_codes": codes}));
+        let market = &market;
+        async move {
+            let reply = market.order(ask).await.reply;
+            let found = reply.at("/order/discounts").as_array().unwrap().clone();
+            let shown = |one: &Value| {
+                (one["kind"].as_str().unwrap().to_owned(), one["amount"]["amount"].as_i64().unwrap())
+            };
+            found.iter().map(shown).collect::<Vec<_>>()
+        }
+    };
+    let own = |kind: &str, amount: i64| (kind.to_owned(), amount);
+    assert_eq!(discounts(vec![(&book, 1)], json!([])).await, [own("percentage", 500)]);
+    assert_eq!(discounts(vec![(&book, 2)], json!([])).await, [own("free_shipping", 9_900)]);
+    assert_eq!(
+        discounts(vec![(&book, 6)], json!([])).await,
+        [own("buy_x_get_y", 20_000)]
+    );
+    // Five per cent of what the code leaves of 110.00 is 4.50.
+    assert_eq!(
+        discounts(vec![(&book, 1), (&pen, 1)], json!(["less"])).await,
+        [own("fixed", 2_000), own("percentage", 450)]
+    );
+}
+
+#[tokio::test]
+async fn collections_are_judged_as_they_are() {
+    let market = Market::open().await;
+    let make = |title: &str, tags: Value| {
+        let ask = json!({
+            "title": title, "status": "active", "tags": tags, "variants": [{"price": inr(1_000)}],
+        });
+        let asked = market.owner.post("/v1/products").key(&unique("p")).json(ask);
+        async move { asked.await.expect(201) }
+    };
+    let (listed, tagged, other) =
+        (make("Listed", json!([])).await, make("Tagged", json!(["sale"])).await, make("Other", json!([])).await);
+    let collections = "/v1/products/collections";
+    let manual = json!({"title": "Manual", "kind": "manual", "product_ids": [listed.str("/id")]});
+    let manual = market.owner.post(collections).json(manual).await.expect(201).str("/id");
+    let rules = json!([{"field": "tag", "relation": "equals", "value": "sale"}]);
+    let automated = json!({"title": "Sale", "kind": "automated", "rules": rules});
+    let automated = market.owner.post(collections).json(automated).await.expect(201).str("/id");
+    let targets = json!({"collection_ids": [manual, automated]});
+    discount(&market, json!({"value": {"basis_points": 5_000}, "applies_to": targets})).await;
+    let variants = [&listed, &tagged, &other].map(|product| product.str("/variants/0/id"));
+    let lines: Vec<(&str, i64)> = variants.iter().map(|variant| (variant.as_str(), 1)).collect();
+    let order = market.order(cart(&lines)).await.reply;
+    let off = [0, 1, 2].map(|n| order.int(&format!("/order/items/{n}/discount/amount")));
+    assert_eq!(off, [500, 500, 0]);
+    // The merchant's orders are priced alike.
+    let placed = market.owner.post("/v1/orders").key(&unique("o")).json(cart(&lines)).await;
+    assert_eq!(placed.expect(201).int("/totals/discount/amount"), 1_000);
+}
+
+#[tokio::test]
+async fn a_discount_for_100_is_used_100_times_by_1000_at_once() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 2_000).await;
+    let ask = json!({"code": "HUNDRED", "value": {"basis_points": 1_000}, "usage_limit": 100});
+    let id = discount(&market, ask).await;
+    let answers = race(1_000, || {
+        market.try_order(with(cart(&[(&book, 1)]), json!({"discount_codes": ["HUNDRED"]})))
+    })
+    .await;
+    let placed = answers.iter().filter(|answer| answer.status == 201).count();
+    let refused = answers.iter().filter(|answer| {
+        answer.status == 422 && fault(answer).1 == "discount_used_up"
+    });
+    assert_eq!((placed, refused.count()), (100, 900));
+    assert_eq!(used(&market, &id).await, 100);
+    let orders = market.gateway.items_of("order", "").await;
+    assert_eq!(orders.len(), 100);
+}
+
+#[tokio::test]
+async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_once() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 500).await;
+    let ask = json!({"code": "TWICE", "value": {"basis_points": 1_000}, "per_customer_limit": 2});
+    let id = discount(&market, ask).await;
+    let guest = |email: &str| {
+        let fields = json!({"discount_codes": ["TWICE"], "email": email});
+        market.try_order(with(cart(&[(&book, 1)]), fields))
+    };
+    // A guest is known by their address, however it is written.
+    let answers = race(50, || guest("Guest@Example.com")).await;
+    let placed: Vec<&Reply> = answers.iter().filter(|answer| answer.status == 201).collect();
+    let refused = answers.iter().filter(|answer| {
+        answer.status == 422 && fault(answer).1 == "discount_used_by_customer"
+    });
+    assert_eq!((placed.len(), refused.count()), (2, 48));
+    guest("guest@example.com").await.expect(422);
+    guest("other@example.com").await.expect(201);
+    assert_eq!(used(&market, &id).await, 3);
+    let first = Placed::of(placed[0].clone());
+    market.act(&first.id, "cancel", json!({})).await.expect(200);
+    assert_eq!(used(&market, &id).await, 2, "what is called off unpaid gives it back");
+    guest("guest@example.com").await.expect(201);
+    market.gateway.advance(Duration::from_hours(1));
+    market.gateway.sweep().await;
+    assert_eq!(used(&market, &id).await, 0, "and so does what expires");
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let fields = json!({"discount_codes": ["TWICE"], "email": "guest@example.com"});
+    let order = || {
+        let ask = with(cart(&[(&book, 1)]), fields.clone());
+        shopper.post(&market.orders_path()).key(&unique("o")).json(ask)
+    };
+    let statuses = [order().await.status, order().await.status, order().await.status];
+    assert_eq!(statuses, [201, 201, 422]);
+    let shop = format!("{}/{}/cancel", market.orders_path(), first.id);
+    shopper.post(&shop).json(json!({})).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_first_order_is_the_first_also_of_forty_at_once() {
+    let (market, app) = Market::with_app(&["write_orders"]).await;
+    let book = market.stock(1_000, 500).await;
+    discount(&market, json!({"first_order_only": true, "value": {"basis_points": 5_000}})).await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let answers = race(40, || async {
+        let ask = json!({"items": [{"variant_id": book, "quantity": 1}], "customer_id": shopper.id});
+        app.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201)
+    })
+    .await;
+    let cheap = answers.iter().filter(|answer| answer.int("/totals/discount/amount") > 0);
+    assert_eq!(cheap.count(), 1);
+    let again = shopper.post(&market.orders_path()).key(&unique("o")).json(cart(&[(&book, 1)]));
+    assert_eq!(again.await.expect(201).int("/order/totals/discount/amount"), 0);
+    let guest = market.order(cart(&[(&book, 1)])).await;
+    assert_eq!(guest.reply.int("/order/totals/discount/amount"), 0);
+}
+
+#[tokio::test]
+async fn shipping_tax_and_a_discount_cost_six_units_more_at_most() {
+    let (market, rate) = shop().await;
+    let ask = json!({"code": "TENTH", "value": {"basis_points": 1_000}, "usage_limit": 50});
+    discount(&market, ask).await;
+    let plain = Market::open().await;
+    let mut costs = Vec::new();
+    for (market, fields) in
+        [(&plain, json!({})), (&market, json!({"shipping_rate_id": rate, "discount_codes": ["TENTH"]}))]
+    {
+        let (book, pen) = (market.stock(64_950, 100).await, market.stock(2_000, 100).await);
+        let ask = || with(cart(&[(&book, 1), (&pen, 1)]), fields.clone());
+        market.order(ask()).await;
+        let second = market.order(ask()).await;
+        costs.push((second.reply.tenths(), second.reply.trips()));
+    }
+    let more = costs[1].0 - costs[0].0;
+    assert!(more <= 60, "{more} tenths of a unit more: {costs:?}");
+    assert!(costs[1].1 <= costs[0].1 + 2, "{costs:?}");
+}

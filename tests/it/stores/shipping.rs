@@ -1,0 +1,143 @@
+//! Shipping zones and tax rates, as their merchant keeps them.
+
+use support::{Market, Shop, Value, inr, json, race, unique};
+
+fn flat(name: &str, amount: i64) -> Value {
+    json!({"name": name, "kind": "flat", "price": inr(amount)})
+}
+
+fn zones(market: &Market) -> String {
+    format!("/v1/stores/{}/shipping-zones", market.store.id)
+}
+
+fn rates(market: &Market) -> String {
+    format!("/v1/stores/{}/tax-rates", market.store.id)
+}
+
+#[tokio::test]
+async fn a_zone_is_made_changed_and_removed_with_its_rates() {
+    let market = Market::open().await;
+    let (owner, path) = (&market.owner, zones(&market));
+    let ask = json!({
+        "name": "South", "countries": ["IN"], "regions": ["Karnataka", "TN"],
+        "rates": [flat("Standard", 9_900), {
+            "name": "Heavy", "kind": "by_weight", "price": inr(19_900), "min": 1_000, "max": 5_000,
+            "free_over": inr(200_000), "min_days": 2, "max_days": 5,
+        }],
+    });
+    let made = owner.post(&path).json(ask).await.expect(201);
+    assert_eq!(*made.at("/regions"), json!(["KA", "TN"]));
+    assert_eq!(made.int("/version"), 1);
+    let (id, kept) = (made.str("/id"), made.at("/rates/1").clone());
+    let one = format!("{path}/{id}");
+    let ask = json!({"name": "South India", "rates": [kept, flat("Express", 29_900)]});
+    let changed = owner.patch(&one).json(ask).await.expect(200);
+    assert_eq!(changed.int("/version"), 2);
+    assert_eq!(changed.str("/rates/0/id"), made.str("/rates/1/id"), "a rate keeps its id");
+    assert_ne!(changed.str("/rates/1/id"), made.str("/rates/0/id"));
+    let same = owner.patch(&one).json(json!({"name": "South India"})).await.expect(200);
+    assert_eq!(same.int("/version"), 2);
+    let stale = owner.patch(&one).if_match("\"1\"").json(json!({"name": "Other"}));
+    stale.await.expect(412).problem("precondition_failed");
+    assert_eq!(owner.get(&path).await.expect(200).data().len(), 1);
+    assert_eq!(owner.get(&one).await.expect(200).str("/name"), "South India");
+    owner.delete(&one).await.expect(204);
+    owner.get(&one).await.expect(404);
+    owner.delete(&one).await.expect(404);
+    for (name, count) in [("created", 1), ("updated", 1), ("deleted", 1)] {
+        let events = market.gateway.events(&format!("shipping_zone.{name}")).await;
+        assert_eq!(events.len(), count, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_fault_of_a_zone_is_named_at_once() {
+    let market = Market::open().await;
+    let nowhere = format!("loc_{}", "0".repeat(32));
+    let ask = json!({
+        "name": "X", "countries": ["IN", "DE"], "regions": ["KA"],
+        "rates": [
+            {"name": "A", "kind": "flat", "price": {"amount": 1, "currency": "USD"}, "min": 1},
+            {"name": "B", "kind": "by_weight", "price": inr(1), "min": 5, "max": 4},
+            {"name": "C", "kind": "flat", "price": inr(1), "min_days": 5, "max_days": 4},
+            {"name": "D", "kind": "flat", "price": inr(1), "location_id": nowhere},
+        ],
+    });
+    let refused = market.owner.post(&zones(&market)).json(ask).await.expect(422);
+    let mut found = refused.field_errors();
+    found.sort();
+    let found: Vec<_> = found.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("/rates/0/min", "not_applicable"),
+            ("/rates/0/price/currency", "currency_mismatch"),
+            ("/rates/1/max", "out_of_range"),
+            ("/rates/2/max_days", "out_of_range"),
+            ("/rates/3/location_id", "not_applicable"),
+            ("/rates/3/location_id", "unknown_location"),
+            ("/regions", "not_applicable"),
+        ]
+    );
+    let ask = json!({"name": "X", "countries": ["IN"], "regions": ["Bavaria"]});
+    let refused = market.owner.post(&zones(&market)).json(ask).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/regions/0".into(), "invalid_region".into())]);
+    assert!(market.gateway.events("shipping_zone.created").await.is_empty());
+}
+
+#[tokio::test]
+async fn zones_do_not_overlap_whoever_makes_them_at_once() {
+    let market = Market::open().await;
+    let (owner, path) = (&market.owner, zones(&market));
+    let answers = race(10, || async {
+        let ask = json!({"name": unique("zone"), "countries": ["IN", "NP"]});
+        owner.post(&path).json(ask).await
+    })
+    .await;
+    let made = answers.iter().filter(|answer| answer.status == 201).count();
+    let refused = answers.iter().filter(|answer| answer.json["code"] == "zone_overlap").count();
+    assert_eq!((made, refused), (1, 9));
+    let ask = json!({"name": "Goa", "countries": ["IN"], "postal_prefixes": ["403"]});
+    owner.post(&path).json(ask).await.expect(201);
+}
+
+#[tokio::test]
+async fn tax_rates_are_made_by_country_changed_and_removed() {
+    let market = Market::open().await;
+    let (owner, path) = (&market.owner, rates(&market));
+    let gst = json!({"name": "GST", "country": "IN", "basis_points": 1_800, "on_shipping": true});
+    let gst = owner.post(&path).json(gst).await.expect(201);
+    let books = json!({"name": "Books", "country": "IN", "tax_class": "books", "basis_points": 0});
+    owner.post(&path).json(books).await.expect(201);
+    let vat = json!({"name": "MwSt", "country": "DE", "basis_points": 1_900});
+    let vat = owner.post(&path).json(vat).await.expect(201);
+    assert_eq!(owner.get(&path).await.expect(200).data().len(), 3);
+    let german = owner.get(&format!("{path}?country=DE")).await.expect(200);
+    assert_eq!(german.data().len(), 1);
+    let one = format!("{path}/{}", gst.str("/id"));
+    let ask = json!({"region": "Karnataka", "basis_points": 900});
+    let changed = owner.patch(&one).json(ask).await.expect(200);
+    assert_eq!((changed.str("/region"), changed.int("/basis_points")), ("KA".into(), 900));
+    let wrong = owner.patch(&one).json(json!({"region": "Bavaria"})).await.expect(422);
+    assert_eq!(wrong.field_errors(), [("/region".into(), "invalid_region".into())]);
+    owner.patch(&one).json(json!({"country": "DE"})).await.expect(422);
+    let german = format!("{path}/{}", vat.str("/id"));
+    owner.delete(&german).await.expect(204);
+    owner.get(&german).await.expect(404);
+    assert_eq!(owner.get(&one).await.expect(200).int("/version"), 2);
+    assert_eq!(market.gateway.events("tax_rate.created").await.len(), 3);
+    assert_eq!(market.gateway.events("tax_rate.deleted").await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_app_needs_the_scopes() {
+    let shop = Shop::with_published_app(&["read_shipping", "write_taxes"]).await;
+    let app = shop.app_client().await;
+    let path = |what: &str| format!("/v1/stores/{}/{what}", shop.store.id);
+    app.get(&path("shipping-zones")).await.expect(200);
+    let zone = json!({"name": "India", "countries": ["IN"]});
+    app.post(&path("shipping-zones")).json(zone).await.expect(403).problem("insufficient_scope");
+    let rate = json!({"name": "GST", "country": "IN", "basis_points": 1_800});
+    app.post(&path("tax-rates")).json(rate).await.expect(201);
+    assert_eq!(app.get(&path("tax-rates")).await.expect(200).data().len(), 1);
+}
