@@ -204,6 +204,9 @@ def furnish(account):
     post("/v1/products/collections", collection)
     post("/v1/inventory/locations", {"name": "Second", "address": ADDRESS_OF_PLACE})
     post("/v1/products/gift-cards", {"initial_value": RUPEES})
+    post("/v1/discounts", {"title": "Tenth", "code": "TENTH", "kind": "percentage", "value": {"basis_points": 1000}})
+    gst = {"name": "GST", "country": "IN", "basis_points": 1800, "on_shipping": True}
+    post(f"/v1/stores/{account.store['id']}/tax-rates", gst)
     post("/v1/media", PIXEL, Content_Type="image/png")
     dress(account)
     subscription = {"url": "http://127.0.0.1:9/hooks", "event_types": ["*"]}

@@ -1,6 +1,7 @@
 //! The catalogue: products, variants, collections and categories.
 
 mod changing;
+mod customers;
 mod discounts;
 mod gift_cards;
 mod groups;

@@ -118,7 +118,6 @@ pub async fn place(
         lines: merge(ask.items.0, &mut faults),
         discount_codes: ask.discount_codes.map(|codes| codes.0).unwrap_or_default(),
         shipping_rate_id: ask.shipping_rate_id,
-        demands_rate: false,
         destination: shipping_address.as_ref().map(Place::from),
         billed_at: billing_address.as_ref().map(Place::from),
         is_exempt: account.is_some_and(|account| account.tax_exempt),
@@ -127,7 +126,6 @@ pub async fn place(
         shopper_network: None,
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
         payment: ask.payment.clone(),
-        everything: true,
         dry_run: ask.dry_run.0,
         faults,
     };

@@ -245,7 +245,8 @@ pub async fn refund(
         if_match,
     };
     let shown = |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
-    refund_order::refund(&app, &caller.store.id, &id, &ask, shown).await.map(Either::Right)
+    let refunded = refund_order::refund(&app, &caller.store.id, &id, &ask, shown);
+    Box::pin(refunded).await.map(Either::Right)
 }
 
 /// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.

@@ -122,7 +122,8 @@ pub async fn create(
         let wanted = WantedRefund { amount, payment_id: Some(id), ..WantedRefund::default() };
         let if_match = IfMatch::default();
         let ask = RefundOrder { wanted, reason, note, seed, if_match };
-        return refund_order::refund(&app, store, &payment.order_id, &ask, created).await;
+        let refunded = refund_order::refund(&app, store, &payment.order_id, &ask, created);
+        return Box::pin(refunded).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
     let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);

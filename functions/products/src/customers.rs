@@ -3,17 +3,30 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::Problem;
-use gateway::reply::Page;
-use gateway::request::{Query, Text, request};
-use gateway::table;
-use ground::fields::Email;
-use ground::id::CustomerId;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Created, Json, Page};
+use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, request};
+use gateway::table::{self, Condition, retry};
+use ground::event::Event;
+use ground::fields::{Email, Phone};
+use ground::id::{CustomerId, OrderId};
 use ground::key;
-use ground::scope::ReadCustomers;
-use identity::customer::{Customer, CustomerView, UniqueCustomerEmail};
+use ground::resource::{Resource, change, load};
+use ground::scope::{ReadCustomers, ReadOrders, WriteCustomers};
+use identity::customer::{
+    self, CUSTOMER_CREATED, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted,
+    CustomerStatus, CustomerView, UniqueCustomerEmail,
+};
+use identity::holder::Application;
 use platform::caller::StoreAccess;
+use sales::order::{Order, OrderView};
+
+/// Labels, and groups, of one customer.
+const MAX_WORDS: usize = 50;
+/// Where a customer said what the store writes down, unless it says where.
+const BY_STORE: &str = "store";
 
 /// Customers that one round trip looks at when they are filtered, and how many it takes for a page
 /// at most; then the page ends early, with a cursor.
@@ -29,6 +42,8 @@ pub(crate) struct ListQuery {
     email: Option<Email>,
     /// One of the store's labels.
     tag: Option<Text<1, 100>>,
+    /// One of the store's groups.
+    group: Option<Text<1, 100>>,
     /// Changed at this time or later.
     updated_since: Option<Timestamp>,
 }
@@ -44,11 +59,20 @@ impl ListQuery {
         });
         let tagged =
             self.tag.as_ref().is_none_or(|tag| customer.tags.iter().any(|own| own == tag.as_str()));
-        found && tagged && self.updated_since.is_none_or(|since| customer.updated_at >= since)
+        let group = self.group.as_ref();
+        let grouped =
+            group.is_none_or(|group| customer.groups.iter().any(|own| own == group.as_str()));
+        found
+            && tagged
+            && grouped
+            && self.updated_since.is_none_or(|since| customer.updated_at >= since)
     }
 
     fn is_filtered(&self) -> bool {
-        self.q.is_some() || self.tag.is_some() || self.updated_since.is_some()
+        self.q.is_some()
+            || self.tag.is_some()
+            || self.group.is_some()
+            || self.updated_since.is_some()
     }
 }
 
@@ -79,4 +103,202 @@ pub(crate) async fn list(
     }
     let view = |customer: Customer| CustomerView::from(&customer);
     paging.answer(&app, &query, |customer| asked.takes(customer), view).await
+}
+
+/// A customer to make.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct CreateRequest {
+    /// Their address: what they sign in with, once they show that it is theirs.
+    email: Email,
+    /// The person's name.
+    name: Option<Text<1, 200>>,
+    /// The person's telephone number.
+    phone: Option<Phone>,
+    /// Whether they want advertisements.
+    accepts_marketing: Flag,
+    /// Where they said so.
+    marketing_source: Option<Text<1, 100>>,
+    /// The store's own labels.
+    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// The groups that the store puts them into.
+    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// What the store notes about them.
+    note: Option<Text<1, 2_000>>,
+    /// Whether their orders are not taxed.
+    tax_exempt: Flag,
+}
+
+fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    let given = given.0.into_iter().map(String::from);
+    given.filter(|word| seen.insert(word.clone())).collect()
+}
+
+/// `POST /v1/customers`: a customer whom the store knows. They have no password: whoever signs in
+/// first proves by a code that the address is theirs.
+///
+/// # Errors
+/// `email_taken`.
+pub(crate) async fn create(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Created<CustomerView>, Problem> {
+    let (store, now) = (&access.store, app.clock.now());
+    let application = Application {
+        email: ask.email,
+        password_hash: None,
+        name: ask.name.map(String::from),
+        phone: ask.phone,
+        accepts_marketing: false,
+    };
+    let source = ask.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+    let made = Customer::register(&store.id, &store.currency, application, now).with_consent(
+        ask.accepts_marketing.0,
+        source,
+        now,
+    );
+    let customer = Customer {
+        tags: ask.tags.map(words).unwrap_or_default(),
+        groups: ask.groups.map(words).unwrap_or_default(),
+        note: ask.note.map(String::from),
+        tax_exempt: ask.tax_exempt.0,
+        ..made
+    };
+    app.table
+        .write()
+        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)
+        .create(&customer, Code::VersionConflict)
+        .emit(customer.event(&CUSTOMER_CREATED, now))
+        .answer(customer.created(), now)
+        .await
+}
+
+/// `GET /v1/customers/{id}`: one customer.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+) -> Result<Json<CustomerView>, Problem> {
+    let customer: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
+    Ok(customer.shown())
+}
+
+/// What to change about a customer. Their address is theirs to change.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct UpdateRequest {
+    /// The person's name; `null` clears it.
+    name: Patch<Text<1, 200>>,
+    /// The person's telephone number; `null` clears it.
+    phone: Patch<Phone>,
+    /// Whether they want advertisements.
+    accepts_marketing: Option<Flag>,
+    /// Where they said so.
+    marketing_source: Option<Text<1, 100>>,
+    /// The store's own labels, all of them.
+    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// The groups that the store puts them into, all of them.
+    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// What the store notes about them; `null` clears it.
+    note: Patch<Text<1, 2_000>>,
+    /// Whether their orders are not taxed.
+    tax_exempt: Option<Flag>,
+    /// Whether the account may be used; while it may not, nobody is signed in to it.
+    status: Option<CustomerStatus>,
+}
+
+impl UpdateRequest {
+    /// The customer as the store wants them.
+    fn apply(self, before: &Customer, now: Timestamp) -> Customer {
+        let mut wanted = before.clone();
+        self.name.apply(&mut wanted.name);
+        self.phone.apply(&mut wanted.phone);
+        self.note.apply(&mut wanted.note);
+        wanted.tags = self.tags.map_or(wanted.tags, words);
+        wanted.groups = self.groups.map_or(wanted.groups, words);
+        wanted.tax_exempt = self.tax_exempt.map_or(wanted.tax_exempt, |flag| flag.0);
+        wanted.status = self.status.unwrap_or(wanted.status);
+        let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+        match self.accepts_marketing {
+            Some(accepts) => wanted.with_consent(accepts.0, source, now),
+            None => wanted,
+        }
+    }
+}
+
+/// `PATCH /v1/customers/{id}`: some of a customer's data.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub(crate) async fn update(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<CustomerView>, Problem> {
+    let key = key::customer(&access.store.id, &id);
+    change::<Customer>(&app, &key, if_match, &CUSTOMER_UPDATED, |before, now| {
+        let wanted = ask.clone().apply(before, now);
+        let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
+        Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
+    })
+    .await
+}
+
+/// `DELETE /v1/customers/{id}`: removes the account with its addresses, wishes and sessions. Orders
+/// stay, as the store must keep them.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub(crate) async fn remove(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    if_match: IfMatch,
+) -> Result<Accepted<CustomerDeleted>, Problem> {
+    let key = key::customer(&access.store.id, &id);
+    let account: Customer = load(&app, &key).await?;
+    if_match.check(account.version)?;
+    customer::erase_belongings(&app, &account, key::SESSIONS).await?;
+    let (app, account) = (&app, &account);
+    let removed = retry(|| async move {
+        let now = app.clock.now();
+        let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
+        let claim = UniqueCustomerEmail::of(account).key();
+        app.table
+            .write()
+            .delete_if(&account.key(), Condition::exists(), Code::NotFound)
+            .delete_if(&claim, UniqueCustomerEmail::is_held_by(account), Code::VersionConflict)
+            .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
+            .answer(Accepted::new(&gone), now)
+            .await
+    })
+    .await?;
+    // What was added while the rest was removed; nothing can be added any more.
+    customer::erase_belongings(app, account, "").await?;
+    Ok(removed)
+}
+
+/// `GET /v1/customers/{id}/orders`: the customer's orders, newest first.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub(crate) async fn orders(
+    access: StoreAccess<ReadOrders>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    paging: Paging,
+) -> Result<Page<OrderView>, Problem> {
+    let store = &access.store.id;
+    let customer: Customer = load(&app, &key::customer(store, &id)).await?;
+    let any = OrderId::derive(&["any"]);
+    let (index, listed) = key::orders_of_customer(store, &id, customer.created_at, &any);
+    let query = table::Query::index(index, listed.pk).newest_first();
+    paging.answer(&app, &query, |_: &Order| true, |order| OrderView::from(&order)).await
 }

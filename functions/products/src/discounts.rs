@@ -258,7 +258,8 @@ impl UpdateRequest {
             Patch::Clear => Minimum::default(),
             Patch::Set(minimum) => minimum.read(store, faults),
         };
-        wanted.first_order_only = self.first_order_only.map_or(wanted.first_order_only, |flag| flag.0);
+        wanted.first_order_only =
+            self.first_order_only.map_or(wanted.first_order_only, |flag| flag.0);
         match self.usage_limit {
             Patch::Keep => {}
             Patch::Set(most) if before.usage_limit.is_some() => {

@@ -64,6 +64,11 @@ fn catalogue_routes() -> Routes {
 fn admin_routes() -> Routes {
     Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
+        .post("/v1/customers", Cost::WRITE, customers::create)
+        .get("/v1/customers/{id}", Cost::READ, customers::show)
+        .patch("/v1/customers/{id}", Cost::WRITE, customers::update)
+        .delete("/v1/customers/{id}", Cost::WRITE, customers::remove)
+        .get("/v1/customers/{id}/orders", Cost::List, customers::orders)
         .get("/v1/inventory/locations", Cost::List, locations::list)
         .post("/v1/inventory/locations", Cost::WRITE, locations::create)
         .get("/v1/inventory/locations/{id}", Cost::READ, locations::show)

@@ -109,7 +109,6 @@ pub async fn order(
         lines: merge(ask.items.0.clone(), &mut faults),
         discount_codes: ask.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shipping_rate_id: ask.shipping_rate_id.clone(),
-        demands_rate: !ask.dry_run.0,
         destination: buyer.shipping_address.as_ref().map(Place::from),
         billed_at: buyer.billing_address.as_ref().map(Place::from),
         is_exempt: caller.customer.as_ref().is_some_and(|customer| customer.account.tax_exempt),
@@ -118,7 +117,6 @@ pub async fn order(
         shopper_network: Some(inbound.client_prefix()),
         expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
         payment: ask.payment.clone(),
-        everything: false,
         dry_run: ask.dry_run.0,
         faults,
     };

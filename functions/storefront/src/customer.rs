@@ -22,8 +22,8 @@ use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
 use identity::customer::{
-    AccountView, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
-    UniqueCustomerEmail,
+    AccountView, BY_CUSTOMER, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted,
+    CustomerSession, UniqueCustomerEmail, erase_belongings,
 };
 use identity::notifications;
 use identity::password::Guess;
@@ -36,13 +36,6 @@ use serde::Serialize;
 
 use crate::customer_email::{self, AccountWithEmailChange};
 use crate::store_by_name::{StoreBody, StoreByName};
-
-/// Items of a customer that are looked at together when they leave.
-const AT_ONCE: usize = 1_000;
-/// How often, so that what takes for ever ends anyway.
-const ROUNDS: u32 = 10;
-/// Actions of one transaction.
-const TOGETHER: usize = 100;
 
 /// What a sign-in answers with.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -171,7 +164,7 @@ pub(crate) async fn update(
     ask.name.apply(&mut next.name);
     ask.phone.apply(&mut next.phone);
     if let Some(accepts) = ask.accepts_marketing {
-        next.accepts_marketing = accepts.0;
+        next = next.with_consent(accepts.0, BY_CUSTOMER, app.clock.now());
     }
     let pending = match ask.email {
         None => None,
@@ -258,24 +251,6 @@ pub(crate) async fn delete(
     // What was added while the rest was removed; nothing can be added any more.
     erase_belongings(&app, account, "").await?;
     Ok(answer)
-}
-
-/// Removes everything of a customer's but the account itself and what `kept` begins sort keys.
-async fn erase_belongings(app: &App, account: &Customer, kept: &str) -> Result<(), Problem> {
-    let own = account.key();
-    for _ in 0..ROUNDS {
-        let mut keys = app.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;
-        let all = keys.len();
-        keys.retain(|key| *key != own && (kept.is_empty() || !key.sk.starts_with(kept)));
-        for together in keys.chunks(TOGETHER) {
-            let write = together.iter().fold(app.table.write(), Write::delete);
-            write.commit().await?;
-        }
-        if all < AT_ONCE {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// `GET /v1/storefront/customer/orders`: Lists the customer's orders, newest first.

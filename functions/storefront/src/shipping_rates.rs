@@ -4,9 +4,7 @@ use axum::extract::State;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::request::{
-    AtMost, Body, Given, Judgement, Raw, Ruled, Rules, Text, request,
-};
+use gateway::request::{AtMost, Body, Given, Judgement, Raw, Ruled, Rules, Text, request};
 use ground::fields::{Country, Phone};
 use ground::id::{LocationId, ShippingRateId};
 use ground::money::Money;
@@ -79,10 +77,12 @@ impl Rules for RatesRequest {
             faults.clear();
         }
         let Some(place) = given.get::<Value>("shipping_address") else { return faults };
-        let is_text = |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
+        let is_text =
+            |field: &str| place.get(field).is_none_or(|value| value.is_null() || value.is_string());
         let wrong = address::faults_in_country(&place).into_iter();
         let wrong = wrong.filter(|(field, fault)| is_text(field) && fault.code != "required");
-        let at = |(field, fault)| FieldError { pointer: format!("/shipping_address/{field}"), fault };
+        let at =
+            |(field, fault)| FieldError { pointer: format!("/shipping_address/{field}"), fault };
         faults.extend(wrong.map(at));
         faults
     }

@@ -240,7 +240,8 @@ impl PlacesRequest {
             faults.push(FieldError::new("/postal_prefixes", "invalid_postal_code", detail));
         }
         let [country] = places.countries.as_slice() else {
-            let parts = [("/regions", &places.regions), ("/postal_prefixes", &places.postal_prefixes)];
+            let parts =
+                [("/regions", &places.regions), ("/postal_prefixes", &places.postal_prefixes)];
             for (pointer, _) in parts.iter().filter(|(_, named)| !named.is_empty()) {
                 let detail = "Only a zone of one country has parts of it.";
                 faults.push(FieldError::new(*pointer, "not_applicable", detail));
@@ -305,7 +306,8 @@ impl RateRequest {
         now: Timestamp,
         faults: &mut Vec<FieldError>,
     ) -> ShippingRate {
-        let mut amount = |field: &str, asked: &AskedMoney| match asked.in_currency(&store.currency) {
+        let mut amount = |field: &str, asked: &AskedMoney| match asked.in_currency(&store.currency)
+        {
             Ok(money) => money,
             Err(fault) => {
                 faults.push(FieldError { pointer: format!("/rates/{at}/{field}/currency"), fault });
@@ -328,7 +330,8 @@ impl RateRequest {
         if min.zip(max).is_some_and(|(min, max)| max < min) {
             refuse("max", "out_of_range", "Must be at least `min`.");
         }
-        let days = |days: Option<Int<0, MAX_DAYS>>| days.and_then(|days| u32::try_from(days.0).ok());
+        let days =
+            |days: Option<Int<0, MAX_DAYS>>| days.and_then(|days| u32::try_from(days.0).ok());
         let (min_days, max_days) = (days(self.min_days), days(self.max_days));
         if min_days.zip(max_days).is_some_and(|(min, max)| max < min) {
             refuse("max_days", "out_of_range", "Must be at least `min_days`.");

@@ -172,7 +172,8 @@ pub async fn update(
         }
         ask.tax_class.clone().apply(&mut wanted.tax_class);
         wanted.name = ask.name.clone().map_or(wanted.name, String::from);
-        wanted.basis_points = ask.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
+        wanted.basis_points =
+            ask.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
         wanted.on_shipping = ask.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };

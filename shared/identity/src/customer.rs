@@ -1,9 +1,11 @@
 //! Customers: people with an account at one store.
 //!
-//! An account comes into being when its owner proves to receive mail at its address: nobody can
-//! set up an account, or its password, for somebody else's. What others count in a customer
+//! An account comes into being when its owner proves to receive mail at its address, or when the
+//! store makes it: without a password, so that whoever signs in first proves the same. Nobody can set
+//! up a password for somebody else's. What others count in a customer
 //! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
 
+mod erase;
 mod session;
 mod topics;
 mod view;
@@ -18,12 +20,14 @@ use ground::id::{AddressId, CustomerId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
 use ground::resource::Resource;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
 use crate::holder::{Application, Holder};
 use crate::throttle::{Kind, Subject};
 
+pub use erase::erase_belongings;
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;
 pub use view::{AccountView, CustomerDeleted, CustomerView};
@@ -45,6 +49,18 @@ gateway::words! {
     }
 }
 
+/// The source of what a customer says about themselves.
+pub const BY_CUSTOMER: &str = "customer";
+
+/// When and where somebody said whether they want advertisements: what a store has to show who asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarketingConsent {
+    /// When.
+    pub at: Timestamp,
+    /// Where: `customer`, on the storefront, or what the store says: `counter`, `import`.
+    pub source: String,
+}
+
 /// A customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Customer {
@@ -52,7 +68,8 @@ pub struct Customer {
     pub id: CustomerId,
     /// The store that the account is at; another store knows nothing of it.
     pub store_id: StoreId,
-    /// The address as it was given; its owner has proven to receive mail there.
+    /// The address as it was given. Its owner has proven to receive mail there, or proves it when
+    /// they sign in first, to an account that the store has made.
     pub email: Email,
     /// The person's name.
     pub name: Option<String>,
@@ -64,8 +81,17 @@ pub struct Customer {
     pub status: CustomerStatus,
     /// Whether the store may send advertisements.
     pub accepts_marketing: bool,
+    /// When that was said last, and where.
+    #[serde(default)]
+    pub marketing_consent: Option<MarketingConsent>,
     /// The store's own labels.
     pub tags: Vec<String>,
+    /// The groups that the store has put them into.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// What the store notes about them; they are not shown it.
+    #[serde(default)]
+    pub note: Option<String>,
     /// Whether their orders are not taxed.
     #[serde(default)]
     pub tax_exempt: bool,
@@ -124,7 +150,12 @@ impl Customer {
             password_hash: application.password_hash,
             status: CustomerStatus::Active,
             accepts_marketing: application.accepts_marketing,
+            marketing_consent: application
+                .accepts_marketing
+                .then(|| MarketingConsent { at: now, source: BY_CUSTOMER.to_owned() }),
             tags: Vec::new(),
+            groups: Vec::new(),
+            note: None,
             tax_exempt: false,
             orders_count: 0,
             total_spent: Money::zero(currency),
@@ -143,6 +174,16 @@ impl Customer {
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The account with what somebody said about advertisements, and where they said it.
+    #[must_use]
+    pub fn with_consent(self, accepts: bool, source: &str, now: Timestamp) -> Self {
+        if self.accepts_marketing == accepts {
+            return self;
+        }
+        let consent = MarketingConsent { at: now, source: source.to_owned() };
+        Self { accepts_marketing: accepts, marketing_consent: Some(consent), ..self }
     }
 
     /// The account at another address, which its owner has proven. Its sessions end, and with them

@@ -58,9 +58,7 @@ use serde::{Deserialize, Serialize};
 use crate::payment::CaptureMethod;
 
 pub use change::{OrderChange, RefundChange};
-pub use charges::{
-    DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals,
-};
+pub use charges::{DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals};
 pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, Units};
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockState;

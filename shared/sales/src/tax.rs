@@ -110,7 +110,11 @@ impl From<&PostalAddress> for Place {
 
 /// The rates that goods of a class are taxed by at a place: those of the class, or, when it has none
 /// there, those for all goods.
-pub fn on_goods<'a>(rates: &'a [TaxRate], place: &Place, class: Option<&TaxClass>) -> Vec<&'a TaxRate> {
+pub fn on_goods<'a>(
+    rates: &'a [TaxRate],
+    place: &Place,
+    class: Option<&TaxClass>,
+) -> Vec<&'a TaxRate> {
     let here = || rates.iter().filter(|rate| rate.is_levied_at(place));
     let own: Vec<_> =
         here().filter(|rate| class.is_some() && rate.tax_class.as_ref() == class).collect();
@@ -179,10 +183,7 @@ pub(crate) fn share(amount: &Money, parts: i64, whole: i64) -> Money {
 }
 
 /// What these come to.
-pub fn sum<'a>(
-    lines: impl IntoIterator<Item = &'a LineTax>,
-    currency: &Currency,
-) -> Option<Money> {
+pub fn sum<'a>(lines: impl IntoIterator<Item = &'a LineTax>, currency: &Currency) -> Option<Money> {
     Money::sum(lines.into_iter().map(|line| &line.amount), currency)
 }
 
@@ -193,7 +194,8 @@ pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> V
         for line in lines {
             match totals.iter_mut().find(|known| known.tax_rate_id == line.tax_rate_id) {
                 Some(known) => {
-                    let more = |known: &Money, more: &Money| known.plus(more).unwrap_or(known.clone());
+                    let more =
+                        |known: &Money, more: &Money| known.plus(more).unwrap_or(known.clone());
                     known.taxable = more(&known.taxable, &taxable);
                     known.amount = more(&known.amount, &line.amount);
                 }

@@ -362,6 +362,27 @@ async fn themes(world: &mut World, shop: &Platform) {
     world.add("/v1/themes/{slug}/licenses", &owner, &[&slug]);
 }
 
+/// What orders cost besides their goods; after they were placed.
+async fn charges(world: &mut World) {
+    let (owner, store) = (world.market.owner.clone(), world.market.store.id.clone());
+    let of_store = |rest: &str| format!("/v1/stores/{store}/{rest}");
+    let zone = json!({"name": "India", "countries": ["IN"]});
+    let zone = world.make(&of_store("shipping-zones"), zone).await.str("/id");
+    let rate = json!({"name": "GST", "country": "IN", "basis_points": 1_800});
+    let rate = world.make(&of_store("tax-rates"), rate).await.str("/id");
+    let discount = json!({"title": "Free shipping", "kind": "free_shipping"});
+    let discount = world.make("/v1/discounts", discount).await.str("/id");
+    world.add("/v1/stores/{id}/shipping-zones", &owner, &[&store]);
+    world.add("/v1/stores/{id}/shipping-zones/{zone_id}", &owner, &[&store, &zone]);
+    world.add("/v1/stores/{id}/tax-rates", &owner, &[&store]);
+    world.add("/v1/stores/{id}/tax-rates/{rate_id}", &owner, &[&store, &rate]);
+    world.add("/v1/discounts", &owner, &[]);
+    world.add("/v1/discounts/{id}", &owner, &[&discount]);
+    let customer = world.shopper.id.clone();
+    world.add("/v1/customers/{id}", &owner, &[&customer]);
+    world.add("/v1/customers/{id}/orders", &owner, &[&customer]);
+}
+
 /// Who is behind an app.
 struct Platform {
     developer: Client,
@@ -388,6 +409,7 @@ async fn world() -> World {
     let variant = catalogue(&mut world).await;
     orders(&mut world, &variant).await;
     customers(&mut world).await;
+    charges(&mut world).await;
     platform(&mut world, &platform_of).await;
     themes(&mut world, &platform_of).await;
     world

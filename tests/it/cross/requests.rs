@@ -62,6 +62,8 @@ impl Callers {
         let of = |prefix: &str| format!("{prefix}_{}", "0".repeat(32));
         let kinds = [
             ("/gift-cards/", "gft"),
+            ("/discounts/", "dsc"),
+            ("/v1/customers/", "cus"),
             ("/categories/", "cat"),
             ("/collections/", "col"),
             ("/products/", "prd"),
@@ -112,6 +114,8 @@ impl Callers {
             ("{refund_id}", of("ref")),
             ("{sid}", of("sub")),
             ("{rid}", of("rev")),
+            ("{zone_id}", of("shz")),
+            ("{rate_id}", of("txr")),
             ("{slug}", "plain-linen".to_owned()),
             ("{number}", "1".to_owned()),
             ("{sha256}", "0".repeat(64)),

@@ -37,7 +37,7 @@ async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
         "email": "a@example.com",
         "customer": {"email": "b@example.com"},
         "expected_total": {"amount": 100, "currency": "EUR"},
-        "shipping_rate_id": "express",
+        "shipping_rate_id": format!("shr_{}", "0".repeat(32)),
         "gift_card_codes": ["0000000000000000"],
         "payment": {"provider": "manual", "capture_method": "automatic"},
     });
@@ -68,7 +68,7 @@ async fn a_cart_of_too_many_lines_is_told_what_else_is_wrong() {
     let market = Market::open().await;
     let unknown = |n: usize| json!({"variant_id": format!("var_{n:032x}"), "quantity": 1});
     let ask = json!({
-        "items": (0..41).map(unknown).collect::<Vec<_>>(), "shipping_rate_id": "express",
+        "items": (0..41).map(unknown).collect::<Vec<_>>(), "shipping_rate_id": format!("shr_{}", "0".repeat(32)),
     });
     let refused = market.try_order(ask).await.expect(422);
     let found = refused.field_errors();
@@ -85,7 +85,7 @@ async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
         "items": [{"variant_id": format!("var_{}", "0".repeat(32)), "quantity": 1}],
         "customer_id": format!("cus_{}", "0".repeat(32)),
         "expected_total": {"amount": 100, "currency": "EUR"},
-        "shipping_rate_id": "express",
+        "shipping_rate_id": format!("shr_{}", "0".repeat(32)),
         "gift_card_codes": ["0000000000000000"],
         "draft": true,
         "mark_paid": {},

@@ -19,13 +19,17 @@ async fn a_discount_is_made_changed_switched_and_removed() {
     assert_eq!(made.str("/code"), "WELCOME-10");
     assert_eq!((made.str("/status"), made.int("/used")), ("active".into(), 0));
     let one = format!("{DISCOUNTS}/{}", made.str("/id"));
-    let ask = json!({"title": "More", "value": {"basis_points": 2_000}, "minimum": {"quantity": 2}});
+    let ask =
+        json!({"title": "More", "value": {"basis_points": 2_000}, "minimum": {"quantity": 2}});
     let changed = owner.patch(&one).json(ask).await.expect(200);
     assert_eq!((changed.int("/version"), changed.int("/minimum/quantity")), (2, 2));
     let off = owner.post(&format!("{one}/disable")).json(json!({})).await.expect(200);
     assert_eq!(off.str("/status"), "disabled");
     let again = owner.post(&format!("{one}/disable")).json(json!({})).await.expect(409);
-    assert_eq!(*again.problem("invalid_state_transition").at("/allowed_actions"), json!(["enable"]));
+    assert_eq!(
+        *again.problem("invalid_state_transition").at("/allowed_actions"),
+        json!(["enable"])
+    );
     let listed = owner.get(&format!("{DISCOUNTS}?status=disabled")).await.expect(200);
     assert_eq!(listed.data().len(), 1);
     let found = owner.get(&format!("{DISCOUNTS}?code=Welcome-10")).await.expect(200);

@@ -56,7 +56,8 @@ pub struct MinimumRequest {
 
 impl MinimumRequest {
     pub(super) fn read(self, store: &Store, faults: &mut Vec<FieldError>) -> Minimum {
-        let subtotal = self.subtotal.map(|asked| amount(&asked, "/minimum/subtotal", store, faults));
+        let subtotal =
+            self.subtotal.map(|asked| amount(&asked, "/minimum/subtotal", store, faults));
         let quantity = self.quantity.and_then(|quantity| u32::try_from(quantity.0).ok());
         Minimum { subtotal, quantity }
     }
@@ -124,7 +125,8 @@ impl ValueRequest {
                 faults.push(FieldError::new(pointer, "not_applicable", detail));
             }
         }
-        let units = |units: Option<Int<1, MAX_UNITS>>| units.and_then(|one| u32::try_from(one.0).ok());
+        let units =
+            |units: Option<Int<1, MAX_UNITS>>| units.and_then(|one| u32::try_from(one.0).ok());
         let points = self.basis_points.map_or(WHOLE, |points| points.0);
         match kind {
             DiscountKind::Percentage => DiscountValue::Percentage { basis_points: points },

@@ -21,10 +21,9 @@ use crate::problem::Problem;
 
 /// What is likely in what is kept, by number; what is likeliest stands last, where references to it
 /// are short. The last one is written with.
-const VOCABULARIES: [&[u8]; 2] =
-    [include_bytes!("vocabulary-1.txt"), include_bytes!("vocabulary-2.txt")];
+const VOCABULARIES: [&[u8]; 2] = [include_bytes!("vocabulary-1.txt"), VOCABULARY];
 /// The one that is written with.
-const VOCABULARY: &[u8] = VOCABULARIES[VOCABULARIES.len() - 1];
+const VOCABULARY: &[u8] = include_bytes!("vocabulary-2.txt");
 /// Its number, which each stream begins with: from 1.
 const NUMBER: u8 = 2;
 /// The number of it, and the length of what was deflated.

@@ -3,13 +3,16 @@
 /// The family that redeems authorization codes: those that come again are counted with its requests.
 pub const CODE_FAMILY: &str = "app-store";
 
-/// The families, by what their paths begin with below `/v1`; what is below none is the first's.
+/// The family that has what is below `/v1` and no other's.
+const REST: &str = "products";
+
+/// The families, by what their paths begin with below `/v1`; what is not below it is the first's.
 const FAMILIES: &[(&str, &[&str])] = &[
-    ("health", &[]),
+    ("health", &["openapi.json"]),
     ("auth", &["auth"]),
     ("storefront", &["storefront"]),
     ("stores", &["stores"]),
-    ("products", &["products", "inventory", "customers", "media", "reviews", "form-submissions"]),
+    (REST, &[]),
     ("orders", &["orders"]),
     ("payments", &["payments"]),
     ("themes", &["themes"]),
@@ -24,11 +27,11 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 
 /// The family that a request of this path is led to.
 pub fn family_of(path: &str) -> &'static str {
-    let first = path.strip_prefix("/v1/").and_then(|rest| rest.split('/').next());
-    let takes = |(name, prefixes): &(&'static str, &[&str])| {
-        first.is_some_and(|first| prefixes.contains(&first)).then_some(*name)
-    };
-    FAMILIES.iter().find_map(takes).unwrap_or("health")
+    let below = path.strip_prefix("/v1/").filter(|below| !below.is_empty());
+    let Some(first) = below.and_then(|below| below.split('/').next()) else { return "health" };
+    let takes =
+        |(name, prefixes): &(&'static str, &[&str])| prefixes.contains(&first).then_some(*name);
+    FAMILIES.iter().find_map(takes).unwrap_or(REST)
 }
 
 #[cfg(test)]
@@ -42,7 +45,9 @@ mod tests {
             ("/v1/orders/ord_1/refund", "orders"),
             ("/v1/inventory/levels", "products"),
             ("/health", "health"),
-            ("/v1/nowhere", "health"),
+            ("/v1/nowhere", "products"),
+            ("/v1/openapi.json", "health"),
+            ("/v1/", "health"),
             ("/v1/app-store/oauth/token", "app-store"),
         ] {
             assert_eq!(family_of(path), family, "{path}");

@@ -5,7 +5,8 @@ use gateway::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi5, gsi6};
 use crate::id::{
-    CustomerId, DiscountId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId, RefundId, StoreId,
+    CustomerId, DiscountId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId,
+    RefundId, StoreId,
 };
 
 // Gift cards.

@@ -9,7 +9,7 @@ use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Customer, CustomerStatus};
+use super::{BY_CUSTOMER, Customer, CustomerStatus, MarketingConsent};
 
 ground::view! {
     /// A customer as the store and its apps see them.
@@ -26,8 +26,16 @@ ground::view! {
         status: CustomerStatus,
         /// Whether the store may send advertisements.
         accepts_marketing: bool,
+        /// When that was said last, and where.
+        marketing_consent: Option<MarketingConsent>,
         /// The store's own labels.
         tags: Vec<String>,
+        /// The groups that the store has put them into.
+        groups: Vec<String>,
+        /// What the store notes about them; they are not shown it.
+        note: Option<String>,
+        /// Whether their orders are not taxed.
+        tax_exempt: bool,
         /// Orders placed.
         orders_count: u64,
         /// What was paid for them.
@@ -89,7 +97,14 @@ impl Example for CustomerView {
             phone: Some(sample::<Phone>("+91 22 5550 1234")),
             status: CustomerStatus::Active,
             accepts_marketing: true,
+            marketing_consent: Some(MarketingConsent {
+                at: EXAMPLE_TIME,
+                source: BY_CUSTOMER.into(),
+            }),
             tags: vec!["vip".into()],
+            groups: Vec::new(),
+            note: None,
+            tax_exempt: false,
             orders_count: 2,
             total_spent: money::sample(259_800),
             created_at: EXAMPLE_TIME,

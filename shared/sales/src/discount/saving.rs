@@ -94,16 +94,21 @@ impl Discount {
         else {
             return Err(Refusal::NotApplicable);
         };
-        let got: Vec<bool> = match get.is_everything() {
-            true => bought.to_vec(),
-            false => cart.iter().map(|goods| get.hold(goods)).collect(),
+        let got: Vec<bool> = if get.is_everything() {
+            bought.to_vec()
+        } else {
+            cart.iter().map(|goods| get.hold(goods)).collect()
         };
         let count = |wanted: (bool, bool)| {
             let kinds = bought.iter().copied().zip(got.iter().copied());
             let here = cart.iter().zip(kinds).filter(|(_, kind)| *kind == wanted);
             here.map(|(goods, _)| u64::from(goods.quantity)).fold(0, u64::saturating_add)
         };
-        let pool = Pool { bought: count((true, false)), got: count((false, true)), both: count((true, true)) };
+        let pool = Pool {
+            bought: count((true, false)),
+            got: count((false, true)),
+            both: count((true, true)),
+        };
         let (x, y) = (u64::from(*buy_quantity), u64::from(*get_quantity));
         let times = pool.times(x, y, most.map(u64::from));
         if times == 0 {

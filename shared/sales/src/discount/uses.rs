@@ -78,9 +78,9 @@ pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
             .value(":none", 0)
             .value(":one", 1);
         match most {
-            Some(most) => change
-                .only_if("attribute_not_exists(used) OR used < :most")
-                .value(":most", most),
+            Some(most) => {
+                change.only_if("attribute_not_exists(used) OR used < :most").value(":most", most)
+            }
             None => change,
         }
     };
@@ -110,6 +110,7 @@ pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) ->
 pub async fn count(app: &App, discount: &Discount) -> Result<u64, Problem> {
     let partition = discount.key().pk;
     let query = Query::partition(partition).begins_with(key::DISCOUNT_USES);
-    let counters: Vec<UseCounter> = app.table.all(&query, usize::try_from(SHARDS).unwrap_or(0)).await?;
-    Ok(counters.iter().map(|counter| counter.used()).fold(0, u64::saturating_add))
+    let counters: Vec<UseCounter> =
+        app.table.all(&query, usize::try_from(SHARDS).unwrap_or(0)).await?;
+    Ok(counters.iter().map(UseCounter::used).fold(0, u64::saturating_add))
 }

@@ -14,9 +14,9 @@ use ground::money::Money;
 use identity::address::PostalAddress;
 use identity::store::Store;
 
+use super::Totals;
 use super::cart::{CartLine, PaymentInput, fault};
 use super::item::{Allocation, GiftCardUse, OrderContact, OrderItem, Units};
-use super::Totals;
 use super::stock::StockState;
 use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, MAX_ALLOCATIONS, Order, OrderDiscount,
@@ -240,9 +240,13 @@ impl Order {
             items: quote.lines.iter().map(|line| OrderItem::of(line, now)).collect(),
             totals: quote.totals.clone(),
             shipping_line: quote.shipping.clone(),
-            discounts: quote.discounts.iter().map(|(discount, amount)| {
-                OrderDiscount::of(discount, amount.clone(), number, who.clone())
-            }).collect(),
+            discounts: quote
+                .discounts
+                .iter()
+                .map(|(discount, amount)| {
+                    OrderDiscount::of(discount, amount.clone(), number, who.clone())
+                })
+                .collect(),
             gift_cards: quote.cards.iter().map(GiftCardUse::of).collect(),
             payments: Vec::new(),
             captured: quote.totals.gift_cards.clone(),

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 use super::stock::StockState;
 use super::{
-    FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem, OrderStatus,
-    DiscountAllocation, OrderDiscountView, ShippingLine, Totals,
+    DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact,
+    OrderDiscountView, OrderItem, OrderStatus, ShippingLine, Totals,
 };
 use crate::tax::LineTax;
 

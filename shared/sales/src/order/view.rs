@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Allocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact, OrderItem,
-    DiscountAllocation, OrderDiscountView, OrderPayment, OrderStatus, ShippingLine, Totals,
+    Allocation, DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order,
+    OrderContact, OrderDiscountView, OrderItem, OrderPayment, OrderStatus, ShippingLine, Totals,
 };
-use crate::tax::LineTax;
 use crate::payment::CaptureMethod;
+use crate::tax::LineTax;
 
 ground::view! {
     /// An order.

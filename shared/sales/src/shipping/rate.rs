@@ -69,7 +69,8 @@ impl ShippingRate {
             self.min.is_none_or(|least| least <= measured)
                 && self.max.is_none_or(|most| measured <= most)
         });
-        let is_free = amount(self.free_over.as_ref()).is_some_and(|from| from <= parcel.goods.amount);
+        let is_free =
+            amount(self.free_over.as_ref()).is_some_and(|from| from <= parcel.goods.amount);
         let price = if is_free { Money::zero(&self.price.currency) } else { self.price.clone() };
         fits.then_some(price)
     }
@@ -166,7 +167,12 @@ impl Example for ShippingRateView {
 mod tests {
     use super::*;
 
-    fn rate(kind: ShippingRateKind, price: i64, min: Option<i64>, max: Option<i64>) -> ShippingRate {
+    fn rate(
+        kind: ShippingRateKind,
+        price: i64,
+        min: Option<i64>,
+        max: Option<i64>,
+    ) -> ShippingRate {
         ShippingRate {
             id: ShippingRateId::derive(&[kind.as_str(), &price.to_string()]),
             name: kind.as_str().into(),

@@ -121,7 +121,8 @@ impl ShippingZone {
         if others().count() >= MAX_ZONES {
             return Err(Code::ZoneLimit.with("limit", MAX_ZONES));
         }
-        let rates = others().map(|other| other.rates.len()).fold(zone.rates.len(), usize::saturating_add);
+        let rates =
+            others().map(|other| other.rates.len()).fold(zone.rates.len(), usize::saturating_add);
         if rates > MAX_RATES_IN_ALL {
             let detail = format!("A store has at most {MAX_RATES_IN_ALL} shipping rates.");
             return Err(Problem::field("/rates", "too_many", detail));
@@ -206,7 +207,10 @@ mod tests {
         let rest = zone("rest", &[], &[], &[]);
         assert_eq!(refused(&zone("A", &[], &[], &[]), &rest), Some(Code::ZoneOverlap));
         let paris = zone("Paris", &["FR"], &[], &["75"]);
-        assert_eq!(refused(&zone("A", &["FR"], &[], &["751", "75"]), &paris), Some(Code::ZoneOverlap));
+        assert_eq!(
+            refused(&zone("A", &["FR"], &[], &["751", "75"]), &paris),
+            Some(Code::ZoneOverlap)
+        );
         assert_eq!(refused(&zone("A", &["FR"], &[], &["751"]), &paris), None);
         // A zone does not stand in its own way.
         assert_eq!(refused(&paris, &paris), None);

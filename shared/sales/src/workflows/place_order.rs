@@ -56,8 +56,6 @@ pub struct Cart {
     pub discount_codes: Vec<DiscountCode>,
     /// The shipping rate that is chosen.
     pub shipping_rate_id: Option<ShippingRateId>,
-    /// Whether one has to be, where the store has any.
-    pub demands_rate: bool,
     /// Where it goes.
     pub destination: Option<Place>,
     /// Where it is taxed when it goes nowhere; in the store's country, unless that is known.
@@ -67,14 +65,13 @@ pub struct Cart {
     /// Who buys, as far as discounts ask.
     pub shopper: Shopper,
     /// The network of the shopper: who names codes that are no card's is held up there. None for
-    /// whoever the merchant lets place orders.
+    /// whoever the merchant lets place orders: they may order what is not on sale yet, and leave open
+    /// how it is sent.
     pub shopper_network: Option<String>,
     /// What the buyer believes it comes to.
     pub expected_total: Option<Money>,
     /// How it is to be paid, as far as that is known.
     pub payment: Option<PaymentInput>,
-    /// Whether products that are not on sale yet can be ordered too.
-    pub everything: bool,
     /// Whether it is only asked what it would come to: no transaction judges it after that.
     pub dry_run: bool,
     /// What is wrong with it already, before anybody has asked the store.
@@ -235,9 +232,8 @@ async fn write<R: Reply>(
     });
     let write = payments.iter().fold(write, |write, payment| payment.write(write, now));
     let discounts = order.discounts.iter().zip(&quote.discounts);
-    let write = discounts.fold(write, |write, (counted, (discount, _))| {
-        uses::take(write, discount, &counted.used)
-    });
+    let write = discounts
+        .fold(write, |write, (counted, (discount, _))| uses::take(write, discount, &counted.used));
     let write = count_customer(write, &order, quote);
     announce(write, priced, &order, now).answer(answer(&order), now).await
 }

@@ -174,4 +174,3 @@ pub fn insufficient_stock(lines: &[&PricedLine]) -> Problem {
         .collect();
     Code::InsufficientStock.with("items", items)
 }
-

@@ -38,7 +38,11 @@ pub struct Rules {
 
 impl Rules {
     /// The rate that was chosen, as far as it can be judged without the parcel.
-    pub(super) fn rate(&self, is_sent: bool, errors: &mut Vec<FieldError>) -> Option<&ShippingRate> {
+    pub(super) fn rate(
+        &self,
+        is_sent: bool,
+        errors: &mut Vec<FieldError>,
+    ) -> Option<&ShippingRate> {
         let mut refuse = |field: &str, code, detail: &'static str| {
             errors.push(fault(&format!("/{field}"), code, detail));
             None
@@ -62,7 +66,7 @@ impl Rules {
         let zone = place.and_then(|place| shipping::find(&self.zones, place));
         let is_nowhere = place.is_some() && zone.is_none() && !self.zones.is_empty();
         match rate {
-            _ if is_nowhere => {
+            _ if is_nowhere && (self.demands_rate || id.is_some()) => {
                 let detail = "The store does not send to this address.";
                 refuse("shipping_address", "no_shipping_to_address", detail)
             }

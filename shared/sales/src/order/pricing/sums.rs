@@ -60,7 +60,8 @@ pub(super) fn sum_up(
     let discounts = taken.iter().map(|(discount, saving)| {
         let of_lines = Money::sum(&saving.lines, currency)?;
         let sent_free = shipping.as_ref().filter(|_| free_by.as_ref() == Some(&discount.id));
-        let of_shipping = sent_free.map_or_else(|| Money::zero(currency), |line| line.discount.clone());
+        let of_shipping =
+            sent_free.map_or_else(|| Money::zero(currency), |line| line.discount.clone());
         Some((discount.clone(), of_lines.plus(&of_shipping)?))
     });
     let discounts: Vec<(Discount, Money)> = discounts.collect::<Option<_>>()?;
@@ -88,7 +89,11 @@ impl<'a> Cart<'a> {
     ) -> Self {
         let goods = lines.iter().map(|line| Goods {
             product_id: line.sellable.product_id.clone(),
-            collection_ids: rules.collections.get(&line.sellable.product_id).cloned().unwrap_or_default(),
+            collection_ids: rules
+                .collections
+                .get(&line.sellable.product_id)
+                .cloned()
+                .unwrap_or_default(),
             quantity: line.line.quantity,
             price: line.sellable.price.clone(),
             subtotal: line.subtotal.clone(),
@@ -182,7 +187,8 @@ fn shipping_line(
     let zero = Money::zero(&price.currency);
     let discount = if free_by.is_some() { price.clone() } else { zero };
     let off = free_by.filter(|_| !discount.is_zero());
-    let discounts = off.map(|id| DiscountAllocation { discount_id: id.clone(), amount: discount.clone() });
+    let discounts =
+        off.map(|id| DiscountAllocation { discount_id: id.clone(), amount: discount.clone() });
     let left = price.minus(&discount)?;
     let rates = rules.taxed_at.as_ref().map(|place| tax::on_shipping(&rules.tax_rates, place));
     let tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);

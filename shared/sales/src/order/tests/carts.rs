@@ -122,10 +122,8 @@ impl Rebate {
             },
             other => panic!("no kind of discount: {other}"),
         };
-        let minimum = Minimum {
-            subtotal: self.minimum_subtotal.map(money),
-            quantity: self.minimum_quantity,
-        };
+        let minimum =
+            Minimum { subtotal: self.minimum_subtotal.map(money), quantity: self.minimum_quantity };
         Discount { minimum, ..discount(number, value, targets(&self.applies_to)) }
     }
 }

@@ -123,7 +123,12 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
     let points = || prop_oneof![Just(0_i64), 1..3_000_i64, Just(10_000)];
     let taxes = prop::collection::vec(
-        (points(), any::<bool>(), prop::option::of(prop::sample::select(vec!["books", "food"])), any::<bool>()),
+        (
+            points(),
+            any::<bool>(),
+            prop::option::of(prop::sample::select(vec!["books", "food"])),
+            any::<bool>(),
+        ),
         0..4,
     );
     let discounts = prop::collection::vec((value(currency), targets()), 0..3);
@@ -131,7 +136,10 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
     let shipping = prop::option::of((0..20_000_i64, prop::option::of(1..100_000_i64)));
     (taxes, discounts, named, shipping, any::<bool>(), prop::bool::weighted(0.1)).prop_map(
         move |(taxes, automatic, named, shipping, prices_include_tax, is_exempt)| {
-            let tax_rate = |(n, (points, is_regional, class, on_shipping)): (usize, (i64, bool, Option<&str>, bool))| {
+            let tax_rate = |(n, (points, is_regional, class, on_shipping)): (
+                usize,
+                (i64, bool, Option<&str>, bool),
+            )| {
                 let region = is_regional.then_some("BC");
                 tax_rate(&n.to_string(), ("CA", region), class, (points, on_shipping))
             };
@@ -154,7 +162,9 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
                 taxed_at: (!is_exempt).then(place),
                 prices_include_tax,
                 named: named.map(|(value, targets)| (0, discount(0, value, targets))),
-                automatic: automatic.map(|(n, (value, targets))| discount(n, value, targets)).collect(),
+                automatic: automatic
+                    .map(|(n, (value, targets))| discount(n, value, targets))
+                    .collect(),
                 collections: HashMap::new(),
             }
         },
@@ -166,8 +176,11 @@ fn case() -> impl Strategy<Value = Case> {
     let line = (0..100_000_i64, 1..20_i64, prop::bool::weighted(0.8), class);
     let lines = prop::collection::vec(line, 1..=NAMES.len());
     prop::sample::select(vec!["JPY", "INR", "KWD"]).prop_flat_map(move |currency| {
-        (lines.clone(), rules(currency))
-            .prop_map(move |(lines, rules)| Case { currency, lines, rules })
+        (lines.clone(), rules(currency)).prop_map(move |(lines, rules)| Case {
+            currency,
+            lines,
+            rules,
+        })
     })
 }
 
@@ -188,9 +201,8 @@ fn quoted(case: &Case) -> (Store, Quote) {
     if !case.lines.iter().any(|(_, _, is_sent, _)| *is_sent) {
         rules.shipping_rate_id = None;
     }
-    let quote = |rules: &Rules| {
-        price_by(&store, lines.clone(), offers.clone(), Vec::new(), (rules, false))
-    };
+    let quote =
+        |rules: &Rules| price_by(&store, lines.clone(), offers.clone(), Vec::new(), (rules, false));
     let found = quote(&rules).or_else(|_| {
         rules.named = None;
         quote(&rules)
@@ -207,6 +219,7 @@ fn sum<'a>(parts: impl Iterator<Item = &'a Money>) -> i64 {
 }
 
 /// What always holds of a quote.
+#[expect(clippy::arithmetic_side_effects, reason = "sums of small amounts")]
 fn check(quote: &Quote) {
     let (totals, shipping) = (&quote.totals, quote.shipping.as_ref());
     let added = if totals.tax_included { 0 } else { totals.tax.amount };
@@ -240,6 +253,7 @@ fn check(quote: &Quote) {
 }
 
 /// Pays an order and refunds it line by line, in steps, and its shipping; what is left.
+#[expect(clippy::arithmetic_side_effects, reason = "halves of small numbers")]
 fn refund_all(order: &Order) -> Order {
     let mut order = paid(order);
     let refund = |order: &Order, wanted: WantedRefund| {
@@ -264,7 +278,8 @@ fn refund_all(order: &Order) -> Order {
                 location_id: None,
             };
             if step > 0 {
-                order = refund(&order, WantedRefund { items: vec![line], ..WantedRefund::default() });
+                order =
+                    refund(&order, WantedRefund { items: vec![line], ..WantedRefund::default() });
             }
         }
     }
@@ -295,7 +310,10 @@ fn an_order_that_ends_unpaid_gives_its_uses_back_once() {
         currency: "INR",
         lines: vec![(1_000, 2, true, None)],
         rules: Rules {
-            named: Some((0, discount(0, DiscountValue::Percentage { basis_points: 500 }, Targets::default()))),
+            named: Some((
+                0,
+                discount(0, DiscountValue::Percentage { basis_points: 500 }, Targets::default()),
+            )),
             ..Rules::default()
         },
     };

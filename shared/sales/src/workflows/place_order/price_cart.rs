@@ -72,11 +72,12 @@ pub(super) async fn price_as(
     let mut of_cards = Vec::new();
     let cards = cards(app, &context.store, cart, &mut of_cards).await?;
     let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
+    let is_shopper = cart.shopper_network.is_some();
     let rules = Rules {
         zones,
         destination: cart.destination.clone(),
         shipping_rate_id: cart.shipping_rate_id.clone(),
-        demands_rate: cart.demands_rate,
+        demands_rate: is_shopper && !cart.dry_run,
         tax_rates,
         taxed_at: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
         prices_include_tax: settings.taxes.prices_include_tax,
@@ -84,11 +85,10 @@ pub(super) async fn price_as(
         automatic: given.automatic,
         collections: given.collections,
     };
-    let (lines, how) = (cart.lines.clone(), (&rules, cart.everything));
+    let (lines, how) = (cart.lines.clone(), (&rules, !is_shopper));
     let quote = pricing::price(&store, lines, offers, cards, how, &mut faults);
     // The total of a cart that is not sound is nobody's to pay.
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
-    let is_shopper = cart.shopper_network.is_some();
     let mut fault = payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due);
     if fault.is_some() && cart.payment.is_none() {
         let accounts = load::accounts(app, &store).await?;

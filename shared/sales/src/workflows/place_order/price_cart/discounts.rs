@@ -49,10 +49,10 @@ pub(super) async fn judge(
 ) -> Result<Given, Problem> {
     let now = app.clock.now();
     throttle(app, &store.id, cart, &found.codes, sight).await?;
-    let (codes, usable) = (&found.codes, |discount: &Discount| {
-        discount.status_at(now) == DiscountStatus::Active
-    });
-    let automatic: Vec<Discount> = found.automatic.iter().filter(|one| usable(one)).cloned().collect();
+    let (codes, usable) =
+        (&found.codes, |discount: &Discount| discount.status_at(now) == DiscountStatus::Active);
+    let automatic: Vec<Discount> =
+        found.automatic.iter().filter(|one| usable(one)).cloned().collect();
     if codes.is_empty() && automatic.is_empty() {
         return Ok(Given::default());
     }
