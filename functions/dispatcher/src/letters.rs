@@ -10,16 +10,20 @@ use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
-use ground::id::{FulfillmentId, MerchantId, OrderId};
+use ground::id::{FulfillmentId, MerchantId, OrderId, RefundId};
 use ground::key;
 use ground::mail::{Mail, MailContent, Notice};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
+use identity::settings::Settings;
 use identity::store::Store;
-use sales::notifications::{order_placed, order_shipped};
+use sales::notifications::{
+    order_cancelled, order_delivered, order_expired, order_placed, order_refunded, order_shipped,
+};
 use sales::order::Order;
 use sales::order::fulfillment::Fulfillment;
+use sales::order::refund::Refund;
 use serde_json::Value;
 
 /// A mail, and the link whose token it brings.
@@ -46,6 +50,12 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>
         Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
         Some(Notice::OrderPlaced) => placed(app, event).await?,
         Some(Notice::OrderShipped) => shipped(app, event).await?,
+        Some(
+            notice @ (Notice::OrderDelivered
+            | Notice::OrderRefunded
+            | Notice::OrderCancelled
+            | Notice::OrderExpired),
+        ) => went_on(app, event, notice).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
     let key = app.secrets.mail_key().await?;
@@ -103,4 +113,42 @@ async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
         let to = order.email.as_ref()?;
         Some((order_shipped(to, &store.name, &order, &fulfillment.tracking), None))
     }))
+}
+
+/// To whoever ordered: what became of the order, where the store wants that told.
+async fn went_on(app: &App, event: &Event, notice: Notice) -> Result<Composed, Problem> {
+    let order_id = OrderId::parse(&event.entity_id);
+    let order_id = order_id.or_else(|| event.timeline.as_deref().and_then(OrderId::parse));
+    let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
+    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
+    let settings_key = Settings::key_of(store_id);
+    let refund_key =
+        RefundId::parse(&event.entity_id).map(|id| key::refund(store_id, &order_id, &id));
+    let keys = [&store_key, &order_key, &settings_key].into_iter().chain(&refund_key);
+    let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
+    let (store, order): (Option<Store>, Option<Order>) =
+        (batch.take(&store_key)?, batch.take(&order_key)?);
+    let refund: Option<Refund> = match &refund_key {
+        Some(key) => batch.take(key)?,
+        None => None,
+    };
+    let settings: Option<Settings> = batch.take(&settings_key)?;
+    let wants = settings.map(|settings| settings.notifications).unwrap_or_default();
+    let is_wanted = match notice {
+        Notice::OrderDelivered => wants.delivery_confirmation,
+        Notice::OrderRefunded => wants.refund_confirmation,
+        _ => wants.cancellation_confirmation,
+    };
+    let Some((store, order)) = store.zip(order).filter(|_| is_wanted) else { return Ok(None) };
+    let Some(to) = &order.email else { return Ok(None) };
+    let content = match (notice, refund) {
+        (Notice::OrderDelivered, _) => Some(order_delivered(to, &store.name, &order)),
+        (Notice::OrderRefunded, Some(refund)) => {
+            Some(order_refunded(to, &store.name, &order, &refund))
+        }
+        (Notice::OrderCancelled, _) => Some(order_cancelled(to, &store.name, &order)),
+        (Notice::OrderExpired, _) => Some(order_expired(to, &store.name, &order)),
+        _ => None,
+    };
+    Ok(content.map(|content| (content, None)))
 }

@@ -10,7 +10,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
-use gateway::table::Sight;
+use gateway::table::{Sight, retry_from_glance};
 use ground::fields::WebUrl;
 use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use ground::key;
@@ -312,9 +312,21 @@ pub async fn deliver(
     if_match: IfMatch,
     Body(_): Body<NoFields>,
 ) -> Result<Json<FulfillmentView>, Problem> {
-    let key = key::fulfillment(&caller.store.id, &id, &fulfillment_id);
-    change(&app, &key, if_match, &FULFILLMENT_DELIVERED, |before: &Fulfillment, now| {
-        before.delivered(now).map(Some)
+    let (app, store, if_match) = (&app, &caller.store.id, &if_match);
+    let keys = (key::fulfillment(store, &id, &fulfillment_id), key::order(store, &id));
+    let (of_fulfillment, of_order) = (&keys.0, &keys.1);
+    retry_from_glance(|sight| async move {
+        let now = app.clock.now();
+        let mut batch = app.table.look(&[of_fulfillment, of_order], sight).await?;
+        let before: Fulfillment = batch.take(of_fulfillment)?.ok_or(Code::NotFound)?;
+        let order: Option<Order> = batch.take(of_order)?;
+        if_match.check(before.version)?;
+        let after = before.delivered(now)?;
+        let event = after.event(&FULFILLMENT_DELIVERED, now);
+        let is_told = order.is_some_and(|order| order.has_listener());
+        let event = if is_told { event.with_mail(Notice::OrderDelivered) } else { event };
+        let write = app.table.write().replace(&after, Code::VersionConflict).emit(event);
+        write.answer(after.shown(), now).await
     })
     .await
 }

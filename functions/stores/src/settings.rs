@@ -67,6 +67,12 @@ pub struct NotificationsRequest {
     order_confirmation: Patch<Flag>,
     /// Whether a shipment is announced.
     shipping_confirmation: Patch<Flag>,
+    /// Whether it is told that a parcel arrived.
+    delivery_confirmation: Patch<Flag>,
+    /// Whether it is told that money went back.
+    refund_confirmation: Patch<Flag>,
+    /// Whether it is told that an order was called off, or was not paid in time.
+    cancellation_confirmation: Patch<Flag>,
     /// Whom customers see mails from; the store's name when none is set.
     sender_name: Patch<DisplayName<1, 100>>,
 }
@@ -124,6 +130,13 @@ impl NotificationsRequest {
         set(order, self.order_confirmation, default.order_confirmation, |flag| flag.0);
         let shipping = &mut group.shipping_confirmation;
         set(shipping, self.shipping_confirmation, default.shipping_confirmation, |flag| flag.0);
+        let delivery = &mut group.delivery_confirmation;
+        set(delivery, self.delivery_confirmation, default.delivery_confirmation, |flag| flag.0);
+        let refund = &mut group.refund_confirmation;
+        set(refund, self.refund_confirmation, default.refund_confirmation, |flag| flag.0);
+        let cancelled = &mut group.cancellation_confirmation;
+        let on = default.cancellation_confirmation;
+        set(cancelled, self.cancellation_confirmation, on, |flag| flag.0);
         self.sender_name.apply(&mut group.sender_name);
         group
     }

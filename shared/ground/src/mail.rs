@@ -48,6 +48,14 @@ gateway::words! {
         OrderPlaced = "order_placed",
         /// Something of an order left.
         OrderShipped = "order_shipped",
+        /// A parcel of an order arrived.
+        OrderDelivered = "order_delivered",
+        /// Money of an order went back.
+        OrderRefunded = "order_refunded",
+        /// An order was called off.
+        OrderCancelled = "order_cancelled",
+        /// An order was not paid in time.
+        OrderExpired = "order_expired",
     }
 }
 

@@ -71,6 +71,7 @@ impl Checkout {
 }
 
 /// What customers are told by mail.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Notifications {
@@ -78,13 +79,26 @@ pub struct Notifications {
     pub order_confirmation: bool,
     /// Whether a shipment is announced.
     pub shipping_confirmation: bool,
+    /// Whether it is told that a parcel arrived.
+    pub delivery_confirmation: bool,
+    /// Whether it is told that money went back.
+    pub refund_confirmation: bool,
+    /// Whether it is told that an order was called off, or was not paid in time.
+    pub cancellation_confirmation: bool,
     /// Whom customers see mails from; the store's name when none is set.
     pub sender_name: Option<String>,
 }
 
 impl Default for Notifications {
     fn default() -> Self {
-        Self { order_confirmation: true, shipping_confirmation: true, sender_name: None }
+        Self {
+            order_confirmation: true,
+            shipping_confirmation: true,
+            delivery_confirmation: true,
+            refund_confirmation: true,
+            cancellation_confirmation: true,
+            sender_name: None,
+        }
     }
 }
 

@@ -207,6 +207,48 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
 }
 
 #[tokio::test]
+async fn who_ordered_is_told_by_mail_what_becomes_of_it_once_each() {
+    let market = Market::proven().await;
+    let book = market.stock(10_000, 20).await;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let only = |fields: Value| {
+        let mut ask = json!({"order_confirmation": false, "shipping_confirmation": false});
+        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.merchant.patch(&settings).json(json!({"notifications": ask}))
+    };
+    only(json!({})).await.expect(200);
+    let mailbox = market.gateway.mailbox("shopper@example.com");
+    let placed = market.paid(&book, 2).await;
+    let parcel = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let parcel = parcel.str("/fulfillment/id");
+    let delivered = format!("fulfillments/{parcel}/deliver");
+    market.act(&placed.id, &delivered, json!({})).await.expect(200);
+    let mail = mailbox.nth(1).await;
+    assert!(mail.subject.ends_with("has arrived"), "{}", mail.subject);
+    market.act(&placed.id, "refund", json!({"amount": inr(500)})).await.expect(201);
+    let mail = mailbox.nth(2).await;
+    assert!(mail.text.contains("Refunded: 5.00 INR"), "{}", mail.text);
+    let called_off = market.order(cart(&[(&book, 1)])).await;
+    market.act(&called_off.id, "cancel", json!({"reason": "Sold out"})).await.expect(200);
+    let mail = mailbox.nth(3).await;
+    assert!(mail.text.contains("Reason: Sold out"), "{}", mail.text);
+    market.order(cart(&[(&book, 1)])).await;
+    market.gateway.advance(Duration::from_hours(1));
+    market.gateway.sweep().await;
+    let mail = mailbox.nth(4).await;
+    assert!(mail.subject.ends_with("has expired"), "{}", mail.subject);
+    // What the store does not want told is not; nor is the merchant's own order.
+    only(json!({"refund_confirmation": false})).await.expect(200);
+    market.act(&placed.id, "refund", json!({"amount": inr(500)})).await.expect(201);
+    let own =
+        json!({"items": [{"variant_id": book, "quantity": 1}], "email": "shopper@example.com"});
+    let own = market.owner.post("/v1/orders").key(&unique("own")).json(own).await.expect(201);
+    market.act(&own.str("/id"), "cancel", json!({})).await.expect(200);
+    market.gateway.quiet().await;
+    assert_eq!(mailbox.mails().len(), 4);
+}
+
+#[tokio::test]
 async fn an_order_is_shown_to_whoever_has_its_token_and_to_nobody_else() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;

@@ -61,5 +61,5 @@ async fn no_page_of_a_storefront_costs_more_than_a_few_glances() {
     more["items"][0]["quantity"] = json!(4);
     let quote = front.visitor.post(&path).key(&unique("dry")).json(more).await.expect(200);
     assert_eq!(quote.at("/availability/0/available"), &json!(false));
-    assert_eq!((quote.tenths(), quote.trips()), (95, 3));
+    assert_eq!((quote.tenths(), quote.trips()), (140, 3));
 }

@@ -6,6 +6,7 @@ use ground::mail::{MailContent, unlinked};
 
 use crate::order::Order;
 use crate::order::fulfillment::Tracking;
+use crate::order::refund::Refund;
 
 /// The order was placed.
 pub fn order_placed(to: &Email, shop: &str, order: &Order) -> MailContent {
@@ -51,4 +52,42 @@ pub fn order_shipped(to: &Email, shop: &str, order: &Order, tracking: &Tracking)
     );
     let subject = format!("Your order {number} is on its way");
     MailContent::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
+}
+
+/// What happened to an order, told in a sentence; and what is added to it.
+fn told(
+    (to, shop, order): (&Email, &str, &Order),
+    subject: &str,
+    what: &str,
+    more: &str,
+) -> MailContent {
+    let (shop, number) = (unlinked(shop), unlinked(&order.number));
+    let text = format!("{what}\n\n\x20   {shop}\n\nOrder: {number}\n{more}");
+    let subject = format!("Your order {number} {subject}");
+    MailContent::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
+}
+
+/// A parcel of it arrived.
+pub fn order_delivered(to: &Email, shop: &str, order: &Order) -> MailContent {
+    told((to, shop, order), "has arrived", "A parcel arrived that you ordered at the shop", "")
+}
+
+/// Money of it went back.
+pub fn order_refunded(to: &Email, shop: &str, order: &Order, refund: &Refund) -> MailContent {
+    let amount = format!("Refunded: {} {}\n", refund.amount.decimal(), order.currency);
+    let what = "Money went back to you for an order at the shop";
+    told((to, shop, order), "was refunded", what, &amount)
+}
+
+/// It was called off.
+pub fn order_cancelled(to: &Email, shop: &str, order: &Order) -> MailContent {
+    let reason = order.cancel_reason.as_deref().map(unlinked);
+    let reason = reason.map_or(String::new(), |reason| format!("Reason: {reason}\n"));
+    told((to, shop, order), "was cancelled", "Your order was called off at the shop", &reason)
+}
+
+/// It was not paid in time.
+pub fn order_expired(to: &Email, shop: &str, order: &Order) -> MailContent {
+    let what = "Your order was not paid in time at the shop";
+    told((to, shop, order), "has expired", what, "Nothing was charged. You can order again.\n")
 }

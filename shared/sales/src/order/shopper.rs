@@ -166,6 +166,12 @@ impl Order {
         self.status != OrderStatus::Draft && (is_theirs || has_token)
     }
 
+    /// Whether somebody is told by mail what happens to it: who ordered it, and said where to.
+    pub fn has_listener(&self) -> bool {
+        let is_shoppers = self.order_token_digest.is_some() || self.customer_id.is_some();
+        self.email.is_some() && is_shoppers && self.status != OrderStatus::Draft
+    }
+
     /// Whether its shopper may cancel it: nobody has paid, authorized or confirmed it.
     pub fn is_cancellable_by_shopper(&self) -> bool {
         self.status == OrderStatus::Open && self.stock == StockState::Reserved && !self.has_money()

@@ -12,14 +12,18 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
+use ground::event::{Event, Topic};
 use ground::key;
+use ground::mail::Notice;
 use ground::resource::Resource;
 use identity::customer::{self, Customer};
 
 use crate::discount::uses;
 use crate::gift_card;
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
-use crate::order::{OrderChange, RefundChange, stock};
+use crate::order::{
+    ORDER_CANCELLED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange, stock,
+};
 
 /// What one change of an order's money means for its customer, however often the change is tried:
 /// to be made before the first attempt.
@@ -80,14 +84,28 @@ impl OrderChange {
             uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
         });
         let write = write
-            .also(self.refund.as_ref(), |write, refund| refund.write(write, now))
+            .also(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
             .also(self.lines.clone(), Write::emit);
-        self.topics.iter().fold(write, |write, topic| write.emit(self.order.event(topic, now)))
+        self.topics.iter().fold(write, |write, topic| write.emit(self.told(topic, now)))
+    }
+
+    /// What is announced of the order, and mailed to who ordered it.
+    fn told(&self, topic: &Topic<OrderView>, now: Timestamp) -> Event {
+        let event = self.order.event(topic, now);
+        let notice = match topic.name {
+            name if name == ORDER_CANCELLED.name => Some(Notice::OrderCancelled),
+            name if name == ORDER_EXPIRED.name => Some(Notice::OrderExpired),
+            _ => None,
+        };
+        match notice.filter(|_| self.order.has_listener()) {
+            Some(notice) => event.with_mail(notice),
+            None => event,
+        }
     }
 }
 
 impl RefundChange {
-    fn write(&self, write: Write, now: Timestamp) -> Write {
+    fn write(&self, write: Write, order: &Order, now: Timestamp) -> Write {
         let refund = &self.refund;
         let write = match self.before {
             None => {
@@ -97,7 +115,9 @@ impl RefundChange {
         };
         match refund.status {
             RefundStatus::Succeeded if self.before != Some(RefundStatus::Succeeded) => {
-                write.emit(refund.event(&REFUND_SUCCEEDED, now))
+                let event = refund.event(&REFUND_SUCCEEDED, now);
+                let is_told = order.has_listener();
+                write.emit(if is_told { event.with_mail(Notice::OrderRefunded) } else { event })
             }
             RefundStatus::Failed if self.before != Some(RefundStatus::Failed) => {
                 write.emit(refund.event(&REFUND_FAILED, now))

@@ -82,9 +82,9 @@ pub const PAGE: Operation = Operation {
 /// An order of one line by a guest.
 pub const CHECKOUT: Operation = Operation {
     name: "checkout, 1 line, guest",
-    reads: 25,
+    reads: 40,
     writes: 160,
-    hottest_reads: 10,
+    hottest_reads: 25,
     hottest_writes: 30,
     api_requests: 1,
     runs: Run::of(512, 25),

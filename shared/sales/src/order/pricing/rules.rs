@@ -48,19 +48,20 @@ impl Rules {
             None
         };
         let (id, place) = (self.shipping_rate_id.as_ref(), self.destination.as_ref());
-        if !is_sent {
-            let detail = "Nothing of it has to be sent.";
-            return id.and_then(|_| refuse("shipping_rate_id", "not_applicable", detail));
-        }
         let known = |zone: &&ShippingZone| zone.rates.iter().any(|rate| Some(&rate.id) == id);
         let its_zone = self.zones.iter().find(known);
         let rate = its_zone.and_then(|zone| zone.rates.iter().find(|rate| Some(&rate.id) == id));
         match (id, rate) {
-            (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
             (Some(_), None) => {
                 let detail = "The store has no such shipping rate.";
                 return refuse("shipping_rate_id", "unknown_shipping_rate", detail);
             }
+            (Some(_), _) if !is_sent => {
+                let detail = "Nothing of it has to be sent.";
+                return refuse("shipping_rate_id", "not_applicable", detail);
+            }
+            (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
+            (None, _) if !is_sent => return None,
             _ => {}
         }
         let zone = place.and_then(|place| shipping::find(&self.zones, place));
