@@ -382,3 +382,37 @@ async fn an_order_may_say_when_its_provider_takes_the_money() {
     let refused = ask.header("x-service-order-token", &placed.token).await.expect(422);
     assert_eq!(faults(&refused), pairs(&[("/save_method", "not_supported")]));
 }
+
+#[tokio::test]
+async fn a_merchants_order_takes_a_code_and_a_rate_and_may_leave_open_how_it_is_sent() {
+    let market = Market::open().await;
+    let book = market.stock(10_000, 10).await;
+    let zones = format!("/v1/stores/{}/shipping-zones", market.store.id);
+    let rate = json!({"name": "Standard", "kind": "flat", "price": inr(500)});
+    let zone = json!({"name": "India", "countries": ["IN"], "rates": [rate]});
+    let zone = market.owner.post(&zones).json(zone).await.expect(201);
+    let ask = json!({
+        "title": "Once", "code": "ONCE", "kind": "fixed", "value": {"amount": inr(1_000)},
+        "usage_limit": 1,
+    });
+    market.owner.post("/v1/discounts").json(ask).await.expect(201);
+    let place = |fields: Value| {
+        let mut ask = cart(&[(&book, 1)]);
+        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.owner.post("/v1/orders").key(&unique("order")).json(ask)
+    };
+    let both = json!({"shipping_rate_id": zone.at("/rates/0/id"), "discount_codes": ["once"]});
+    let dry = json!({"dry_run": true, "discount_codes": ["ONCE"]});
+    let quote = place(dry.clone()).await.expect(200);
+    assert_eq!(*quote.at("/totals/total"), inr(9_000));
+    let placed = place(both.clone()).await.expect(201);
+    assert_eq!(*placed.at("/totals/total"), inr(9_500));
+    assert_eq!(placed.str("/discounts/0/code"), "ONCE");
+    for refused in [place(both).await, place(dry).await] {
+        let found = refused.expect(422).field_errors();
+        assert_eq!(found, [("/discount_codes/0".into(), "discount_used_up".into())]);
+    }
+    let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});
+    let open = place(json!({"shipping_address": abroad})).await.expect(201);
+    assert_eq!(*open.at("/shipping_line"), Value::Null);
+}
