@@ -7,7 +7,7 @@ use ground::money::Money;
 
 use super::rules::charge;
 use super::{PricedLine, Rules};
-use crate::discount::{Discount, Goods, Saving};
+use crate::discount::{Discount, Goods, Refusal, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
@@ -35,10 +35,7 @@ pub(super) fn sum_up(
     if let Some((position, discount)) = &rules.named {
         match discount.saving(&cart.goods, currency) {
             Ok(saving) => cart.take(discount, &saving),
-            Err(refusal) => {
-                let pointer = format!("/discount_codes/{position}");
-                errors.push(fault(&pointer, refusal.code(), refusal.detail()));
-            }
+            Err(refusal) => errors.push(refused(*position, refusal)),
         }
     }
     if let Some((discount, saving)) = cart.best(&rules.automatic) {
@@ -65,8 +62,22 @@ pub(super) fn sum_up(
         Some((discount.clone(), of_lines.plus(&of_shipping)?))
     });
     let discounts: Vec<(Discount, Money)> = discounts.collect::<Option<_>>()?;
+    // Who does not know yet how it is sent does not know what sending it free saves.
+    let is_open = rules.shipping_rate_id.is_none() && !rules.zones.is_empty();
+    let in_vain = |(_, named): &&(usize, Discount)| {
+        let of_named = discounts.iter().find(|(discount, _)| discount.id == named.id);
+        !(is_open && is_sent) && of_named.is_some_and(|(_, amount)| amount.is_zero())
+    };
+    if let Some((position, _)) = rules.named.as_ref().filter(in_vain) {
+        errors.push(refused(*position, Refusal::NotApplicable));
+    }
     let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
     Some(Sums { shipping, discounts, totals })
+}
+
+/// That a code is refused.
+fn refused(position: usize, why: Refusal) -> FieldError {
+    fault(&format!("/discount_codes/{position}"), why.code(), why.detail())
 }
 
 /// A cart while discounts are taken off it.
