@@ -1,1 +1,186 @@
+//! What discounts take off, whom they are for, and which are kept among the automatic ones.
 
+use gateway::request::FromText;
+use ground::event::sample;
+use ground::fields::Email;
+use ground::id::CustomerId;
+
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+fn money(amount: i64) -> Money {
+    Money { amount, currency: sample("INR") }
+}
+
+fn product(name: &str) -> ProductId {
+    ProductId::derive(&[name])
+}
+
+fn goods(name: &str, price: i64, quantity: u32) -> Goods {
+    let subtotal = money(price).times(quantity).unwrap();
+    Goods {
+        product_id: product(name),
+        collection_ids: Vec::new(),
+        quantity,
+        price: money(price),
+        left: subtotal.clone(),
+        subtotal,
+        requires_shipping: true,
+    }
+}
+
+fn of(names: &[&str]) -> Targets {
+    let product_ids = names.iter().map(|name| product(name)).collect();
+    Targets { product_ids, collection_ids: Vec::new() }
+}
+
+fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
+    Discount {
+        id: DiscountId::derive(&["discount"]),
+        store_id: StoreId::derive(&["store"]),
+        title: "Less".into(),
+        code: None,
+        value,
+        applies_to,
+        minimum: Minimum::default(),
+        first_order_only: false,
+        usage_limit: None,
+        per_customer_limit: None,
+        starts_at: NOW,
+        ends_at: None,
+        disabled: false,
+        created_at: NOW,
+        updated_at: NOW,
+        version: 1,
+    }
+}
+
+fn saved(discount: &Discount, cart: &[Goods]) -> Result<Vec<i64>, Refusal> {
+    let saving = discount.saving(cart, &sample("INR"))?;
+    Ok(saving.lines.iter().map(|line| line.amount).collect())
+}
+
+#[test]
+fn a_percentage_and_a_sum_are_divided_over_what_is_left_of_their_lines() {
+    let mut cart = vec![goods("a", 100, 1), goods("b", 100, 1), goods("c", 100, 1)];
+    let tenth = DiscountValue::Percentage { basis_points: 1_000 };
+    assert_eq!(saved(&discount(tenth.clone(), of(&[])), &cart), Ok(vec![10, 10, 10]));
+    assert_eq!(saved(&discount(tenth, of(&["b"])), &cart), Ok(vec![0, 10, 0]));
+    let fifty = |amount| discount(DiscountValue::Fixed { amount: money(amount) }, of(&["a", "c"]));
+    assert_eq!(saved(&fifty(25), &cart), Ok(vec![13, 0, 12]));
+    cart[0].left = money(10);
+    assert_eq!(saved(&fifty(1_000), &cart), Ok(vec![10, 0, 100]), "never more than is left");
+}
+
+#[test]
+fn the_cheapest_are_given_and_no_unit_is_bought_and_got() {
+    let bundle = |buy_quantity, get_quantity, get, most| DiscountValue::BuyXGetY {
+        buy_quantity,
+        get_quantity,
+        basis_points: 10_000,
+        get,
+        most,
+    };
+    let cart = [goods("dear", 900, 2), goods("cheap", 100, 4)];
+    let any = discount(bundle(2, 1, of(&[]), None), of(&[]));
+    assert_eq!(saved(&any, &cart), Ok(vec![0, 200]));
+    let once = discount(bundle(2, 1, of(&[]), Some(1)), of(&[]));
+    assert_eq!(saved(&once, &cart), Ok(vec![0, 100]));
+    // Who buys a dear one gets a cheap one; the other way round, a dear one.
+    let across = discount(bundle(1, 1, of(&["cheap"]), None), of(&["dear"]));
+    assert_eq!(saved(&across, &cart), Ok(vec![0, 200]));
+    let back = discount(bundle(4, 1, of(&["dear"]), None), of(&["cheap"]));
+    assert_eq!(saved(&back, &cart), Ok(vec![900, 0]));
+    let five = discount(bundle(5, 1, of(&["dear"]), None), of(&["cheap"]));
+    assert_eq!(saved(&five, &cart), Err(Refusal::MinimumNotMet));
+    // Two dear ones are bought or got, not both.
+    let same = discount(bundle(2, 1, of(&["dear"]), None), of(&["dear"]));
+    assert_eq!(saved(&same, &cart), Err(Refusal::MinimumNotMet));
+    let half = DiscountValue::BuyXGetY {
+        buy_quantity: 1,
+        get_quantity: 1,
+        basis_points: 3_333,
+        get: of(&[]),
+        most: None,
+    };
+    let odd = [goods("a", 101, 2)];
+    assert_eq!(saved(&discount(half, of(&[])), &odd), Ok(vec![34]));
+    let many = [goods("a", 1, 999), goods("b", 1, 999)];
+    assert_eq!(saved(&discount(bundle(999, 999, of(&[]), None), of(&[])), &many), Ok(vec![999, 0]));
+}
+
+#[test]
+fn a_minimum_counts_the_lines_that_are_meant_before_anything_is_off() {
+    let mut cart = vec![goods("a", 500, 2), goods("b", 500, 1)];
+    let mut tenth = discount(DiscountValue::Percentage { basis_points: 1_000 }, of(&["a"]));
+    tenth.minimum = Minimum { subtotal: Some(money(1_001)), quantity: None };
+    assert_eq!(saved(&tenth, &cart), Err(Refusal::MinimumNotMet));
+    tenth.minimum = Minimum { subtotal: Some(money(1_000)), quantity: Some(2) };
+    cart[0].left = money(500);
+    assert_eq!(saved(&tenth, &cart), Ok(vec![50, 0]));
+    tenth.minimum.quantity = Some(3);
+    assert_eq!(saved(&tenth, &cart), Err(Refusal::MinimumNotMet));
+    assert_eq!(saved(&tenth, &cart[1..]), Err(Refusal::NotApplicable));
+}
+
+#[test]
+fn what_is_sent_free_has_to_be_sent() {
+    let free = discount(DiscountValue::FreeShipping, of(&[]));
+    let mut cart = vec![goods("a", 500, 1)];
+    assert!(free.saving(&cart, &sample("INR")).unwrap().free_shipping);
+    cart[0].requires_shipping = false;
+    assert_eq!(saved(&free, &cart), Err(Refusal::NotApplicable));
+}
+
+#[test]
+fn a_discount_is_for_whom_and_when_it_says() {
+    let hour = std::time::Duration::from_hours(1);
+    let standing = |change: fn(&mut Discount), used, by| {
+        let mut discount = discount(DiscountValue::FreeShipping, of(&[]));
+        change(&mut discount);
+        Standing { discount, used, used_by_shopper: by }
+    };
+    let account =
+        |orders| Shopper { account: Some((CustomerId::derive(&["cleo"]), orders)), email: None };
+    let guest = Shopper { account: None, email: Some(Email::from_text("A@example.com").unwrap()) };
+    let plain = standing(|_| {}, 9, 9);
+    assert_eq!(plain.demand(&guest, NOW), Ok(()));
+    assert_eq!(plain.demand(&guest, Timestamp::from_millis(0)), Err(Refusal::NotStarted));
+    let over = standing(|discount| discount.ends_at = Some(NOW), 0, 0);
+    assert_eq!(over.demand(&guest, NOW), Err(Refusal::Expired));
+    let off = standing(|discount| discount.disabled = true, 0, 0);
+    assert_eq!(off.demand(&guest, NOW.plus(hour)), Err(Refusal::Disabled));
+    let limited = |used| standing(|discount| discount.usage_limit = Some(2), used, 0);
+    assert_eq!(limited(1).demand(&guest, NOW), Ok(()));
+    assert_eq!(limited(2).demand(&guest, NOW), Err(Refusal::UsedUp));
+    let own = |by| standing(|discount| discount.per_customer_limit = Some(1), 0, by);
+    assert_eq!(own(1).demand(&guest, NOW), Err(Refusal::UsedByCustomer));
+    let first = standing(|discount| discount.first_order_only = true, 0, 0);
+    assert_eq!(first.demand(&account(0), NOW), Ok(()));
+    assert_eq!(first.demand(&account(1), NOW), Err(Refusal::NotFirstOrder));
+    assert_eq!(first.demand(&guest, NOW), Err(Refusal::NotFirstOrder));
+    let store = StoreId::derive(&["store"]);
+    let again =
+        Shopper { email: Some(Email::from_text("a@EXAMPLE.com").unwrap()), ..guest.clone() };
+    assert_eq!(guest.who(&store), again.who(&store));
+    assert_ne!(guest.who(&store), guest.who(&StoreId::derive(&["other"])));
+}
+
+#[test]
+fn what_is_over_makes_room_among_the_automatic_ones() {
+    let mut book = Book::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
+    for n in 0..MAX_AUTOMATIC {
+        let id = DiscountId::derive(&[&n.to_string()]);
+        book = book.with(Discount { id, ..discount(DiscountValue::FreeShipping, of(&[])) });
+    }
+    let more = discount(DiscountValue::FreeShipping, of(&[]));
+    assert_eq!(listed(&book, &more, false, NOW).unwrap_err().code, Code::DiscountLimit);
+    book.entries[3].ends_at = Some(NOW);
+    let next = listed(&book, &more, false, NOW).unwrap().unwrap();
+    assert_eq!(next.entries.len(), MAX_AUTOMATIC);
+    let gone = listed(&next, &more, true, NOW).unwrap().unwrap();
+    assert!(gone.entry(more.id.as_str()).is_err());
+    let coded = Discount { code: Some(sample("CODE")), ..more };
+    assert_eq!(listed(&book, &coded, false, NOW).unwrap(), None);
+}
