@@ -29,7 +29,7 @@ use ask::{MinimumRequest, TargetsRequest, ValueRequest, demand_targets};
 /// Orders that may use one discount.
 const MAX_USES: i64 = 1_000_000_000;
 /// Why a limit cannot be set.
-const NO_SUCH_LIMIT: &str = "A discount that was made without a limit stays without one.";
+const NO_SUCH_LIMIT: &str = "A discount without a limit stays without one.";
 
 /// Which discounts to list.
 #[request]
@@ -132,7 +132,7 @@ pub async fn create(
         updated_at: now,
         version: 1,
     };
-    demand_sound(&app, &discount, faults).await?;
+    demand_sound(&app, &discount, true, faults).await?;
     let view = DiscountView::of(&discount, Some(0), now);
     let created = Created::new(&view).version(discount.version);
     retry(|| write(&app, None, Some(&discount), &DISCOUNT_CREATED, created.clone())).await
@@ -148,12 +148,15 @@ fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
 async fn demand_sound(
     app: &App,
     discount: &Discount,
+    names_anew: bool,
     mut faults: Vec<FieldError>,
 ) -> Result<(), Problem> {
     if discount.ends_at.is_some_and(|end| end <= discount.starts_at) {
         faults.push(FieldError::new("/ends_at", "out_of_range", "Must be after it begins."));
     }
-    demand_targets(app, discount, &mut faults).await?;
+    if names_anew {
+        demand_targets(app, discount, &mut faults).await?;
+    }
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
 }
 
@@ -230,7 +233,8 @@ pub struct UpdateRequest {
     minimum: Patch<MinimumRequest>,
     /// Whether it is for customers with an account who have not ordered yet.
     first_order_only: Option<Flag>,
-    /// How many orders may use it; only where that was limited from the beginning.
+    /// How many orders may use it; `null` takes the limit away for good, and a discount without one
+    /// gets none.
     usage_limit: Patch<Int<1, MAX_USES>>,
     /// How many orders of one customer may.
     per_customer_limit: Patch<Int<1, MAX_USES>>,
@@ -301,7 +305,11 @@ pub async fn update(
         if_match.check(before.version)?;
         let mut faults = Vec::new();
         let wanted = ask.clone().apply(&before, store, &mut faults);
-        demand_sound(app, &wanted, faults).await?;
+        let same = |one: &Discount, other: &Discount| {
+            (&one.applies_to, &one.value) == (&other.applies_to, &other.value)
+        };
+        // What it named before may be gone since.
+        demand_sound(app, &wanted, !same(&wanted, &before), faults).await?;
         if wanted == before {
             return shown(app, &before, now).await;
         }

@@ -51,9 +51,9 @@ pub struct DestinationRequest {
 impl From<DestinationRequest> for Place {
     fn from(ask: DestinationRequest) -> Self {
         let (region, code) = (ask.region.map(String::from), ask.postal_code.map(String::from));
-        let judged = address::judge(ask.country.as_str(), region.as_deref(), code.as_deref());
-        let (region, postal_code) = judged.unwrap_or((region, code));
-        Self { country: ask.country, region, postal_code }
+        let named =
+            |region: String| address::region_of(ask.country.as_str(), &region).unwrap_or(region);
+        Self { region: region.map(named), country: ask.country, postal_code: code }
     }
 }
 

@@ -93,8 +93,16 @@ impl Entry for TaxRate {
 
 impl TaxRate {
     fn is_levied_at(&self, place: &Place) -> bool {
-        let here = |region: &String| place.region.as_ref() == Some(region);
+        let here = |region: &String| place.is_in(region);
         self.country == place.country && self.region.as_ref().is_none_or(here)
+    }
+}
+
+impl Place {
+    /// Whether it is in this region, however that is capitalized: of some countries regions are
+    /// written as people write them.
+    pub fn is_in(&self, region: &str) -> bool {
+        self.region.as_ref().is_some_and(|own| own.to_lowercase() == region.to_lowercase())
     }
 }
 

@@ -188,13 +188,18 @@ async fn rates_are_offered_cheapest_first_and_judged_again_at_checkout() {
         at_rate("unknown_shipping_rate")
     );
     let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});
-    let nowhere = refused(json!({"shipping_rate_id": rate, "shipping_address": abroad})).await;
+    let nowhere =
+        refused(json!({"shipping_rate_id": rate, "shipping_address": abroad.clone()})).await;
     assert_eq!(nowhere, ("/shipping_address".into(), "no_shipping_to_address".into()));
     market.order(with(cart(&[(&book, 1)]), json!({"shipping_rate_id": letter}))).await;
     let mut fetched = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": pickup}));
     fetched.as_object_mut().unwrap().remove("shipping_address");
     let fetched = market.order(fetched).await;
     assert_eq!(fetched.reply.str("/order/shipping_line/kind"), "pickup");
+    // Wherever who fetches it lives, it is handed over at home.
+    let afar = json!({"shipping_rate_id": pickup, "shipping_address": abroad});
+    let fetched = market.order(with(cart(&[(&book, 1)]), afar)).await;
+    assert_eq!(fetched.reply.int("/order/totals/tax/amount"), 9_000);
     // The merchant may leave it open how it is sent.
     let ask = with(cart(&[(&book, 1)]), json!({"note": "by hand"}));
     let placed = market.owner.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201);

@@ -87,8 +87,7 @@ impl Places {
         if !in_country && !self.countries.is_empty() {
             return None;
         }
-        let region = place.region.as_ref();
-        if !self.regions.is_empty() && !region.is_some_and(|here| self.regions.contains(here)) {
+        if !self.regions.is_empty() && !self.regions.iter().any(|region| place.is_in(region)) {
             return None;
         }
         let code = place.postal_code.as_deref().map(plain).unwrap_or_default();
@@ -105,8 +104,11 @@ impl Places {
         fn meet<T: PartialEq>(ours: &[T], theirs: &[T]) -> bool {
             (ours.is_empty() && theirs.is_empty()) || ours.iter().any(|one| theirs.contains(one))
         }
+        let folded = |places: &Self| -> Vec<String> {
+            places.regions.iter().map(|region| region.to_lowercase()).collect()
+        };
         meet(&self.countries, &others.countries)
-            && meet(&self.regions, &others.regions)
+            && meet(&folded(self), &folded(others))
             && meet(&self.postal_prefixes, &others.postal_prefixes)
     }
 }

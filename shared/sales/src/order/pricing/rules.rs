@@ -26,6 +26,8 @@ pub struct Rules {
     pub tax_rates: Vec<TaxRate>,
     /// Where it is taxed; nowhere when its buyer is exempt.
     pub taxed_at: Option<Place>,
+    /// Where it is taxed when it is fetched.
+    pub home: Option<Place>,
     /// Whether prices hold their tax.
     pub prices_include_tax: bool,
     /// The discount whose code was named, with the code's place.
@@ -37,6 +39,14 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Where it is taxed, sent at this rate.
+    pub(super) fn taxed_at(&self, rate: Option<&ShippingRate>) -> Option<&Place> {
+        let is_fetched = rate.is_some_and(|rate| rate.kind == ShippingRateKind::Pickup);
+        self.taxed_at
+            .as_ref()
+            .and_then(|place| if is_fetched { self.home.as_ref() } else { Some(place) })
+    }
+
     /// The rate that was chosen, as far as it can be judged without the parcel.
     pub(super) fn rate(
         &self,

@@ -11,7 +11,7 @@ use crate::discount::{Discount, Goods, Refusal, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
-use crate::tax::{self, LineTax};
+use crate::tax::{self, LineTax, Place};
 
 /// What a cart comes to, before anybody pays.
 pub(super) struct Sums {
@@ -48,7 +48,7 @@ pub(super) fn sum_up(
             Some(DiscountAllocation { discount_id: id.id.clone(), amount: amount.clone() })
         };
         line.discounts = taken.iter().filter_map(of_line).collect();
-        line.settle(rules)?;
+        line.settle(rules, rules.taxed_at(rate))?;
     }
     let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &cart.parcel(), errors)?))) {
         Some((rate, price)) => Some(shipping_line(rate, price, free_by.as_ref(), rules)?),
@@ -68,7 +68,8 @@ pub(super) fn sum_up(
         let of_named = discounts.iter().find(|(discount, _)| discount.id == named.id);
         !(is_open && is_sent) && of_named.is_some_and(|(_, amount)| amount.is_zero())
     };
-    if let Some((position, _)) = rules.named.as_ref().filter(in_vain) {
+    let is_sound = errors.is_empty();
+    if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(in_vain) {
         errors.push(refused(*position, Refusal::NotApplicable));
     }
     let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
@@ -170,12 +171,12 @@ impl<'a> Cart<'a> {
 
 impl PricedLine {
     /// Sets what the line costs less its discounts, and its tax.
-    fn settle(&mut self, rules: &Rules) -> Option<()> {
+    fn settle(&mut self, rules: &Rules, taxed_at: Option<&Place>) -> Option<()> {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;
         let class = self.sellable.tax_class.as_ref();
-        let rates = rules.taxed_at.as_ref().map(|at| tax::on_goods(&rules.tax_rates, at, class));
+        let rates = taxed_at.map(|at| tax::on_goods(&rules.tax_rates, at, class));
         self.tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
         (self.tax, self.total) = with_tax(left, &self.tax_lines, rules)?;
         Some(())
@@ -201,7 +202,7 @@ fn shipping_line(
     let discounts =
         off.map(|id| DiscountAllocation { discount_id: id.clone(), amount: discount.clone() });
     let left = price.minus(&discount)?;
-    let rates = rules.taxed_at.as_ref().map(|place| tax::on_shipping(&rules.tax_rates, place));
+    let rates = rules.taxed_at(Some(rate)).map(|place| tax::on_shipping(&rules.tax_rates, place));
     let tax_lines = tax::levy(&left, &rates.unwrap_or_default(), rules.prices_include_tax);
     let (tax, total) = with_tax(left, &tax_lines, rules)?;
     let service = ShippingService::from(rate);

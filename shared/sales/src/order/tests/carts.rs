@@ -158,6 +158,7 @@ impl Cart {
             destination: Some(place.clone()),
             demands_rate: false,
             tax_rates: taxes.collect(),
+            home: Some(place.clone()),
             taxed_at: (!self.is_exempt).then_some(place),
             prices_include_tax: self.prices_include_tax,
             named: self.code.as_ref().map(|code| (0, code.discount(0, currency))),

@@ -160,6 +160,7 @@ fn rules(currency: &'static str) -> impl Strategy<Value = Rules> {
                 demands_rate: false,
                 tax_rates: taxes.into_iter().enumerate().map(tax_rate).collect(),
                 taxed_at: (!is_exempt).then(place),
+                home: Some(place()),
                 prices_include_tax,
                 named: named.map(|(value, targets)| (0, discount(0, value, targets))),
                 automatic: automatic

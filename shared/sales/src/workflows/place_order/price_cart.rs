@@ -80,6 +80,7 @@ pub(super) async fn price_as(
         demands_rate: is_shopper && !cart.dry_run,
         tax_rates,
         taxed_at: (!cart.is_exempt).then(|| cart.taxed_at(&store)),
+        home: Some(home(&store)),
         prices_include_tax: settings.taxes.prices_include_tax,
         named: given.named,
         automatic: given.automatic,
@@ -103,9 +104,13 @@ impl Cart {
     /// Where it is taxed: where it goes, or else where its bill does, or else where the store is.
     fn taxed_at(&self, store: &Store) -> Place {
         let known = self.destination.as_ref().or(self.billed_at.as_ref());
-        let at_home = || Place { country: store.country.clone(), region: None, postal_code: None };
-        known.cloned().unwrap_or_else(at_home)
+        known.cloned().unwrap_or_else(|| home(store))
     }
+}
+
+/// Where a store is.
+fn home(store: &Store) -> Place {
+    Place { country: store.country.clone(), region: None, postal_code: None }
 }
 
 /// What a cart is priced over: one look at its store and its lines.
@@ -145,6 +150,9 @@ async fn look(
         key::tax_rates(&store.id, cart.taxed_at(store).country.as_str()),
         key::automatic_discounts(&store.id),
     );
+    // What is fetched is taxed where the store is.
+    let at_home = key::tax_rates(&store.id, store.country.as_str());
+    let at_home = Some(at_home).filter(|key| cart.shipping_rate_id.is_some() && *key != books.1);
     let unique = |code: &DiscountCode| key::unique_discount_code(&store.id, code.as_str());
     let codes: Vec<Key> = cart.discount_codes.iter().map(unique).collect();
     // Whoever was refused for an earlier order is looked at again.
@@ -153,7 +161,8 @@ async fn look(
     let of_lines =
         keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
     let of_store = [&store_key, &settings_key, &account_key, &books.0, &books.1, &books.2];
-    let wanted = of_store.into_iter().chain(&codes).chain(account.as_ref()).chain(of_lines);
+    let wanted =
+        of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
     let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), sight).await?;
     let mut offers = Vec::new();
     for (sellable, levels) in &keys {
@@ -175,13 +184,17 @@ async fn look(
         let known: Option<Customer> = found.take(key)?;
         shopper.account = known.map(|known| (known.id, known.orders_count));
     }
+    let mut tax_rates = found.entries(&books.1)?;
+    if let Some(key) = &at_home {
+        tax_rates.extend(found.entries(key)?);
+    }
     Ok(PricingContext {
         store,
         settings,
         offers,
         accounts,
         zones: found.entries(&books.0)?,
-        tax_rates: found.entries(&books.1)?,
+        tax_rates,
         automatic: found.entries(&books.2)?,
         codes: codes.iter().map(|code| found.take(code)).collect::<Result<_, _>>()?,
         shopper,
