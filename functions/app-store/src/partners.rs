@@ -67,7 +67,7 @@ impl DashboardQuery {
         let until = until.unwrap_or(now);
         let since = since.unwrap_or_else(|| until.minus(DEFAULT_RANGE));
         if since > until {
-            return Err(Problem::field("/since", "out_of_range", "Must not be after `until`."));
+            return Err(Problem::field("/since", "invalid_range", "Must not be after `until`."));
         }
         if since.plus(MAX_RANGE) < until {
             return Err(Problem::field("/since", "range_too_wide", "At most 90 days."));

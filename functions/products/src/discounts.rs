@@ -103,7 +103,8 @@ pub struct CreateRequest {
 ///
 /// # Errors
 /// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
-/// `unknown_product`, `unknown_collection` and `out_of_range` as faults of their fields.
+/// `unknown_product`, `unknown_collection`, `invalid_range` and `out_of_range` as faults of their
+/// fields.
 pub async fn create(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -152,7 +153,7 @@ async fn demand_sound(
     mut faults: Vec<FieldError>,
 ) -> Result<(), Problem> {
     if discount.ends_at.is_some_and(|end| end <= discount.starts_at) {
-        faults.push(FieldError::new("/ends_at", "out_of_range", "Must be after it begins."));
+        faults.push(FieldError::new("/ends_at", "invalid_range", "Must be after it begins."));
     }
     if names_anew {
         demand_targets(app, discount, &mut faults).await?;

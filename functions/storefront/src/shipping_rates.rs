@@ -163,8 +163,9 @@ pub async fn offer(
     let mut data = Vec::new();
     if priced.quote.requires_shipping() && !priced.zones.is_empty() {
         let zone = shipping::find(&priced.zones, &place).ok_or(Code::NoShippingToAddress)?;
-        let offered = shipping::offered(zone, &priced.quote.parcel());
-        data.extend(offered.into_iter().map(OfferedRate::from));
+        let parcel = priced.quote.parcel.iter();
+        let offered = parcel.flat_map(|parcel| shipping::offered(zone, parcel));
+        data.extend(offered.map(OfferedRate::from));
     }
     Ok(Json::new(&OfferedRates { data }).no_store())
 }

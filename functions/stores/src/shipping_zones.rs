@@ -103,7 +103,7 @@ pub struct CreateRequest {
 ///
 /// # Errors
 /// `zone_limit`, `zone_overlap`; `not_applicable`, `invalid_region`, `currency_mismatch`,
-/// `out_of_range`, `unknown_location` and `too_many` as faults of their fields.
+/// `invalid_range`, `unknown_location` and `too_many` as faults of their fields.
 pub async fn create(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
@@ -328,13 +328,13 @@ impl RateRequest {
             }
         }
         if min.zip(max).is_some_and(|(min, max)| max < min) {
-            refuse("max", "out_of_range", "Must be at least `min`.");
+            refuse("max", "invalid_range", "Must be at least `min`.");
         }
         let days =
             |days: Option<Int<0, MAX_DAYS>>| days.and_then(|days| u32::try_from(days.0).ok());
         let (min_days, max_days) = (days(self.min_days), days(self.max_days));
         if min_days.zip(max_days).is_some_and(|(min, max)| max < min) {
-            refuse("max_days", "out_of_range", "Must be at least `min_days`.");
+            refuse("max_days", "invalid_range", "Must be at least `min_days`.");
         }
         if self.location_id.is_some() && self.kind != ShippingRateKind::Pickup {
             refuse("location_id", "not_applicable", "Only `pickup` has a place.");

@@ -8,7 +8,7 @@ mod code;
 mod saving;
 mod standing;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod topics;
 pub mod uses;
 mod view;

@@ -62,7 +62,7 @@ async fn every_fault_of_a_discount_is_named_at_once() {
         [
             ("/applies_to/collection_ids/0", "unknown_collection"),
             ("/applies_to/product_ids/0", "unknown_product"),
-            ("/ends_at", "out_of_range"),
+            ("/ends_at", "invalid_range"),
             ("/minimum/subtotal/currency", "currency_mismatch"),
             ("/value/amount", "required"),
             ("/value/basis_points", "not_applicable"),

@@ -72,8 +72,8 @@ async fn every_fault_of_a_zone_is_named_at_once() {
         [
             ("/rates/0/min", "not_applicable"),
             ("/rates/0/price/currency", "currency_mismatch"),
-            ("/rates/1/max", "out_of_range"),
-            ("/rates/2/max_days", "out_of_range"),
+            ("/rates/1/max", "invalid_range"),
+            ("/rates/2/max_days", "invalid_range"),
             ("/rates/3/location_id", "not_applicable"),
             ("/rates/3/location_id", "unknown_location"),
             ("/regions", "not_applicable"),

@@ -10,7 +10,7 @@ use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Int, request};
 use ground::id::{CollectionId, ProductId};
 use ground::key;
-use ground::money::{AskedMoney, Money};
+use ground::money::{self, AskedMoney, Money};
 use identity::store::Store;
 use sales::discount::{
     Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets,
@@ -71,6 +71,7 @@ pub struct ValueRequest {
     /// unless said.
     basis_points: Option<Int<1, WHOLE>>,
     /// The sum that is taken off, once for all lines together.
+    #[schemars(schema_with = "money::positive")]
     amount: Option<AskedMoney>,
     /// How many are bought.
     buy_quantity: Option<Int<1, MAX_UNITS>>,

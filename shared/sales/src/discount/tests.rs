@@ -35,7 +35,7 @@ fn of(names: &[&str]) -> Targets {
     Targets { product_ids, collection_ids: Vec::new() }
 }
 
-fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
+pub(crate) fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
     Discount {
         id: DiscountId::derive(&["discount"]),
         store_id: StoreId::derive(&["store"]),

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::discount::Discount;
 use crate::gift_card::GiftCard;
+use crate::shipping::Parcel;
 use crate::tax::LineTax;
 
 pub use quote::{LineAvailability, QuoteView, insufficient_stock};
@@ -87,6 +88,8 @@ pub struct PricedLine {
 pub struct Quote {
     /// At most 40; no two of one variant.
     pub lines: Vec<PricedLine>,
+    /// What is to be sent; nothing of a cart that is out of the range of money.
+    pub parcel: Option<Parcel>,
     /// How it is sent, when that was chosen.
     pub shipping: Option<ShippingLine>,
     /// The discounts, with what each takes off.
@@ -139,10 +142,24 @@ pub fn price(
     let Some(sums) = sum_up(&mut lines, rules, &store.currency, errors) else {
         errors.push(fault("/items", "amount_out_of_range", "The order's total is too large."));
         let totals = Totals::zero(&store.currency);
-        return Quote { lines, shipping: None, discounts: Vec::new(), cards: Vec::new(), totals };
+        return Quote {
+            lines,
+            parcel: None,
+            shipping: None,
+            discounts: Vec::new(),
+            cards: Vec::new(),
+            totals,
+        };
     };
     let (cards, totals) = pay(sums.totals, cards);
-    Quote { lines, shipping: sums.shipping, discounts: sums.discounts, cards, totals }
+    Quote {
+        lines,
+        parcel: Some(sums.parcel),
+        shipping: sums.shipping,
+        discounts: sums.discounts,
+        cards,
+        totals,
+    }
 }
 
 /// Finds the locations that lines are taken from. All lines together take from

@@ -1,16 +1,16 @@
 //! A priced cart: what it demands, and how a dry run shows it.
 
 use gateway::problem::{Code, Problem};
-use ground::id::{DiscountId, VariantId};
+use ground::id::VariantId;
 use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{PricedLine, Quote};
-use crate::discount::{Discount, DiscountCode, DiscountKind};
-use crate::order::{DiscountAllocation, ShippingLine, Totals};
-use crate::shipping::{Parcel, ShippingRateKind};
+use crate::discount::Discount;
+use crate::order::{DiscountAllocation, OrderDiscountView, ShippingLine, Totals};
+use crate::shipping::ShippingRateKind;
 use crate::tax::LineTax;
 
 impl Quote {
@@ -44,22 +44,6 @@ impl Quote {
         self.requires_shipping() && kind != Some(ShippingRateKind::Pickup)
     }
 
-    /// What is to be sent.
-    pub fn parcel(&self) -> Parcel {
-        let currency = &self.totals.total.currency;
-        let sent = self.lines.iter().filter(|line| line.sellable.requires_shipping);
-        let grams = sent.map(|line| {
-            let grams = i64::from(line.sellable.weight_grams.unwrap_or(0));
-            grams.saturating_mul(i64::from(line.line.quantity))
-        });
-        let left = self.lines.iter().filter_map(|line| line.subtotal.minus(&line.discount));
-        let goods = Money::sum(&left.collect::<Vec<_>>(), currency);
-        Parcel {
-            grams: grams.fold(0, i64::saturating_add),
-            goods: goods.unwrap_or_else(|| Money::zero(currency)),
-        }
-    }
-
     /// What a dry run says: what it comes to, and of each line whether it can be had, never how
     /// many there are.
     pub fn view(&self) -> QuoteView {
@@ -67,7 +51,7 @@ impl Quote {
             totals: self.totals.clone(),
             availability: self.lines.iter().map(LineAvailability::from).collect(),
             shipping_line: self.shipping.clone(),
-            discounts: self.discounts.iter().map(QuotedDiscount::from).collect(),
+            discounts: self.discounts.iter().map(OrderDiscountView::from).collect(),
         }
     }
 }
@@ -82,25 +66,10 @@ pub struct QuoteView {
     /// How it would be sent, when that is chosen.
     pub shipping_line: Option<ShippingLine>,
     /// The discounts that it would have.
-    pub discounts: Vec<QuotedDiscount>,
+    pub discounts: Vec<OrderDiscountView>,
 }
 
-/// A discount that a cart would have.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct QuotedDiscount {
-    /// The discount.
-    pub discount_id: DiscountId,
-    /// What it is called.
-    pub title: String,
-    /// The code that was named; none of an automatic one.
-    pub code: Option<DiscountCode>,
-    /// What it does.
-    pub kind: DiscountKind,
-    /// What it takes off in all.
-    pub amount: Money,
-}
-
-impl From<&(Discount, Money)> for QuotedDiscount {
+impl From<&(Discount, Money)> for OrderDiscountView {
     fn from((discount, amount): &(Discount, Money)) -> Self {
         Self {
             discount_id: discount.id.clone(),

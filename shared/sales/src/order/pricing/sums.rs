@@ -15,6 +15,7 @@ use crate::tax::{self, LineTax, Place};
 
 /// What a cart comes to, before anybody pays.
 pub(super) struct Sums {
+    pub(super) parcel: Parcel,
     pub(super) shipping: Option<ShippingLine>,
     pub(super) discounts: Vec<(Discount, Money)>,
     pub(super) totals: Totals,
@@ -50,7 +51,8 @@ pub(super) fn sum_up(
         line.discounts = taken.iter().filter_map(of_line).collect();
         line.settle(rules, rules.taxed_at(rate))?;
     }
-    let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &cart.parcel(), errors)?))) {
+    let parcel = cart.parcel();
+    let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?))) {
         Some((rate, price)) => Some(shipping_line(rate, price, free_by.as_ref(), rules)?),
         None => None,
     };
@@ -73,7 +75,7 @@ pub(super) fn sum_up(
         errors.push(refused(*position, Refusal::NotApplicable));
     }
     let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
-    Some(Sums { shipping, discounts, totals })
+    Some(Sums { parcel, shipping, discounts, totals })
 }
 
 /// That a code is refused.

@@ -9,7 +9,7 @@ use ground::id::{DiscountId, ShippingRateId, ShippingZoneId, TaxRateId};
 use proptest::prelude::*;
 
 use super::*;
-use crate::discount::{Discount, DiscountValue, Minimum, Targets};
+use crate::discount::{Discount, DiscountValue, Targets};
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
 use crate::tax::{Place, TaxRate};
@@ -72,21 +72,8 @@ pub(super) fn rate(kind: ShippingRateKind, price: Money) -> ShippingRate {
 pub(super) fn discount(number: i64, value: DiscountValue, applies_to: Targets) -> Discount {
     Discount {
         id: DiscountId::derive(&[&number.to_string()]),
-        store_id: StoreId::derive(&["store"]),
-        title: number.to_string(),
-        code: None,
-        value,
-        applies_to,
-        minimum: Minimum::default(),
-        first_order_only: false,
-        usage_limit: None,
-        per_customer_limit: None,
-        starts_at: NOW,
-        ends_at: None,
-        disabled: false,
         created_at: Timestamp::from_millis(number),
-        updated_at: NOW,
-        version: 1,
+        ..crate::discount::tests::discount(value, applies_to)
     }
 }
 
